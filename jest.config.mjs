@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+
+const swc = [
+  fileURLToPath(import.meta.resolve('@swc/jest')),
+  {
+    swcrc: false,
+    jsc: {
+      target: 'es2023',
+      parser: { syntax: 'typescript', tsx: true, decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true, react: { runtime: 'automatic' } },
+      keepClassNames: true,
+    },
+    module: { type: 'es6' },
+    sourceMaps: 'inline',
+  },
+];
+
+/** Settings every tier shares: native ES modules through swc, `@dormouse/*` resolved to sources by export condition. */
+const tier = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testEnvironmentOptions: { customExportConditions: ['@dormouse/source', 'node', 'node-addons'] },
+  transform: { '^.+\\.tsx?$': swc },
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.dormouse/'],
+};
+
+/** The tier is in the file name: x.spec.ts has no I/O, x.int.spec.ts uses real stores, x.e2e.spec.ts the whole stack. */
+export default {
+  workerIdleMemoryLimit: '700MB',
+  projects: [
+    {
+      ...tier,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.spec.ts'],
+      testPathIgnorePatterns: [...tier.testPathIgnorePatterns, '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'],
+    },
+    {
+      ...tier,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.int.spec.ts'],
+      globalSetup: '<rootDir>/tools/stack/dist/jest-stores.js',
+      globalTeardown: '<rootDir>/tools/stack/dist/jest-stores-teardown.js',
+    },
+    {
+      ...tier,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/apps/e2e/src/**/*.e2e.spec.ts'],
+    },
+  ],
+};
