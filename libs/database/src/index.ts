@@ -1,0 +1,16 @@
+export { Prisma as GlobalPrismaNamespace } from './generated/global/client.js';
+export { Prisma as RegionalPrismaNamespace } from './generated/regional/client.js';
+export { FENCE_CTE, FencedError, fencedTransaction, type Fence } from './fence.js';
+export { migrate, migrationsFolder, type DatabaseScope } from './migrate.js';
+export {
+  openGlobalDatabase,
+  openRegionalDatabase,
+  type Connection,
+  type Database,
+  type DatabaseOptions,
+  type GlobalDatabase,
+  type GlobalPrisma,
+  type RegionalDatabase,
+  type RegionalPrisma,
+} from './open-database.js';
+export { transaction } from './transaction.js';

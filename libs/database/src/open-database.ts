@@ -1,0 +1,70 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { PrismaClient as GlobalPrisma } from './generated/global/client.js';
+import { PrismaClient as RegionalPrisma } from './generated/regional/client.js';
+
+/** How to reach a database. */
+export interface DatabaseOptions {
+  /** `postgresql://user:password@host:port/name` */
+  url: string;
+  /** Shown in pg_stat_activity; the app's name. */
+  applicationName: string;
+  maxConnections?: number;
+  /** A statement that runs longer is cancelled by the server. */
+  statementTimeoutMs?: number;
+}
+
+/**
+ * One connected database. `prisma` and `pool` share the same connections: Prisma for everyday queries, the pool with
+ * named (prepared) statements for the hot paths, where it costs a fifth of the CPU.
+ */
+export interface Database<Prisma> {
+  readonly prisma: Prisma;
+  readonly pool: pg.Pool;
+  /** Waits for running queries and closes every connection. */
+  close(): Promise<void>;
+}
+
+export type GlobalDatabase = Database<GlobalPrisma>;
+export type RegionalDatabase = Database<RegionalPrisma>;
+/** A connection inside a transaction, for raw statements. */
+export type Connection = pg.PoolClient;
+export type { GlobalPrisma, RegionalPrisma };
+
+function openPool(options: DatabaseOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: options.statementTimeoutMs ?? 15_000,
+    keepAlive: true,
+  });
+  // An idle connection that the server closes (restart, failover) must not end the process; the pool replaces it.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+function connected<Prisma extends { $disconnect(): Promise<void> }>(pool: pg.Pool, prisma: Prisma): Database<Prisma> {
+  return {
+    prisma,
+    pool,
+    close: async () => {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+/** Connects (lazily) to the global database. */
+export function openGlobalDatabase(options: DatabaseOptions): GlobalDatabase {
+  const pool = openPool(options);
+  return connected(pool, new GlobalPrisma({ adapter: new PrismaPg(pool) }));
+}
+
+/** Connects (lazily) to a region's database. */
+export function openRegionalDatabase(options: DatabaseOptions): RegionalDatabase {
+  const pool = openPool(options);
+  return connected(pool, new RegionalPrisma({ adapter: new PrismaPg(pool) }));
+}

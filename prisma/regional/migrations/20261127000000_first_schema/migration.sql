@@ -1,0 +1,202 @@
+-- CreateSchema
+CREATE SCHEMA IF NOT EXISTS "public";
+
+-- CreateTable
+CREATE TABLE "channels" (
+    "id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "token_hash" BYTEA,
+    "shard" INTEGER NOT NULL,
+    "standing" TEXT NOT NULL DEFAULT 'good',
+    "settings" JSONB NOT NULL DEFAULT '{}',
+    "session_state" TEXT NOT NULL DEFAULT 'closed',
+    "session_reason" TEXT,
+    "session_since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "linked" BOOLEAN NOT NULL DEFAULT false,
+    "phone" TEXT,
+    "lid" TEXT,
+    "device_id" INTEGER,
+    "push_name" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "deleted_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "channels_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "shard_leases" (
+    "shard" INTEGER NOT NULL,
+    "owner_id" TEXT,
+    "epoch" BIGINT NOT NULL DEFAULT 0,
+    "expires_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "shard_leases_pkey" PRIMARY KEY ("shard")
+);
+
+-- CreateTable
+CREATE TABLE "workers" (
+    "id" TEXT NOT NULL,
+    "draining" BOOLEAN NOT NULL DEFAULT false,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "workers_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "channel_keys" (
+    "channel_id" TEXT NOT NULL,
+    "master_key_id" TEXT NOT NULL,
+    "wrapped_key" BYTEA NOT NULL,
+
+    CONSTRAINT "channel_keys_pkey" PRIMARY KEY ("channel_id")
+);
+
+-- CreateTable
+CREATE TABLE "auth_creds" (
+    "channel_id" TEXT NOT NULL,
+    "sealed" BYTEA NOT NULL,
+    "epoch" BIGINT NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "auth_creds_pkey" PRIMARY KEY ("channel_id")
+);
+
+-- CreateTable
+CREATE TABLE "auth_keys" (
+    "channel_id" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "sealed" BYTEA NOT NULL,
+    "epoch" BIGINT NOT NULL,
+
+    CONSTRAINT "auth_keys_pkey" PRIMARY KEY ("channel_id","type","id")
+);
+
+-- CreateTable
+CREATE TABLE "chats" (
+    "channel_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "name" TEXT,
+    "timestamp" BIGINT NOT NULL DEFAULT 0,
+    "unread" INTEGER NOT NULL DEFAULT 0,
+    "pinned" BOOLEAN NOT NULL DEFAULT false,
+    "archived" BOOLEAN NOT NULL DEFAULT false,
+    "mute_until_ms" BIGINT NOT NULL DEFAULT 0,
+    "last_message_id" TEXT,
+
+    CONSTRAINT "chats_pkey" PRIMARY KEY ("channel_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "contacts" (
+    "channel_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "name" TEXT,
+    "push_name" TEXT,
+    "lid" TEXT,
+
+    CONSTRAINT "contacts_pkey" PRIMARY KEY ("channel_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "messages" (
+    "channel_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "chat_id" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "key_remote" TEXT NOT NULL,
+    "key_participant" TEXT,
+    "from_me" BOOLEAN NOT NULL,
+    "author" TEXT,
+    "author_name" TEXT,
+    "type" TEXT NOT NULL,
+    "source" TEXT NOT NULL,
+    "timestamp" BIGINT NOT NULL,
+    "status" TEXT,
+    "content" JSONB NOT NULL,
+    "proto" BYTEA,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "messages_pkey" PRIMARY KEY ("channel_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "receipts" (
+    "channel_id" TEXT NOT NULL,
+    "message_id" TEXT NOT NULL,
+    "viewer_id" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "timestamp" BIGINT NOT NULL,
+    "errors" JSONB,
+
+    CONSTRAINT "receipts_pkey" PRIMARY KEY ("channel_id","message_id","viewer_id","status")
+);
+
+-- CreateTable
+CREATE TABLE "event_sequences" (
+    "channel_id" TEXT NOT NULL,
+    "last_seq" BIGINT NOT NULL DEFAULT 0,
+
+    CONSTRAINT "event_sequences_pkey" PRIMARY KEY ("channel_id")
+);
+
+-- CreateTable
+CREATE TABLE "events" (
+    "channel_id" TEXT NOT NULL,
+    "seq" BIGINT NOT NULL,
+    "id" UUID NOT NULL,
+    "type" TEXT NOT NULL,
+    "method" TEXT NOT NULL,
+    "payload" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "events_pkey" PRIMARY KEY ("channel_id","seq")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_cursors" (
+    "channel_id" TEXT NOT NULL,
+    "webhook_id" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_attempt_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "leased_by" TEXT,
+    "leased_until" TIMESTAMPTZ(3),
+    "last_status" INTEGER,
+    "last_error" TEXT,
+
+    CONSTRAINT "webhook_cursors_pkey" PRIMARY KEY ("channel_id","webhook_id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "channels_token_hash_key" ON "channels"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "channels_shard_linked_idx" ON "channels"("shard", "linked");
+
+-- CreateIndex
+CREATE INDEX "channels_account_id_idx" ON "channels"("account_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "shard_leases_shard_epoch_key" ON "shard_leases"("shard", "epoch");
+
+-- CreateIndex
+CREATE INDEX "chats_channel_id_timestamp_id_idx" ON "chats"("channel_id", "timestamp" DESC, "id");
+
+-- CreateIndex
+CREATE INDEX "messages_channel_id_timestamp_id_idx" ON "messages"("channel_id", "timestamp" DESC, "id");
+
+-- CreateIndex
+CREATE INDEX "messages_channel_id_chat_id_timestamp_id_idx" ON "messages"("channel_id", "chat_id", "timestamp" DESC, "id");
+
+-- CreateIndex
+CREATE INDEX "messages_channel_id_key_id_idx" ON "messages"("channel_id", "key_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "events_id_key" ON "events"("id");
+
+-- CreateIndex
+CREATE INDEX "webhook_cursors_next_attempt_at_idx" ON "webhook_cursors"("next_attempt_at");
+
