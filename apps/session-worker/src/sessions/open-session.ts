@@ -1,0 +1,59 @@
+/**
+ * What the sessions hand to those who speak (commands) and to those who listen (inbound): one live socket of one
+ * channel. Neither of the two is known here.
+ */
+import type { Fence } from '@dormouse/database';
+import type { WASocket } from '@whiskeysockets/baileys';
+
+/** Who the linked device is, as the credentials say it at the moment of reading. */
+export interface OwnIdentity {
+  /** Digits of the linked number. */
+  readonly phone: string;
+  /** User part of the own `@lid` address; the network tells it at login. */
+  readonly lid: string | undefined;
+  /** Index of this linked device; the phone itself is 0. */
+  readonly deviceId: number;
+  /** The name the phone's owner shows to others, once known. */
+  readonly pushName: string | undefined;
+}
+
+/** The network's own acknowledgement of a message that was sent. */
+export interface MessageAck {
+  /** The network's refusal code (`463`, `404` ...); absent when the message was accepted. */
+  readonly error?: string;
+  /** When the network took it, in epoch seconds. */
+  readonly timestampS?: number;
+}
+
+/** One object per socket generation: it never changes its socket and is useless once that socket is closed. */
+export interface OpenSession {
+  readonly channelId: string;
+  /** The ownership under which everything heard or said here is written. */
+  readonly fence: Fence;
+  readonly socket: WASocket;
+  /** Counts the sockets of this channel in this worker; a later one never reuses the number. */
+  readonly generation: number;
+  /** Read live from the credentials (`socket.user` is stale by design of the library). Throws before the link. */
+  readonly identity: OwnIdentity;
+  /**
+   * Resolves with the network's ack of this message id. Call it before sending: the ack may come first.
+   * @throws {GatewayError} 502 after the bounded wait, or when the socket closes before the ack
+   */
+  expectAck(messageId: string): Promise<MessageAck>;
+  /**
+   * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
+   * the shard has a newer owner; anything else is logged without content.
+   */
+  reportFault(error: unknown): void;
+}
+
+/** What a listener promises about one socket generation. */
+export interface Attachment {
+  /** Resolves when everything heard so far from this socket is stored. Must not reject. */
+  drained(): Promise<void>;
+}
+
+/** Called with every new socket before any of its events can arrive. */
+export interface SessionListener {
+  attach(session: OpenSession): Attachment;
+}
