@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { ERROR_TABLE, errorEnvelope, fromErrorReply, GatewayError, toErrorReply } from './errors.js';
+
+const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+
+describe('the error table', () => {
+  it('has exactly one section of the errors page for each status, with its anchor and retry advice', () => {
+    const sections = [...page.matchAll(/^## (\d{3}) .*\{#([a-z-]+)\}\n+Retry: (yes|no)/gm)].map(
+      ([, status, anchor, retry]) => ({
+        status: Number(status),
+        anchor,
+        retryable: retry === 'yes',
+      }),
+    );
+    const table = Object.entries(ERROR_TABLE).map(([status, { anchor, retryable }]) => ({
+      status: Number(status),
+      anchor,
+      retryable,
+    }));
+    expect(sections).toEqual(table);
+  });
+
+  it('survives a queue as a value', () => {
+    const error = new GatewayError(503, { details: 'waking from hibernation', retryAfterS: 3 });
+    const copy = fromErrorReply(JSON.parse(JSON.stringify(toErrorReply(error))));
+    expect(copy).toMatchObject({ status: 503, message: error.message, details: error.details, retryAfterS: 3 });
+  });
+
+  it('leaves details out of the envelope when there is nothing specific to say', () => {
+    const site = { docsUrl: 'https://docs.example.com', supportAddress: 'support@example.com' };
+    expect(errorEnvelope(new GatewayError(429), site)).toEqual({
+      error: {
+        code: 429,
+        message: 'rate limit exceeded',
+        href: 'https://docs.example.com/errors#rate-limit',
+        support: 'support@example.com',
+      },
+    });
+  });
+});

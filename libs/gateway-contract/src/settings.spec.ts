@@ -1,0 +1,55 @@
+import { parseInput } from './parse.js';
+import {
+  applySettingsPatch,
+  changedSettings,
+  DEFAULT_SETTINGS,
+  settingsOf,
+  settingsPatchBody,
+  shownSettings,
+} from './settings.js';
+import { wantsEvent } from './webhook-events.js';
+
+describe('settings', () => {
+  it('leaves absent fields, replaces webhooks as a whole and merges media key by key', () => {
+    const first = applySettingsPatch(
+      DEFAULT_SETTINGS,
+      parseInput(settingsPatchBody, {
+        webhooks: [{ url: 'https://a.example' }, { url: 'https://b.example' }],
+        media: { auto_download: ['image'] },
+      }),
+    );
+    const second = applySettingsPatch(
+      first,
+      parseInput(settingsPatchBody, { webhooks: [{ url: 'https://c.example' }], media: { init_avatars: true } }),
+    );
+    expect(second.webhooks.map(({ url }) => url)).toEqual(['https://c.example']);
+    expect(second.media).toEqual({ auto_download: ['image'], init_avatars: true });
+    expect(changedSettings(first, second)).toEqual(['media', 'webhooks']);
+  });
+
+  it('gives a webhook the default subscription of new messages', () => {
+    const { webhooks } = parseInput(settingsPatchBody, { webhooks: [{ url: 'https://a.example' }] });
+    expect(webhooks?.[0]).toMatchObject({ mode: 'body', events: [{ type: 'messages', method: 'post' }] });
+  });
+
+  it('reads an empty or unreadable stored record as the defaults', () => {
+    expect(settingsOf({})).toEqual(DEFAULT_SETTINGS);
+    expect(settingsOf('nonsense')).toEqual(DEFAULT_SETTINGS);
+  });
+
+  it('never shows the password of the proxy', () => {
+    const settings = { ...DEFAULT_SETTINGS, proxy: 'socks5://user:secret@proxy.example:1080' };
+    expect(shownSettings(settings).proxy).toBe('socks5://user:***@proxy.example:1080');
+  });
+
+  it('understands deprecated event names, and no method as every method', () => {
+    const { webhooks } = parseInput(settingsPatchBody, {
+      webhooks: [{ url: 'https://a.example', events: [{ type: 'ack' }, { type: 'message', method: 'put' }] }],
+    });
+    const entry = webhooks?.[0];
+    if (!entry) throw new Error('no entry');
+    expect(wantsEvent(entry, { type: 'statuses', method: 'post' })).toBe(true);
+    expect(wantsEvent(entry, { type: 'messages', method: 'put' })).toBe(true);
+    expect(wantsEvent(entry, { type: 'messages', method: 'post' })).toBe(false);
+  });
+});

@@ -1,0 +1,57 @@
+import type { Health } from './channel.js';
+import type { Message, StatusEntry } from './messages.js';
+import {
+  DEPRECATED_EVENT_TYPES,
+  type WebhookEntry,
+  type WebhookEventMethod,
+  type WebhookEventType,
+} from './settings.js';
+
+/** What a webhook is told, without the envelope: exactly one key per call, never an empty list. */
+export type EventPayload = { messages: [Message] } | { statuses: [StatusEntry] } | { health: Health };
+
+/** Something the customer must hear. */
+export interface ChannelEvent {
+  type: WebhookEventType;
+  method: WebhookEventMethod;
+  payload: EventPayload;
+}
+
+/** Body of a webhook call. `event.event` repeats the method: clients of the compatible gateway read either name. */
+export type WebhookBody = Record<string, unknown> & {
+  event: { type: WebhookEventType; event: WebhookEventMethod; method: WebhookEventMethod };
+  channel_id: string;
+};
+
+export function webhookBody(
+  channelId: string,
+  event: { type: WebhookEventType; method: WebhookEventMethod; payload: Record<string, unknown> },
+): WebhookBody {
+  return {
+    ...event.payload,
+    event: { type: event.type, event: event.method, method: event.method },
+    channel_id: channelId,
+  };
+}
+
+/** Has this webhook asked for such an event? An entry without method asks for every method of its type. */
+export function wantsEvent(entry: WebhookEntry, event: Pick<ChannelEvent, 'type' | 'method'>): boolean {
+  return entry.events.some(
+    ({ type, method }) => canonicalEventType(type) === event.type && (method === undefined || method === event.method),
+  );
+}
+
+type SubscribedType = WebhookEntry['events'][number]['type'];
+
+/** The present name of a subscribed type. */
+export function canonicalEventType(type: SubscribedType): WebhookEventType {
+  switch (type) {
+    case 'message':
+    case 'ack':
+    case 'chat':
+    case 'status':
+      return DEPRECATED_EVENT_TYPES[type];
+    default:
+      return type;
+  }
+}
