@@ -24,7 +24,7 @@ describe('parseInput', () => {
     [sendTextBody, undefined, 'body: a JSON object is expected'],
     [sendTextBody, { to: '+15550001111', body: 'x' }, 'to: digits without +, <digits>@s.whatsapp.net or <group>@g.us'],
     [listMessagesQuery, { count: '501' }, 'count: must be between 1 and 500'],
-    [listMessagesQuery, { from_me: 'yes' }, 'from_me: must be one of true, false, 1, 0'],
+    [listMessagesQuery, { from_me: 'yes' }, 'from_me: must be true or false'],
     [settingsPatchBody, { callback_backoff_delay_ms: 10 }, 'callback_backoff_delay_ms: must be between 3000 and 15000'],
     [settingsPatchBody, { webhooks: [{ url: 'ftp://x' }] }, 'webhooks.0.url: must start with http:// or https://'],
     [settingsPatchBody, { auto_presence: 'x' }, 'auto_presence: must be one of none, online, typing, recording'],

@@ -37,9 +37,10 @@ function describeIssue(issue: z.core.$ZodIssue | undefined, value: unknown): str
   const field = issue.path.length === 0 ? 'body' : issue.path.join('.');
   const isMissing = valueAt(value, issue.path) == null;
   if (isMissing && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return `${field}: required`;
+  // A schema's own sentence is better than ours; zod's stock sentences all begin this way.
+  if (!issue.message.startsWith('Invalid ')) return `${field}: ${issue.message}`;
   if (issue.code === 'invalid_value') return `${field}: must be one of ${issue.values.map(String).join(', ')}`;
-  const isDefaultText = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
-  if (isDefaultText) return `${field}: must be ${KIND_NAMES[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'invalid_type') return `${field}: must be ${KIND_NAMES[issue.expected] ?? issue.expected}`;
   return `${field}: ${issue.message}`;
 }
 
