@@ -1,0 +1,182 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { FencedError, openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { DEFAULT_SETTINGS } from '@dormouse/gateway-contract';
+import { ChannelDirectory } from './channel-directory.js';
+import { webhookIds } from './webhook-ids.js';
+
+const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
+
+describe('ChannelDirectory', () => {
+  let database: RegionalDatabase;
+  let nowMs = Date.now();
+  let directory: ChannelDirectory;
+  /** Far from the shards other specs use. */
+  const shard = randomInt(1_000_000, 2_000_000_000);
+  const newId = () => `CH-${randomBytes(6).toString('hex')}`;
+  const newHash = () => randomBytes(32);
+  const create = async (tokenHash = newHash()) =>
+    directory.create({ id: newId(), accountId: 'account', name: 'Shop', tokenHash, shard });
+  const cursors = async (channelId: string) => {
+    const { rows } = await database.pool.query<{ webhook_id: string; position: string }>(
+      'SELECT webhook_id, position FROM webhook_cursors WHERE channel_id = $1',
+      [channelId],
+    );
+    return Object.fromEntries(rows.map((row) => [row.webhook_id, Number(row.position)]));
+  };
+
+  beforeAll(async () => {
+    database = openRegionalDatabase({ url, applicationName: 'channel-directory-spec' });
+    await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 3)', [shard]);
+  });
+  afterAll(() => database.close());
+  beforeEach(() => {
+    directory = new ChannelDirectory({ database, now: () => nowMs });
+  });
+
+  it('finds a channel by the hash of its token and by its id, with default settings and a closed session', async () => {
+    const tokenHash = newHash();
+    const created = await create(tokenHash);
+    expect(await directory.byTokenHash(tokenHash)).toEqual(created);
+    expect(await directory.byId(created.id)).toEqual(created);
+    expect(created).toMatchObject({ standing: 'good', settings: DEFAULT_SETTINGS, deleted: false });
+    expect(created.session).toMatchObject({ state: 'closed', reason: null, linked: false, phone: null });
+    expect(await directory.byTokenHash(newHash())).toBeUndefined();
+    expect(await directory.byId('no such')).toBeUndefined();
+  });
+
+  it('refuses a rotated token elsewhere within a second, and takes the new one at once', async () => {
+    const old = newHash();
+    const renewed = newHash();
+    const channel = await create(old);
+    const elsewhere = new ChannelDirectory({ database, now: () => nowMs });
+    await elsewhere.byTokenHash(old);
+    expect(await directory.rotateToken(channel.id, renewed)).toBe(true);
+    expect((await elsewhere.byTokenHash(renewed))?.id).toBe(channel.id);
+    expect(await directory.byTokenHash(old)).toBeUndefined();
+    nowMs += 1_001;
+    expect(await elsewhere.byTokenHash(old)).toBeUndefined();
+    expect(await directory.rotateToken('no such', newHash())).toBe(false);
+  });
+
+  it('ends the token and the webhooks of a deleted channel but keeps its record', async () => {
+    const tokenHash = newHash();
+    const channel = await create(tokenHash);
+    await directory.updateSettings(channel.id, { webhooks: [hook('https://a.example')] });
+    expect(await directory.markDeleted(channel.id)).toBe(true);
+    expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
+    expect(await directory.byId(channel.id)).toMatchObject({ deleted: true });
+    expect(await cursors(channel.id)).toEqual({});
+    expect(await directory.markDeleted(channel.id)).toBe(false);
+    expect(await directory.updateSettings(channel.id, {})).toBeUndefined();
+    expect(await directory.rotateToken(channel.id, newHash())).toBe(false);
+  });
+
+  it('reports what a settings patch changed', async () => {
+    const channel = await create();
+    const update = await directory.updateSettings(channel.id, { auto_read: true, callback_persist: true });
+    expect(update).toEqual({
+      before: DEFAULT_SETTINGS,
+      after: { ...DEFAULT_SETTINGS, auto_read: true },
+      changes: ['auto_read'],
+    });
+    expect((await directory.byId(channel.id))?.settings).toEqual(update?.after);
+  });
+
+  it('starts a new webhook at the newest event, keeps the place of those that stay, drops those that go', async () => {
+    const channel = await create();
+    const setSequence = (seq: number) =>
+      database.pool.query(
+        `INSERT INTO event_sequences VALUES ($1, $2) ON CONFLICT (channel_id) DO UPDATE SET last_seq = $2`,
+        [channel.id, seq],
+      );
+    await directory.updateSettings(channel.id, { webhooks: [hook('https://a.example'), hook('https://b.example')] });
+    await setSequence(7);
+    const after = await directory.updateSettings(channel.id, {
+      webhooks: [hook('https://b.example'), hook('https://c.example')],
+    });
+    const [b, c] = webhookIds(after?.after ?? { webhooks: [] });
+    expect(await cursors(channel.id)).toEqual({ [b ?? '']: 0, [c ?? '']: 7 });
+  });
+
+  it('loses neither of two settings patches made at the same time', async () => {
+    const channel = await create();
+    await Promise.all([
+      directory.updateSettings(channel.id, { auto_read: true }),
+      directory.updateSettings(channel.id, { offline_mode: true }),
+    ]);
+    const settings = (await directory.refresh(channel.id))?.settings;
+    expect(settings).toMatchObject({ auto_read: true, offline_mode: true });
+  });
+
+  it('records the state of a session for its owner, leaving absent facts as they are', async () => {
+    const channel = await create();
+    const fence = { shard, epoch: 3n };
+    await directory.recordSessionState(fence, channel.id, {
+      state: 'open',
+      linked: true,
+      phone: '15550009999',
+      lid: '900000000001',
+      deviceId: 7,
+      pushName: 'Shop',
+    });
+    const opened = await directory.refresh(channel.id);
+    await directory.recordSessionState(fence, channel.id, { state: 'connecting', reason: 'stream_dropped' });
+    const dropped = await directory.refresh(channel.id);
+    expect(opened?.session).toMatchObject({ state: 'open', reason: null, linked: true, deviceId: 7 });
+    expect(dropped?.session).toMatchObject({ state: 'connecting', reason: 'stream_dropped', phone: '15550009999' });
+    expect((await directory.linkedChannels(shard)).map(({ id }) => id)).toContain(channel.id);
+    await directory.recordSessionState(fence, channel.id, { state: 'closed', linked: false, phone: null });
+    expect((await directory.refresh(channel.id))?.session).toMatchObject({
+      linked: false,
+      phone: null,
+      lid: '900000000001',
+    });
+    expect((await directory.linkedChannels(shard)).map(({ id }) => id)).not.toContain(channel.id);
+  });
+
+  it('keeps the time since when a session is in a state while the state stays', async () => {
+    const channel = await create();
+    const fence = { shard, epoch: 3n };
+    await directory.recordSessionState(fence, channel.id, { state: 'open' });
+    const first = (await directory.refresh(channel.id))?.session.sinceMs;
+    await directory.recordSessionState(fence, channel.id, { state: 'open', pushName: 'Shop' });
+    expect((await directory.refresh(channel.id))?.session.sinceMs).toBe(first);
+  });
+
+  it('refuses a session state from an older epoch and for a channel of another shard', async () => {
+    const channel = await create();
+    await expect(
+      directory.recordSessionState({ shard, epoch: 2n }, channel.id, { state: 'open' }),
+    ).rejects.toBeInstanceOf(FencedError);
+    const foreign = await directory.create({
+      id: newId(),
+      accountId: 'account',
+      name: 'Other',
+      tokenHash: newHash(),
+      shard: shard + 1,
+    });
+    expect(await directory.recordSessionState({ shard, epoch: 3n }, foreign.id, { state: 'open' })).toBe(false);
+    expect((await directory.refresh(channel.id))?.session.state).toBe('closed');
+    expect((await directory.refresh(foreign.id))?.session.state).toBe('closed');
+  });
+
+  it('gives the next channel to the emptiest shard', async () => {
+    const counts = async () => {
+      const { rows } = await database.pool.query<{ shard: number; channels: string }>(
+        `SELECT s AS shard, (SELECT count(*) FROM channels c WHERE c.shard = s AND deleted_at IS NULL) AS channels
+         FROM generate_series(0, 2) s`,
+      );
+      return rows.map(({ channels }) => Number(channels));
+    };
+    for (let made = 0; made < 4; made += 1) {
+      const before = await counts();
+      const picked = await directory.pickShard(3);
+      expect(picked).toBe(before.indexOf(Math.min(...before)));
+      await directory.create({ id: newId(), accountId: 'a', name: 'n', tokenHash: newHash(), shard: picked });
+    }
+  });
+});
+
+function hook(url: string) {
+  return { url, mode: 'body' as const, events: [{ type: 'messages' as const, method: 'post' as const }] };
+}

@@ -1,0 +1,259 @@
+/**
+ * The channel record for the hot path.
+ *
+ * A token that was rotated or whose channel was deleted is refused everywhere within 2 s: what this directory remembers
+ * of a look-up is at most `cacheMs` (1 s by default) old, and nothing is remembered longer because PostgreSQL is away.
+ * Then every look-up that is not remembered fails, and nobody is let in on an old answer.
+ */
+import { FENCE_CTE, FencedError, transaction, type Fence, type RegionalDatabase } from '@dormouse/database';
+import {
+  applySettingsPatch,
+  changedSettings,
+  settingsOf,
+  type ChannelSettings,
+  type SessionState,
+  type SettingsPatch,
+} from '@dormouse/gateway-contract';
+import { CHANNEL_COLUMNS, toChannelRecord, type ChannelRecord, type ChannelRow } from './channel-record.js';
+import { RecentLookups } from './recent-lookups.js';
+import { keepCursorsOf } from './webhook-cursors.js';
+
+export interface ChannelDirectoryOptions {
+  database: Pick<RegionalDatabase, 'pool'>;
+  /** How old a remembered record may be. */
+  cacheMs?: number;
+  /** Clock in epoch milliseconds. */
+  now?: () => number;
+}
+
+export interface NewChannel {
+  id: string;
+  accountId: string;
+  name: string;
+  /** SHA-256 of the token. */
+  tokenHash: Buffer;
+  shard: number;
+}
+
+/** What the owner of the session reports; fields that are absent stay as they are, null clears. */
+export interface SessionStateChange {
+  state: SessionState;
+  /** Why it rests there; absent clears it. */
+  reason?: string | null;
+  linked?: boolean;
+  phone?: string | null;
+  lid?: string | null;
+  deviceId?: number | null;
+  pushName?: string | null;
+}
+
+export interface SettingsUpdate {
+  before: ChannelSettings;
+  after: ChannelSettings;
+  /** Names of the top-level fields whose value differs. */
+  changes: string[];
+}
+
+const MAX_REMEMBERED = 20_000;
+
+export class ChannelDirectory {
+  private readonly pool: RegionalDatabase['pool'];
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+  /** Token hash in hex to channel id and record: two keys for one record, so that both age alike. */
+  private readonly byToken: RecentLookups<ChannelRecord>;
+  private readonly byChannel: RecentLookups<ChannelRecord>;
+  /** Under which token a channel was last found, to drop it together with the channel. */
+  private readonly tokenOf = new Map<string, string>();
+
+  constructor({ database, cacheMs = 1_000, now = Date.now }: ChannelDirectoryOptions) {
+    this.database = database;
+    this.pool = database.pool;
+    this.byToken = new RecentLookups({ cacheMs, maxEntries: MAX_REMEMBERED, now });
+    this.byChannel = new RecentLookups({ cacheMs, maxEntries: MAX_REMEMBERED, now });
+  }
+
+  /** The live channel whose token has this SHA-256, or undefined. At most `cacheMs` old. */
+  async byTokenHash(hash: Buffer): Promise<ChannelRecord | undefined> {
+    const key = hash.toString('hex');
+    return this.byToken.find(key, async () => {
+      const record = await this.readOne({
+        name: 'channel-by-token',
+        text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE token_hash = $1`,
+        values: [hash],
+      });
+      if (record) this.noteToken(record.id, key);
+      return record;
+    });
+  }
+
+  /** The channel of this id, a deleted one included (`deleted`), or undefined. At most `cacheMs` old. */
+  async byId(id: string): Promise<ChannelRecord | undefined> {
+    return this.byChannel.find(id, () => this.readById(id));
+  }
+
+  /** Forgets what is remembered of the channel and reads it anew. */
+  async refresh(id: string): Promise<ChannelRecord | undefined> {
+    this.forget(id);
+    return this.byId(id);
+  }
+
+  /** Adds a channel with default settings. The id must be new. */
+  async create(channel: NewChannel): Promise<ChannelRecord> {
+    const { rows } = await this.pool.query<ChannelRow>({
+      text: `INSERT INTO channels (id, account_id, name, token_hash, shard) VALUES ($1, $2, $3, $4, $5)
+             RETURNING ${CHANNEL_COLUMNS}`,
+      values: [channel.id, channel.accountId, channel.name, channel.tokenHash, channel.shard],
+    });
+    const [row] = rows;
+    if (!row) throw new Error(`channel ${channel.id} was not written`);
+    return toChannelRecord(row);
+  }
+
+  /** Replaces the token; the old one stops working. False when there is no such live channel. */
+  async rotateToken(id: string, hash: Buffer): Promise<boolean> {
+    const { rowCount } = await this.pool.query({
+      text: 'UPDATE channels SET token_hash = $2 WHERE id = $1 AND deleted_at IS NULL',
+      values: [id, hash],
+    });
+    this.forget(id);
+    return rowCount === 1;
+  }
+
+  /** Marks the channel deleted: its token stops working and its webhooks end. False when it was not there. */
+  async markDeleted(id: string): Promise<boolean> {
+    const marked = await transaction(this.database, async (connection) => {
+      const { rowCount } = await connection.query({
+        text: 'UPDATE channels SET deleted_at = now(), token_hash = NULL WHERE id = $1 AND deleted_at IS NULL',
+        values: [id],
+      });
+      await connection.query({ text: 'DELETE FROM webhook_cursors WHERE channel_id = $1', values: [id] });
+      return rowCount === 1;
+    });
+    this.forget(id);
+    return marked;
+  }
+
+  /**
+   * Applies a settings patch. Webhook entries that are new begin at the channel's newest event, those that are gone
+   * lose their place, and the others keep theirs; all in the transaction of the settings.
+   * @returns undefined when there is no such live channel
+   */
+  async updateSettings(id: string, patch: SettingsPatch): Promise<SettingsUpdate | undefined> {
+    const update = await transaction(this.database, async (connection) => {
+      const { rows } = await connection.query<{ settings: unknown }>({
+        text: 'SELECT settings FROM channels WHERE id = $1 AND deleted_at IS NULL FOR UPDATE',
+        values: [id],
+      });
+      const [row] = rows;
+      if (!row) return undefined;
+      const before = settingsOf(row.settings);
+      const after = applySettingsPatch(before, patch);
+      await connection.query({
+        text: 'UPDATE channels SET settings = $2 WHERE id = $1',
+        values: [id, JSON.stringify(after)],
+      });
+      await keepCursorsOf(connection, id, after);
+      return { before, after, changes: changedSettings(before, after) };
+    });
+    this.forget(id);
+    return update;
+  }
+
+  /** The shard among `0..shardCount-1` with the fewest live channels; the lowest of equals. */
+  async pickShard(shardCount: number): Promise<number> {
+    const { rows } = await this.pool.query<{ shard: number }>({
+      text: `SELECT s.shard FROM generate_series(0, $1::int - 1) AS s(shard)
+             LEFT JOIN channels c ON c.shard = s.shard AND c.deleted_at IS NULL
+             GROUP BY s.shard ORDER BY count(c.id), s.shard LIMIT 1`,
+      values: [shardCount],
+    });
+    const [row] = rows;
+    if (!row) throw new RangeError(`no shard among ${shardCount}`);
+    return row.shard;
+  }
+
+  /** The channels of a shard that are linked to a number and not deleted. */
+  async linkedChannels(shard: number): Promise<ChannelRecord[]> {
+    const { rows } = await this.pool.query<ChannelRow>({
+      name: 'linked-channels',
+      text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE shard = $1 AND linked AND deleted_at IS NULL ORDER BY id`,
+      values: [shard],
+    });
+    return rows.map(toChannelRecord);
+  }
+
+  /**
+   * Writes down the state of a session; only its owner may.
+   * @returns false when the channel does not exist in the fence's shard
+   * @throws {FencedError} when the shard has a newer owner; nothing is written then
+   */
+  async recordSessionState(fence: Fence, channelId: string, change: SessionStateChange): Promise<boolean> {
+    const given = (value: unknown): boolean => value !== undefined;
+    const { rows } = await this.pool.query<{ fenced: string; changed: string }>({
+      name: 'record-session-state',
+      text: RECORD_SESSION_STATE,
+      values: [
+        fence.shard,
+        fence.epoch,
+        channelId,
+        change.state,
+        change.reason ?? null,
+        change.linked ?? null,
+        given(change.phone),
+        change.phone ?? null,
+        given(change.lid),
+        change.lid ?? null,
+        given(change.deviceId),
+        change.deviceId ?? null,
+        given(change.pushName),
+        change.pushName ?? null,
+      ],
+    });
+    if (rows[0]?.fenced !== '1') throw new FencedError(fence);
+    this.forget(channelId);
+    return rows[0].changed === '1';
+  }
+
+  private async readById(id: string): Promise<ChannelRecord | undefined> {
+    return this.readOne({
+      name: 'channel-by-id',
+      text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1`,
+      values: [id],
+    });
+  }
+
+  private async readOne(query: { name: string; text: string; values: unknown[] }): Promise<ChannelRecord | undefined> {
+    const { rows } = await this.pool.query<ChannelRow>(query);
+    return rows[0] && toChannelRecord(rows[0]);
+  }
+
+  private noteToken(id: string, key: string): void {
+    this.tokenOf.delete(id);
+    this.tokenOf.set(id, key);
+    if (this.tokenOf.size <= MAX_REMEMBERED) return;
+    const oldest = this.tokenOf.keys().next();
+    if (!oldest.done) this.tokenOf.delete(oldest.value);
+  }
+
+  private forget(id: string): void {
+    this.byChannel.forget(id);
+    const key = this.tokenOf.get(id);
+    if (key !== undefined) this.byToken.forget(key);
+  }
+}
+
+const RECORD_SESSION_STATE = `
+WITH ${FENCE_CTE}, changed AS (
+  UPDATE channels SET
+    session_since = CASE WHEN session_state = $4 THEN session_since ELSE now() END,
+    session_state = $4,
+    session_reason = $5,
+    linked = coalesce($6::boolean, linked),
+    phone = CASE WHEN $7::boolean THEN $8 ELSE phone END,
+    lid = CASE WHEN $9::boolean THEN $10 ELSE lid END,
+    device_id = CASE WHEN $11::boolean THEN $12::int ELSE device_id END,
+    push_name = CASE WHEN $13::boolean THEN $14 ELSE push_name END
+  FROM fence WHERE id = $3 AND shard = $1
+  RETURNING id
+)
+SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT count(*) FROM changed) AS changed`;

@@ -1,0 +1,9 @@
+export {
+  ChannelDirectory,
+  type ChannelDirectoryOptions,
+  type NewChannel,
+  type SessionStateChange,
+  type SettingsUpdate,
+} from './channel-directory.js';
+export type { ChannelRecord, ChannelSession, Standing } from './channel-record.js';
+export { webhookIds } from './webhook-ids.js';
