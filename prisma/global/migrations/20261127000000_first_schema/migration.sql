@@ -30,6 +30,7 @@ CREATE TABLE "channels" (
     "name" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "deleted_at" TIMESTAMPTZ(3),
+    "unsettled_since" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "channels_pkey" PRIMARY KEY ("id")
 );
@@ -42,6 +43,9 @@ CREATE INDEX "account_keys_account_id_idx" ON "account_keys"("account_id");
 
 -- CreateIndex
 CREATE INDEX "channels_account_id_created_at_idx" ON "channels"("account_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "channels_unsettled_since_idx" ON "channels"("unsettled_since");
 
 -- AddForeignKey
 ALTER TABLE "account_keys" ADD CONSTRAINT "account_keys_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE CASCADE ON UPDATE CASCADE;
