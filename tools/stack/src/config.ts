@@ -1,0 +1,80 @@
+import { z } from 'zod';
+
+const optionalUrl = z
+  .string()
+  .optional()
+  .transform((value) => value || undefined);
+
+const environment = z.object({
+  /** An existing global database; unset: an own PostgreSQL is started. */
+  GLOBAL_DATABASE_URL: optionalUrl,
+  /** An existing regional database; unset: an own PostgreSQL is started. */
+  REGIONAL_DATABASE_URL: optionalUrl,
+  /** An existing Redis; unset: an own one is started. */
+  REDIS_URL: optionalUrl,
+  /** An existing S3 service; unset: objects are kept in a folder. The four belong together. */
+  S3_ENDPOINT: optionalUrl,
+  S3_BUCKET: optionalUrl,
+  S3_ACCESS_KEY_ID: optionalUrl,
+  S3_SECRET_ACCESS_KEY: optionalUrl,
+  /** Path of a redis-server or valkey-server outside the PATH. */
+  REDIS_SERVER: optionalUrl,
+  /** Integration tests use these throw-away stores instead of bringing up their own. */
+  TEST_GLOBAL_DATABASE_URL: optionalUrl,
+  TEST_REGIONAL_DATABASE_URL: optionalUrl,
+  TEST_REDIS_URL: optionalUrl,
+});
+
+/** What the launcher and the test stores read from the environment. */
+export interface LauncherEnvironment {
+  globalDatabaseUrl?: string;
+  regionalDatabaseUrl?: string;
+  redisUrl?: string;
+  redisServer?: string;
+  objects?: { endpoint: string; bucket: string; accessKeyId: string; secretAccessKey: string };
+  test: { globalDatabaseUrl?: string; regionalDatabaseUrl?: string; redisUrl?: string };
+}
+
+/** @throws when only some of the S3 switches are set */
+export function readEnvironment(source: NodeJS.ProcessEnv = process.env): LauncherEnvironment {
+  const read = environment.parse(source);
+  return {
+    globalDatabaseUrl: read.GLOBAL_DATABASE_URL,
+    regionalDatabaseUrl: read.REGIONAL_DATABASE_URL,
+    redisUrl: read.REDIS_URL,
+    redisServer: read.REDIS_SERVER,
+    objects: readObjects(read),
+    test: {
+      globalDatabaseUrl: read.TEST_GLOBAL_DATABASE_URL,
+      regionalDatabaseUrl: read.TEST_REGIONAL_DATABASE_URL,
+      redisUrl: read.TEST_REDIS_URL,
+    },
+  };
+}
+
+function readObjects(read: z.infer<typeof environment>): LauncherEnvironment['objects'] {
+  const {
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secret,
+  } = read;
+  if (endpoint && bucket && accessKeyId && secret) return { endpoint, bucket, accessKeyId, secretAccessKey: secret };
+  if (endpoint || bucket || accessKeyId || secret) {
+    throw new Error('Set S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY together, or none of them.');
+  }
+  return undefined;
+}
+
+/** Hands the addresses of the test stores to the specs: Jest gives its workers a copy of this environment. */
+export function publishTestStores(urls: { global: string; regional: string; redis: string }): void {
+  process.env.TEST_GLOBAL_DATABASE_URL = urls.global;
+  process.env.TEST_REGIONAL_DATABASE_URL = urls.regional;
+  process.env.TEST_REDIS_URL = urls.redis;
+}
+
+/** The environment for child processes: what the system and Node need, none of our own switches. */
+export function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const own = new Set(Object.keys(environment.shape));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.has(name)));
+}

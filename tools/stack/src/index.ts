@@ -1,0 +1,1 @@
+export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './test-stores.js';

@@ -1,0 +1,2 @@
+/** Global teardown of Jest's integration project. */
+export { stopTestStores as default } from './jest-stores.js';

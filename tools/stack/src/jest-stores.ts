@@ -1,0 +1,124 @@
+/**
+ * Global setup of Jest's integration project: brings up PostgreSQL (not flushing to disk) and Redis (nothing on disk),
+ * migrates a template and a shared database of each scope and publishes the addresses to the specs. Stores given by
+ * TEST_* switches are used instead of own ones. Each run has a folder of its own, so that runs do not disturb another.
+ */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@dormouse/database';
+import { publishTestStores, readEnvironment } from './config.js';
+import { ProcessRegister } from './process-register.js';
+import { ensureDatabase, postgresDataFolder, type PostgresServer, startPostgres } from './stores/postgres.js';
+import { type RedisServer, startRedis } from './stores/redis.js';
+import { TEST_REDIS_DATABASES, templateName, type TestScope } from './test-stores.js';
+
+const TEST_FOLDER = fileURLToPath(new URL('../../../.dormouse/test', import.meta.url));
+
+/** Says something on standard error; Jest's own report is on standard error, too. */
+function say(message: string): void {
+  process.stderr.write(`${message}\n`);
+}
+
+function removeFolder(folder: string): void {
+  rmSync(postgresDataFolder(join(folder, 'postgres')), { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Stops and deletes what killed runs left behind. */
+async function sweepDeadRuns(): Promise<void> {
+  for (const name of readdirSync(TEST_FOLDER)) {
+    const folder = join(TEST_FOLDER, name);
+    if (ProcessRegister.holder(folder) !== undefined) continue;
+    try {
+      const register = await ProcessRegister.open(folder);
+      register.close();
+      removeFolder(folder);
+    } catch {
+      // another run sweeps it
+    }
+  }
+}
+
+async function migrateScope(serverUrl: string, scope: TestScope, database: string): Promise<string> {
+  const at = (name: string): string => {
+    const url = new URL(serverUrl);
+    url.pathname = `/${name}`;
+    return url.toString();
+  };
+  await ensureDatabase(serverUrl, templateName(scope));
+  await migrate(at(templateName(scope)), scope);
+  await ensureDatabase(serverUrl, database, templateName(scope));
+  await migrate(at(database), scope);
+  return at(database);
+}
+
+interface Running {
+  register: ProcessRegister;
+  folder: string;
+  servers: (PostgresServer | RedisServer)[];
+}
+
+let running: Running | undefined;
+
+/** Stops the stores of this run and deletes their folder. */
+export async function stopTestStores(): Promise<void> {
+  const stopping = running;
+  running = undefined;
+  if (!stopping) return;
+  await Promise.all(stopping.servers.map((server) => server.stop()));
+  stopping.register.close();
+  removeFolder(stopping.folder);
+}
+
+/** A signal ends Jest without its teardown: end the stores first, then go the same way. */
+function stopOnSignal(): void {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(name, () => {
+      void stopTestStores().finally(() => process.kill(process.pid, name));
+    });
+  }
+}
+
+export default async function startTestStores(): Promise<void> {
+  const given = readEnvironment();
+  mkdirSync(TEST_FOLDER, { recursive: true });
+  await sweepDeadRuns();
+  const folder = join(TEST_FOLDER, String(process.pid));
+  const register = await ProcessRegister.open(folder);
+  const started: Running = { register, folder, servers: [] };
+  running = started;
+  stopOnSignal();
+  const postgres = async (): Promise<{ global: string; regional: string }> => {
+    let { globalDatabaseUrl: global, regionalDatabaseUrl: regional } = given.test;
+    if (global === undefined || regional === undefined) {
+      const server = await startPostgres({ register, dir: join(folder, 'postgres'), durable: false });
+      started.servers.push(server);
+      global ??= server.url('postgres');
+      regional ??= server.url('postgres');
+    }
+    return {
+      global: await migrateScope(global, 'global', 'dormouse_test_global'),
+      regional: await migrateScope(regional, 'regional', 'dormouse_test_regional'),
+    };
+  };
+  const redis = async (): Promise<string> => {
+    if (given.test.redisUrl !== undefined) return given.test.redisUrl;
+    const server = await startRedis({
+      register,
+      dir: join(folder, 'redis'),
+      durable: false,
+      binary: given.redisServer,
+      databases: TEST_REDIS_DATABASES,
+      say,
+    });
+    started.servers.push(server);
+    return server.url;
+  };
+  const outcome = await Promise.allSettled([postgres(), redis()]);
+  if (outcome[0].status === 'rejected' || outcome[1].status === 'rejected') {
+    await stopTestStores();
+    throw outcome.find((one) => one.status === 'rejected')?.reason;
+  }
+  publishTestStores({ ...outcome[0].value, redis: outcome[1].value });
+}

@@ -1,0 +1,194 @@
+/**
+ * Guarantees that nothing this launcher started outlives it: children are written to a file in the data folder before
+ * anything waits for them, die with the process on every ordinary end (also when it crashes), and whoever starts next
+ * on the same folder stops what a SIGKILLed launcher left behind. One launcher per data folder at a time.
+ */
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A process as the register file keeps it; `startedAt` tells a recycled process id from the original. */
+interface RegisteredProcess {
+  name: string;
+  pid: number;
+  startedAt: string;
+  stopSignal: NodeJS.Signals;
+}
+
+export interface ChildOptions extends SpawnOptions {
+  /** Asks for a clean end; PostgreSQL wants SIGINT, everything else SIGTERM. */
+  stopSignal?: NodeJS.Signals;
+}
+
+const ORPHAN_GRACE_MS = 10_000;
+
+/** When the process began, in the operating system's own words; undefined if it is gone (or a zombie). */
+export function processStartedAt(pid: number): string | undefined {
+  if (process.platform === 'linux') {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return fields[0] === 'Z' ? undefined : fields[19];
+    } catch {
+      return undefined;
+    }
+  }
+  const listed = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+  return listed.stdout.trim() || undefined;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // gone already
+  }
+}
+
+/** Signals the process and all it started: every registered child leads its own process group. */
+export function signalGroup(pid: number, name: NodeJS.Signals): void {
+  signal(-pid, name);
+}
+
+async function ended(entry: Pick<RegisteredProcess, 'pid' | 'startedAt'>, withinMs: number): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  while (processStartedAt(entry.pid) === entry.startedAt) {
+    if (Date.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return true;
+}
+
+function readEntries(file: string): RegisteredProcess[] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as RegisteredProcess[];
+  } catch {
+    return [];
+  }
+}
+
+/** The processes of one data folder. */
+export class ProcessRegister {
+  readonly #file: string;
+  readonly #lock: string;
+  #entries: RegisteredProcess[] = [];
+  readonly #killOnExit = (): void => this.killAll();
+
+  private constructor(readonly dataDir: string) {
+    this.#file = join(dataDir, 'processes.json');
+    this.#lock = join(dataDir, 'launcher.lock');
+  }
+
+  /**
+   * Claims the data folder and stops what an earlier launcher left running in it.
+   * @throws when another launcher is alive on this folder
+   */
+  static async open(dataDir: string): Promise<ProcessRegister> {
+    mkdirSync(dataDir, { recursive: true });
+    const register = new ProcessRegister(dataDir);
+    register.#claim();
+    process.once('exit', register.#killOnExit);
+    await register.#stopOrphans();
+    return register;
+  }
+
+  /** The pids of a folder's registered processes that still run, newest first. For looking, not for claiming. */
+  static running(dataDir: string): number[] {
+    return readEntries(join(dataDir, 'processes.json'))
+      .filter((entry) => processStartedAt(entry.pid) === entry.startedAt)
+      .map((entry) => entry.pid)
+      .reverse();
+  }
+
+  /** The launcher that holds the folder, if one is alive. */
+  static holder(dataDir: string): number | undefined {
+    try {
+      const holder = JSON.parse(readFileSync(join(dataDir, 'launcher.lock'), 'utf8')) as RegisteredProcess;
+      return processStartedAt(holder.pid) === holder.startedAt ? holder.pid : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #claim(): void {
+    const me = JSON.stringify({ pid: process.pid, startedAt: processStartedAt(process.pid) });
+    for (;;) {
+      try {
+        writeFileSync(this.#lock, me, { flag: 'wx' });
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        const holder = ProcessRegister.holder(this.dataDir);
+        if (holder !== undefined) {
+          throw new Error(
+            `Dormouse already runs on ${this.dataDir} (process ${holder}). Stop that one first, or choose another folder with --data.`,
+          );
+        }
+        rmSync(this.#lock, { force: true });
+      }
+    }
+  }
+
+  async #stopOrphans(): Promise<void> {
+    const orphans = readEntries(this.#file).filter((entry) => processStartedAt(entry.pid) === entry.startedAt);
+    // Newest first: apps close before the stores they write to.
+    for (const orphan of orphans.reverse()) {
+      signal(orphan.pid, orphan.stopSignal);
+      if (!(await ended(orphan, ORPHAN_GRACE_MS))) signalGroup(orphan.pid, 'SIGKILL');
+    }
+    this.#save();
+  }
+
+  #save(): void {
+    writeFileSync(this.#file, JSON.stringify(this.#entries, undefined, 2));
+  }
+
+  /**
+   * Starts a child in its own process group, so that a Ctrl-C in the terminal reaches only the launcher and the
+   * launcher can end its children in order.
+   * @throws when the command cannot be started
+   */
+  spawn(name: string, command: string, args: readonly string[], options: ChildOptions): ChildProcess & { pid: number } {
+    const { stopSignal = 'SIGTERM', ...spawnOptions } = options;
+    const child = spawn(command, args, { ...spawnOptions, detached: true });
+    const pid = child.pid;
+    if (pid === undefined) {
+      child.once('error', () => undefined);
+      throw new Error(`${name} cannot be started: ${command}`);
+    }
+    const entry = { name, pid, startedAt: processStartedAt(pid) ?? '', stopSignal };
+    this.#entries.push(entry);
+    this.#save();
+    child.once('exit', () => {
+      this.#entries = this.#entries.filter((other) => other !== entry);
+      this.#save();
+    });
+    return Object.assign(child, { pid });
+  }
+
+  /** Ends everything at once, without waiting: for a process that is about to exit. */
+  killAll(): void {
+    for (const entry of [...this.#entries].reverse()) {
+      if (entry.stopSignal === 'SIGINT') signal(entry.pid, 'SIGQUIT');
+      else signalGroup(entry.pid, 'SIGKILL');
+    }
+    rmSync(this.#lock, { force: true });
+  }
+
+  /** Gives the data folder back. Call when every child has ended. */
+  close(): void {
+    process.removeListener('exit', this.#killOnExit);
+    rmSync(this.#lock, { force: true });
+  }
+}
+
+/** Asks a child to end; after the grace its whole group is killed. Resolves when it is gone. */
+export async function stopChild(child: ChildProcess, stopSignal: NodeJS.Signals, graceMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const pid = child.pid;
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), graceMs);
+  signal(pid, stopSignal);
+  await gone;
+  clearTimeout(timer);
+}

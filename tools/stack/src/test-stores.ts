@@ -1,0 +1,72 @@
+/**
+ * Real stores for integration specs. Jest's global setup (`jest-stores.ts`) brings up one PostgreSQL and one Redis for
+ * the whole run; a spec that must not see other specs' rows takes a fresh copy of a migrated database and a Redis
+ * database of its own from here.
+ */
+import { randomBytes } from 'node:crypto';
+import { readEnvironment } from './config.js';
+import { ensureDatabase, withConnection } from './stores/postgres.js';
+import { redisLines } from './stores/redis-wire.js';
+
+export type TestScope = 'global' | 'regional';
+
+/** A database or a Redis database that belongs to one spec. */
+export interface TestStore {
+  readonly url: string;
+  /** Deletes it, closing the connections that are still open. */
+  drop(): Promise<void>;
+}
+
+/** How many Redis databases the test server has; number 0 is the shared one behind TEST_REDIS_URL. */
+export const TEST_REDIS_DATABASES = 1024;
+
+/** The migrated database that copies are made from; nobody connects to it, as a copy needs it unused. */
+export function templateName(scope: TestScope): string {
+  return `dormouse_template_${scope}`;
+}
+
+function required(value: string | undefined, name: string): string {
+  if (value === undefined) throw new Error(`${name} is not set: run this spec in Jest's integration project.`);
+  return value;
+}
+
+/** Address of the shared migrated database of a scope. Its rows are seen by every spec. */
+export function sharedTestDatabaseUrl(scope: TestScope): string {
+  const { test } = readEnvironment();
+  return scope === 'global'
+    ? required(test.globalDatabaseUrl, 'TEST_GLOBAL_DATABASE_URL')
+    : required(test.regionalDatabaseUrl, 'TEST_REGIONAL_DATABASE_URL');
+}
+
+/** A fresh, migrated, empty database of the scope (some 50 ms). */
+export async function createTestDatabase(scope: TestScope): Promise<TestStore> {
+  const server = sharedTestDatabaseUrl(scope);
+  const name = `spec_${scope}_${randomBytes(6).toString('hex')}`;
+  await ensureDatabase(server, name, templateName(scope));
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    url: url.toString(),
+    drop: () =>
+      withConnection(server, async (connection) => {
+        await connection.query(`DROP DATABASE IF EXISTS ${connection.escapeIdentifier(name)} WITH (FORCE)`);
+      }),
+  };
+}
+
+/**
+ * An empty Redis database of its own. Keys are apart from other specs; published messages are not, as Redis publishes
+ * across databases: use channel names that are yours.
+ */
+export async function claimTestRedis(): Promise<TestStore> {
+  const server = required(readEnvironment().test.redisUrl, 'TEST_REDIS_URL');
+  const [reply] = await redisLines(server, ['INCR test-stores:claimed']);
+  const number = (Number(reply?.slice(1)) % (TEST_REDIS_DATABASES - 1)) + 1;
+  const url = new URL(server);
+  url.pathname = `/${number}`;
+  const flush = async (): Promise<void> => {
+    await redisLines(server, [`SELECT ${number}`, 'FLUSHDB']);
+  };
+  await flush();
+  return { url: url.toString(), drop: flush };
+}
