@@ -16,6 +16,9 @@ const env = {
 
 for (const scope of ['global', 'regional']) {
   const config = join(here, '..', `prisma.${scope}.config.ts`);
-  const run = spawnSync(process.execPath, [cli, 'generate', '--no-hints', '--config', config], { env, stdio: 'inherit' });
+  const run = spawnSync(process.execPath, [cli, 'generate', '--no-hints', '--config', config], {
+    env,
+    stdio: 'inherit',
+  });
   if (run.status !== 0) process.exit(run.status ?? 1);
 }

@@ -31,7 +31,11 @@ interface AppliedMigration {
  * @returns the names applied by this call
  * @throws when an earlier migration failed half-way or an applied file was edited
  */
-export async function migrate(url: string, scope: DatabaseScope, options: { lockTimeoutMs?: number } = {}): Promise<string[]> {
+export async function migrate(
+  url: string,
+  scope: DatabaseScope,
+  options: { lockTimeoutMs?: number } = {},
+): Promise<string[]> {
   const connection = new pg.Client({ connectionString: url, application_name: 'migrate' });
   await connection.connect();
   try {
@@ -50,7 +54,8 @@ async function applyMissing(connection: pg.Client, folder: string): Promise<stri
     'SELECT migration_name, checksum, finished_at FROM "_prisma_migrations" WHERE rolled_back_at IS NULL',
   );
   const failed = rows.find((row) => row.finished_at === null);
-  if (failed) throw new Error(`Migration ${failed.migration_name} failed before; resolve it by hand, then start again.`);
+  if (failed)
+    throw new Error(`Migration ${failed.migration_name} failed before; resolve it by hand, then start again.`);
   const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
