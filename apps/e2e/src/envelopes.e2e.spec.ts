@@ -1,0 +1,155 @@
+import { schemaViolation } from './harness/contract.js';
+import type { GatewayClient, GatewayResponse } from './harness/gateway-client.js';
+import { RunningStack } from './harness/running-stack.js';
+
+interface Envelope {
+  error: { code: number; message: string; details?: string; href: string; support: string };
+}
+
+describe('bad requests get the error envelope and a sentence that helps', () => {
+  let running: RunningStack;
+  let client: GatewayClient;
+  let token: string;
+
+  beforeAll(async () => {
+    running = await RunningStack.start();
+    const channel = await running.management.createChannel('envelopes');
+    token = channel.token;
+    client = running.client(token);
+  }, 120_000);
+
+  afterAll(() => running.stop(), 60_000);
+
+  const expectEnvelope = (response: GatewayResponse<Envelope>, status: number, anchor: string): void => {
+    expect(response.status).toBe(status);
+    expect(schemaViolation('ResponseError', response.body)).toBeUndefined();
+    expect(response.body.error.code).toBe(status);
+    expect(response.body.error.href).toMatch(new RegExp(`/errors#${anchor}$`));
+    expect(response.headers['x-request-id']).toBeTruthy();
+  };
+
+  it.each([
+    ['a plus sign', '+15550001111'],
+    ['spaces', '1555 000 1111'],
+    ['a foreign suffix', '15550001111@c.us'],
+    ['a channel of the network', '120363000000000001@newsletter'],
+    ['letters', 'ada'],
+    ['nothing', ''],
+  ])('recipient with %s: 400 naming "to"', async (_, to) => {
+    const response = await client.post<Envelope>('/messages/text', { to, body: 'x' });
+    expectEnvelope(response, 400, 'bad-request');
+    expect(response.body.error.details).toMatch(/^to: /);
+  });
+
+  it('a missing body: 400 naming it', async () => {
+    const response = await client.post<Envelope>('/messages/text', { to: '15550001111' });
+    expectEnvelope(response, 400, 'bad-request');
+    expect(response.body.error.details).toBe('body: required');
+  });
+
+  it('form data where JSON is expected: 400', async () => {
+    const response = await client.request<Envelope>('POST', '/messages/text', {
+      raw: { body: 'to=15550001111&body=x', contentType: 'application/x-www-form-urlencoded' },
+    });
+    expectEnvelope(response, 400, 'bad-request');
+    expect(response.body.error.details).toBe('body: JSON expected');
+  });
+
+  it('multipart where JSON is expected: 400', async () => {
+    const boundary = 'x-boundary';
+    const response = await client.request<Envelope>('POST', '/messages/text', {
+      raw: {
+        body: `--${boundary}\r\ncontent-disposition: form-data; name="to"\r\n\r\n15550001111\r\n--${boundary}--\r\n`,
+        contentType: `multipart/form-data; boundary=${boundary}`,
+      },
+    });
+    expectEnvelope(response, 400, 'bad-request');
+    expect(response.body.error.details).toBe('body: JSON expected');
+  });
+
+  it('JSON that does not parse: 400', async () => {
+    const response = await client.request<Envelope>('POST', '/messages/text', {
+      raw: { body: '{"to": ', contentType: 'application/json' },
+    });
+    expectEnvelope(response, 400, 'bad-request');
+  });
+
+  it('no token: 401', async () => {
+    expectEnvelope(await running.client(undefined).get<Envelope>('/chats'), 401, 'unauthorized');
+  });
+
+  it('a truncated token: 401 that says it is truncated', async () => {
+    const response = await running.client(token.slice(0, -3)).get<Envelope>('/chats');
+    expectEnvelope(response, 401, 'unauthorized');
+    expect(response.body.error.details).toMatch(/truncated|incomplete|cut/);
+  });
+
+  it('a token with a trailing space: 401 that says so', async () => {
+    const response = await running.client(undefined).get<Envelope>(`/chats?token=${token}%20`);
+    expectEnvelope(response, 401, 'unauthorized');
+    expect(response.body.error.details).toMatch(/space/);
+  });
+
+  it('the token works in the query as well, and the header wins', async () => {
+    expect((await running.client(undefined).get(`/chats?token=${token}`)).status).toBe(200);
+    expect((await running.client('dm_sg_wrong').get(`/chats?token=${token}`)).status).toBe(401);
+  });
+
+  it('an unknown path: 501 naming it, but 401 without a token', async () => {
+    const response = await client.get<Envelope>('/limits');
+    expectEnvelope(response, 501, 'not-implemented');
+    expect(response.body.error.message).toBe('GET /limits is not implemented');
+    expectEnvelope(await running.client(undefined).get<Envelope>('/limits'), 401, 'unauthorized');
+  });
+
+  it('star and presence subscription: always 501, naming the template', async () => {
+    const star = await client.request<Envelope>('PUT', '/messages/abcd-efgh/star');
+    expectEnvelope(star, 501, 'not-implemented');
+    expect(star.body.error.message).toBe('PUT /messages/{MessageID}/star is not implemented');
+    const subscribe = await client.post<Envelope>('/presences/15550001111');
+    expectEnvelope(subscribe, 501, 'not-implemented');
+    expect(subscribe.body.error.message).toBe('POST /presences/{EntryID} is not implemented');
+  });
+
+  it('ids of nobody: 404 whatever their form', async () => {
+    for (const path of ['/messages/list/15550009999', '/messages/nonsense', '/statuses/abcd-efgh', '/chats/nobody']) {
+      expectEnvelope(await client.get<Envelope>(path), 404, 'not-found');
+    }
+  });
+
+  it.each([
+    ['/messages/list?count=501', 'count: must be between 1 and 500'],
+    ['/messages/list?offset=-1', 'offset: must be 0 or more'],
+    ['/chats?count=0', 'count: must be between 1 and 500'],
+  ])('%s: 400 naming the parameter', async (path, details) => {
+    const response = await client.get<Envelope>(path);
+    expectEnvelope(response, 400, 'bad-request');
+    expect(response.body.error.details).toBe(details);
+  });
+
+  it('double slashes, a trailing slash and an escaped @ are forgiven', async () => {
+    for (const path of ['/messages//list', '/chats/', '//health/']) expect((await client.get(path)).status).toBe(200);
+    expect((await client.get('/chats/15550009999%40s.whatsapp.net')).status).toBe(404);
+  });
+
+  it('settings that are out of range: 400 naming the field; unknown fields are ignored', async () => {
+    const bad = await client.request<Envelope>('PATCH', '/settings', { body: { callback_backoff_delay_ms: 10 } });
+    expectEnvelope(bad, 400, 'bad-request');
+    expect(bad.body.error.details).toBe('callback_backoff_delay_ms: must be between 3000 and 15000');
+    const good = await client.request<{ changes: string[] }>('PATCH', '/settings', {
+      body: { success: true, auto_read: true },
+    });
+    expect(good.status).toBe(200);
+    expect(good.body.changes).toEqual(['auto_read']);
+    expect((await client.get('/settings')).body).toMatchObject({ auto_read: true, webhooks: [] });
+  });
+
+  it('too many requests: 429 with whole seconds to wait', async () => {
+    const { client: hasty } = await running.createChannel('hasty');
+    const answers = await Promise.all(Array.from({ length: 200 }, () => hasty.get<Envelope>('/health')));
+    const refused = answers.find(({ status }) => status === 429);
+    if (!refused) throw new Error('never refused');
+    expectEnvelope(refused, 429, 'rate-limit');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  });
+});

@@ -1,0 +1,23 @@
+/**
+ * Asks again until the answer is there. For things that can only be polled over HTTP; the interval is short because
+ * everything runs on loopback.
+ * @throws the last reason once the deadline has passed
+ */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined | false>,
+  options: { what: string; withinMs?: number; everyMs?: number },
+): Promise<T> {
+  const deadline = Date.now() + (options.withinMs ?? 20_000);
+  let reason: unknown;
+  while (Date.now() < deadline) {
+    try {
+      const answer = await ask();
+      if (answer !== undefined && answer !== false) return answer;
+      reason = undefined;
+    } catch (error) {
+      reason = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, options.everyMs ?? 50));
+  }
+  throw new Error(`not within ${options.withinMs ?? 20_000} ms: ${options.what}`, { cause: reason });
+}

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack, type Stack, type StackOptions } from '@dormouse/stack';
+import jsQR from 'jsqr';
+import { PNG } from 'pngjs';
+import { eventually } from './eventually.js';
+import { GatewayClient } from './gateway-client.js';
+import { ManagementClient } from './management-client.js';
+import { SimulatedNetwork, type VirtualPhone } from './simulated-network.js';
+
+/** A channel that a journey talks through, linked to a virtual phone of its own. */
+export interface LinkedChannel {
+  id: string;
+  client: GatewayClient;
+  phone: VirtualPhone;
+  device: number;
+}
+
+/** The whole of Dormouse on this machine, with an empty network, for one spec file. */
+export class RunningStack {
+  readonly management: ManagementClient;
+  readonly network: SimulatedNetwork;
+  private readonly clients: GatewayClient[] = [];
+
+  private constructor(
+    readonly stack: Stack,
+    private readonly dataDir: string,
+  ) {
+    if (stack.urls.simulator === undefined) throw new Error('the stack has no simulated network');
+    this.management = new ManagementClient(stack.urls.controlPlane, stack.accountKey);
+    this.network = new SimulatedNetwork(stack.urls.simulator);
+  }
+
+  static async start(options: Partial<StackOptions> = {}): Promise<RunningStack> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
+    const stack = await startStack({ dataDir, network: 'simulator', fast: true, logs: 'silent', ...options });
+    return new RunningStack(stack, dataDir);
+  }
+
+  get edgeUrl(): string {
+    return this.stack.urls.edge.sg;
+  }
+
+  client(token: string | undefined): GatewayClient {
+    const client = new GatewayClient(this.edgeUrl, token);
+    this.clients.push(client);
+    return client;
+  }
+
+  async createChannel(name: string): Promise<{ id: string; client: GatewayClient }> {
+    const { id, token } = await this.management.createChannel(name);
+    return { id, client: this.client(token) };
+  }
+
+  async createLinkedChannel(name: string): Promise<LinkedChannel> {
+    const { id, client } = await this.createChannel(name);
+    const phone = await this.network.createPhone({ name });
+    const { device } = await phone.scan(await loginCode(client));
+    await untilConnected(client);
+    return { id, client, phone, device };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.clients.map((client) => client.close()));
+    await this.stack.stop();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** What a person's camera does: fetches the PNG and reads the code in it. */
+export async function loginCode(client: GatewayClient): Promise<string> {
+  const response = await eventually(
+    async () => {
+      const image = await client.get('/users/login/image');
+      return image.status === 200 ? image : undefined;
+    },
+    { what: 'a login image' },
+  );
+  const png = PNG.sync.read(response.bytes);
+  const code = jsQR.default(new Uint8ClampedArray(png.data), png.width, png.height);
+  if (!code) throw new Error('no QR code in the login image');
+  return code.data;
+}
+
+export async function untilStatus(client: GatewayClient, text: string, withinMs = 20_000): Promise<void> {
+  await eventually(async () => (await client.get<{ status: { text: string } }>('/health')).body.status.text === text, {
+    what: `health says ${text}`,
+    withinMs,
+  });
+}
+
+export const untilConnected = (client: GatewayClient) => untilStatus(client, 'connected');

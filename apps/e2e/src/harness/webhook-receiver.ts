@@ -1,0 +1,52 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from './eventually.js';
+
+/** A webhook call as it arrived. */
+export interface WebhookCall {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown> & { event?: { type: string; event: string }; channel_id?: string };
+}
+
+/** A customer's webhook endpoint: keeps every call, answers what the test decides. */
+export class WebhookReceiver {
+  readonly calls: WebhookCall[] = [];
+  /** The status to answer with; may look at the call. */
+  answer: (call: WebhookCall) => number = () => 200;
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<WebhookReceiver> {
+    const server = createServer();
+    const receiver = new WebhookReceiver(server);
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as WebhookCall['body'];
+        const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+        const status = receiver.answer(call);
+        if (status >= 200 && status < 300) receiver.calls.push(call);
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
+  }
+
+  /** The first accepted call that matches, once it is there. */
+  waitFor(what: string, match: (call: WebhookCall) => boolean): Promise<WebhookCall> {
+    return eventually(() => Promise.resolve(this.calls.find(match)), { what: `webhook call: ${what}` });
+  }
+
+  close(): Promise<void> {
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(() => resolve()));
+  }
+}

@@ -1,0 +1,91 @@
+import pg from 'pg';
+import { eventually } from './harness/eventually.js';
+import { type LinkedChannel, RunningStack } from './harness/running-stack.js';
+import type { VirtualPhone } from './harness/simulated-network.js';
+
+interface LeaseRow {
+  shard: number;
+  owner_id: string | null;
+  live: boolean;
+}
+
+describe('two session workers', () => {
+  let running: RunningStack;
+  let database: pg.Client;
+  let friend: VirtualPhone;
+  const channels: LinkedChannel[] = [];
+
+  beforeAll(async () => {
+    running = await RunningStack.start({ workers: 2 });
+    database = new pg.Client({ connectionString: running.stack.databases.sg });
+    await database.connect();
+    friend = await running.network.createPhone();
+    for (let index = 0; index < 8; index++) channels.push(await running.createLinkedChannel(`number ${index}`));
+  }, 180_000);
+
+  afterAll(async () => {
+    await database.end();
+    await running.stop();
+  }, 60_000);
+
+  const shardsByOwner = async (): Promise<Map<string, number[]>> => {
+    const { rows } = await database.query<LeaseRow>(
+      'SELECT shard, owner_id, expires_at > now() AS live FROM shard_leases ORDER BY shard',
+    );
+    const owned = new Map<string, number[]>();
+    for (const { shard, owner_id: owner, live } of rows) {
+      if (owner !== null && live) owned.set(owner, [...(owned.get(owner) ?? []), shard]);
+    }
+    return owned;
+  };
+
+  const everyChannelSends = async (text: string): Promise<void> => {
+    const answers = await Promise.all(
+      channels.map(({ client }) =>
+        eventually(async () => (await client.post('/messages/text', { to: friend.phone, body: text })).status === 200, {
+          what: `a send says ${text}`,
+          withinMs: 60_000,
+        }),
+      ),
+    );
+    expect(answers).toHaveLength(channels.length);
+  };
+
+  it('split the shards evenly and serve every channel', async () => {
+    await eventually(
+      async () => {
+        const sizes = [...(await shardsByOwner()).values()].map(({ length }) => length);
+        return sizes.length === 2 && sizes.every((size) => size === 4);
+      },
+      { what: 'four shards each', withinMs: 30_000 },
+    );
+    await everyChannelSends('both alive');
+  }, 120_000);
+
+  it('hand the shards of a killed one to the other, which serves them without a scan', async () => {
+    const [victim] = running.stack.processes['session-worker'];
+    if (victim === undefined) throw new Error('no worker');
+    await running.stack.killWorker(victim, 'SIGKILL');
+    await eventually(
+      async () => {
+        const owned = await shardsByOwner();
+        return owned.size === 1 && [...owned.values()][0]?.length === 8;
+      },
+      { what: 'the survivor owns all shards', withinMs: 40_000 },
+    );
+    await everyChannelSends('one alive');
+  }, 150_000);
+
+  it('give shards back to a worker that joins, and never hold one number twice', async () => {
+    await running.stack.startWorker();
+    await eventually(
+      async () => {
+        const sizes = [...(await shardsByOwner()).values()].map(({ length }) => length);
+        return sizes.length === 2 && sizes.every((size) => size === 4);
+      },
+      { what: 'four shards each again', withinMs: 60_000 },
+    );
+    await everyChannelSends('two again');
+    expect((await running.network.connections()).overlaps).toBe(0);
+  }, 150_000);
+});
