@@ -114,6 +114,7 @@ CREATE TABLE "messages" (
     "type" TEXT NOT NULL,
     "source" TEXT NOT NULL,
     "timestamp" BIGINT NOT NULL,
+    "device_id" INTEGER,
     "status" TEXT,
     "content" JSONB NOT NULL,
     "proto" BYTEA,
@@ -125,13 +126,13 @@ CREATE TABLE "messages" (
 -- CreateTable
 CREATE TABLE "receipts" (
     "channel_id" TEXT NOT NULL,
-    "message_id" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
     "viewer_id" TEXT NOT NULL,
     "status" TEXT NOT NULL,
     "timestamp" BIGINT NOT NULL,
     "errors" JSONB,
 
-    CONSTRAINT "receipts_pkey" PRIMARY KEY ("channel_id","message_id","viewer_id","status")
+    CONSTRAINT "receipts_pkey" PRIMARY KEY ("channel_id","key_id","viewer_id","status")
 );
 
 -- CreateTable
@@ -186,10 +187,13 @@ CREATE UNIQUE INDEX "shard_leases_shard_epoch_key" ON "shard_leases"("shard", "e
 CREATE INDEX "chats_channel_id_timestamp_id_idx" ON "chats"("channel_id", "timestamp" DESC, "id");
 
 -- CreateIndex
-CREATE INDEX "messages_channel_id_timestamp_id_idx" ON "messages"("channel_id", "timestamp" DESC, "id");
+CREATE INDEX "messages_channel_id_timestamp_id_idx" ON "messages"("channel_id", "timestamp", "id");
 
 -- CreateIndex
-CREATE INDEX "messages_channel_id_chat_id_timestamp_id_idx" ON "messages"("channel_id", "chat_id", "timestamp" DESC, "id");
+CREATE INDEX "messages_channel_id_chat_id_timestamp_id_idx" ON "messages"("channel_id", "chat_id", "timestamp", "id");
+
+-- CreateIndex
+CREATE INDEX "messages_channel_id_author_timestamp_id_idx" ON "messages"("channel_id", "author", "timestamp", "id");
 
 -- CreateIndex
 CREATE INDEX "messages_channel_id_key_id_idx" ON "messages"("channel_id", "key_id");
