@@ -1,0 +1,211 @@
+/**
+ * The caller's end of a command.
+ *
+ * Guarantees: a call ends with the handler's answer, or with 503 only if the command was not and never will be
+ * started, or with 502 when that cannot be promised. A call is added to its queue at most once.
+ * - Redis away before the call: 503 at once, nothing was added. Away while adding: 502. Away while waiting: the answer
+ *   may be lost with it, then 502 at the answer deadline.
+ * - No worker for the shard: at the start deadline the job is withdrawn from the queue: 503.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  COMMANDS,
+  fromErrorReply,
+  GatewayError,
+  type CommandInput,
+  type CommandName,
+  type CommandResult,
+} from '@dormouse/gateway-contract';
+import { closeRedis, openRedis, redisKeys, subscribeTo, type RedisLog, type Subscription } from '@dormouse/redis';
+import { Queue } from 'bullmq';
+import type { CommandJob, ReplyMessage } from './command-job.js';
+import { COMMAND_JOB_OPTIONS, commandQueueName, QUEUE_EVENTS_KEPT } from './names.js';
+import { withdraw } from './withdraw.js';
+
+/**
+ * A worker refuses a late command by its own clock and says so; this long after `startBy` its refusal has arrived, and
+ * what is still in the queue has no worker.
+ */
+const REFUSAL_ON_ITS_WAY_MS = 250;
+const RETRY_AFTER_S = 3;
+
+export interface CommandClientSettings {
+  redisUrl: string;
+  /** Unique among live clients; default: random. */
+  clientId?: string;
+  log?: RedisLog;
+}
+
+/** Whom a command is said to. */
+export interface CommandTarget {
+  id: string;
+  shard: number;
+}
+
+export interface CallOptions {
+  requestId: string;
+  /** Override the catalogue's times. */
+  startWithinMs?: number;
+  answerWithinMs?: number;
+}
+
+interface PendingCall {
+  resolve(result: unknown): void;
+  reject(error: GatewayError): void;
+  timers: NodeJS.Timeout[];
+  /** Set once the job is in the queue. */
+  job?: { queue: Queue<CommandJob>; id: string };
+}
+
+const notStarted = () =>
+  new GatewayError(503, {
+    details: 'reconnecting, waking or redeploying: the request was not started in time',
+    retryAfterS: RETRY_AFTER_S,
+  });
+const queueAway = (cause?: unknown) =>
+  new GatewayError(503, { details: 'the command queue is not reachable', retryAfterS: RETRY_AFTER_S }, { cause });
+const outcomeUnknown = (cause?: unknown) =>
+  new GatewayError(502, { details: 'no answer in time: the outcome is not known' }, { cause });
+
+/** Calls commands and hears the answers on a reply channel of its own. */
+export class CommandClient {
+  readonly clientId: string;
+  readonly #redis;
+  readonly #replies: Subscription;
+  readonly #queues = new Map<number, Queue<CommandJob>>();
+  readonly #pending = new Map<string, PendingCall>();
+  #closing = false;
+
+  constructor({ redisUrl, clientId = randomUUID(), log }: CommandClientSettings) {
+    this.clientId = clientId;
+    this.#redis = openRedis({ url: redisUrl, name: 'commands', whenAway: 'fail', log });
+    this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (message) => this.#hear(message));
+  }
+
+  /** Resolves once the reply channel is heard. Calls before that end with 503. */
+  async start(): Promise<void> {
+    await this.#replies.started;
+  }
+
+  /** Can a call be made at this moment? */
+  isReady(): boolean {
+    return !this.#closing && this.#redis.status === 'ready' && this.#replies.isLive();
+  }
+
+  /** Calls that wait for their answer. */
+  get pendingCalls(): number {
+    return this.#pending.size;
+  }
+
+  /**
+   * Says a command to a channel and waits for the answer. Commands of one client to one channel are taken in the
+   * order of these calls.
+   * @throws {GatewayError} what the handler answered, or 502, 503 as promised at the top of this file
+   */
+  async call<Name extends CommandName>(
+    channel: CommandTarget,
+    name: Name,
+    input: CommandInput<Name>,
+    options: CallOptions,
+  ): Promise<CommandResult<Name>> {
+    if (!this.isReady()) throw queueAway();
+    const command = COMMANDS[name];
+    const startWithinMs = options.startWithinMs ?? command.startWithinMs;
+    const lastsMs = (command.lasts as (input: CommandInput<Name>) => number)(input);
+    const answerWithinMs = Math.max(options.answerWithinMs ?? command.answerWithinMs + lastsMs, startWithinMs);
+    const callId = randomUUID();
+    const answer = new Promise<unknown>((resolve, reject) => {
+      this.#pending.set(callId, { resolve, reject, timers: [] });
+    });
+    // The call may end (close, a deadline) while its job is still being added; that is not unhandled.
+    answer.catch(() => undefined);
+    const startBy = Date.now() + startWithinMs;
+    this.#setDeadlines(callId, startWithinMs, answerWithinMs);
+    try {
+      const { clientId } = this;
+      const job = { callId, clientId, channelId: channel.id, input, startBy, requestId: options.requestId };
+      // An add that hangs until after the deadline adds a job that its worker refuses: `startBy` is past.
+      await Promise.race([this.#add(callId, channel, name, job), answer]);
+      return (await answer) as CommandResult<Name>;
+    } finally {
+      this.#forget(callId);
+    }
+  }
+
+  /** Ends what still waits (withdrawn: 503, else 502) and disconnects. Drain the callers first. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all([...this.#pending.keys()].map((callId) => this.#endNow(callId)));
+    await this.#replies.close();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close().catch(() => undefined)));
+    await closeRedis(this.#redis);
+  }
+
+  async #add(callId: string, channel: CommandTarget, name: CommandName, job: CommandJob): Promise<void> {
+    const queue = this.#queue(channel.shard);
+    try {
+      const { id } = await queue.add(name, job, COMMAND_JOB_OPTIONS);
+      const call = this.#pending.get(callId);
+      if (call && id !== undefined) call.job = { queue, id };
+    } catch (error) {
+      // A queue whose connection dropped while it was made stays unusable; the next call makes a new one.
+      this.#queues.delete(channel.shard);
+      throw wasSent(error) ? outcomeUnknown(error) : queueAway(error);
+    }
+  }
+
+  #queue(shard: number): Queue<CommandJob> {
+    const known = this.#queues.get(shard);
+    if (known) return known;
+    const queue = new Queue<CommandJob>(commandQueueName(shard), {
+      connection: this.#redis,
+      streams: { events: { maxLen: QUEUE_EVENTS_KEPT } },
+    });
+    queue.on('error', () => undefined);
+    this.#queues.set(shard, queue);
+    return queue;
+  }
+
+  #setDeadlines(callId: string, startWithinMs: number, answerWithinMs: number): void {
+    const call = this.#pending.get(callId);
+    if (!call) return;
+    const startMs = Math.min(startWithinMs + REFUSAL_ON_ITS_WAY_MS, answerWithinMs);
+    call.timers.push(setTimeout(() => void this.#endUnstarted(callId), startMs));
+    call.timers.push(setTimeout(() => void this.#endNow(callId), answerWithinMs));
+  }
+
+  /** At the start deadline: what no worker took is withdrawn; what one took is waited for. */
+  async #endUnstarted(callId: string): Promise<void> {
+    if (await this.#withdrawn(callId)) this.#pending.get(callId)?.reject(notStarted());
+  }
+
+  async #endNow(callId: string): Promise<void> {
+    const withdrawn = await this.#withdrawn(callId);
+    this.#pending.get(callId)?.reject(withdrawn ? notStarted() : outcomeUnknown());
+  }
+
+  async #withdrawn(callId: string): Promise<boolean> {
+    const job = this.#pending.get(callId)?.job;
+    if (!job) return false;
+    return withdraw(this.#redis, (type) => job.queue.toKey(type), job.id).catch(() => false);
+  }
+
+  #hear(message: string): void {
+    const { callId, reply } = JSON.parse(message) as ReplyMessage;
+    const call = this.#pending.get(callId);
+    // Not ours any more: ended at its deadline, or answered by the worker's next owner already.
+    if (!call) return;
+    if (reply.ok) call.resolve(reply.result);
+    else call.reject(fromErrorReply(reply.error));
+  }
+
+  #forget(callId: string): void {
+    this.#pending.get(callId)?.timers.forEach(clearTimeout);
+    this.#pending.delete(callId);
+  }
+}
+
+/** ioredis says so when a command was rejected before it was written to the connection. */
+function wasSent(error: unknown): boolean {
+  return !(error instanceof Error && error.message.includes("Stream isn't writeable"));
+}

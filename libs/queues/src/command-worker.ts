@@ -1,0 +1,224 @@
+/**
+ * The worker's end of a command: takes the jobs of one shard and answers their callers.
+ *
+ * Guarantees:
+ * - A command is handed to `handle` at most once, ever: one attempt, and a job that stalled (its worker died or lost
+ *   its lock) is buried, not run again. Whoever waited for it gets 502 from the shard's next worker: at once for what
+ *   the former owner left behind, else when BullMQ's stall check finds it.
+ * - A command is not handed over after its `startBy`; its caller gets 503.
+ * - Commands are handed over in the order they were called. BullMQ's own loop fetches in two interleaved ways and may
+ *   swap neighbours; this one fetches one job at a time.
+ * - Redis away: nothing is taken; what runs keeps running, and its answer is published when Redis is back.
+ * Only the holder of the shard's lease may open one.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
+import { closeRedis, connectionOptions, openRedis, redisKeys, type Redis } from '@dormouse/redis';
+import { Worker, type Job } from 'bullmq';
+import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
+import { commandQueueName } from './names.js';
+
+/** Default of `lockMs`: longer than any pause of a healthy event loop. */
+const LOCK_MS = 10_000;
+/** How long a take blocks when there is nothing; closing waits for it. */
+const TAKE_WAIT_S = 1;
+/** Between attempts to take a job while Redis refuses. */
+const TAKE_RETRY_MS = 500;
+/** Without Redis neither a take nor a finished job ends; closing waits no longer than this for each. */
+const REDIS_WITHIN_MS = 2_000;
+
+/** A command as its worker gets it. */
+export interface ReceivedCommand {
+  /** Grows with every call to the shard: the order in which its commands were called. */
+  jobId: number;
+  channelId: string;
+  /** Name and input as the caller sent them; whoever runs it validates both against the catalogue. */
+  name: string;
+  input: unknown;
+  /** Epoch milliseconds: not to be started later. Check again after any wait of your own. */
+  startBy: number;
+  requestId: string;
+}
+
+export interface CommandWorkerSettings {
+  redisUrl: string;
+  shard: number;
+  /** Commands in hand at once, those that wait in a lane included. */
+  concurrency: number;
+  /**
+   * A job whose lock was not renewed for this long counts as stalled. Renewed three times as often, checked twice as
+   * often. Default 10 s.
+   */
+  lockMs?: number;
+  /** Answers one command. A throw is reported to `onError` and answered with 502. */
+  handle: (command: ReceivedCommand) => Promise<CommandReply>;
+  onError: (error: unknown) => void;
+}
+
+export interface CommandWorker {
+  /** Stops taking commands and waits for those that run. */
+  close(): Promise<void>;
+}
+
+/** Starts taking the commands of a shard. */
+export function openCommandWorker(settings: CommandWorkerSettings): CommandWorker {
+  return new CommandTaker(settings);
+}
+
+const restarted = () =>
+  toErrorReply(new GatewayError(502, { details: 'the session runtime restarted: the outcome is not known' }));
+const tooLate = () =>
+  toErrorReply(
+    new GatewayError(503, {
+      details: 'reconnecting, waking or redeploying: the request was not started in time',
+      retryAfterS: 3,
+    }),
+  );
+
+class CommandTaker implements CommandWorker {
+  readonly #settings: CommandWorkerSettings;
+  readonly #lockMs: number;
+  readonly #redis: Redis;
+  readonly #worker: Worker<CommandJob>;
+  /** Jobs in hand by id, with their lock tokens. */
+  readonly #held = new Map<string, string>();
+  /** From take to finished job. */
+  readonly #running = new Set<Promise<void>>();
+  /** The part of it that is the handler's. */
+  readonly #handling = new Set<Promise<CommandReply>>();
+  readonly #stopping = new AbortController();
+  readonly #renewals: NodeJS.Timeout;
+  readonly #taking: Promise<void>;
+  #closed: Promise<void> | undefined;
+
+  constructor(settings: CommandWorkerSettings) {
+    this.#settings = settings;
+    this.#lockMs = settings.lockMs ?? LOCK_MS;
+    const name = commandQueueName(settings.shard);
+    this.#redis = openRedis({ url: settings.redisUrl, name: `${name}:replies` });
+    this.#worker = new Worker<CommandJob>(name, null, {
+      connection: connectionOptions(settings.redisUrl, name),
+      autorun: false,
+      drainDelay: TAKE_WAIT_S,
+      lockDuration: this.#lockMs,
+      stalledInterval: this.#lockMs / 2,
+      maxStalledCount: 0,
+    });
+    this.#worker.on('error', settings.onError);
+    this.#renewals = setInterval(() => void this.#renewLocks(), this.#lockMs / 3);
+    this.#taking = this.#takeUntilStopped();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopping.abort();
+    await within(TAKE_WAIT_S * 1_000 + REDIS_WITHIN_MS, this.#taking);
+    await Promise.allSettled(this.#handling);
+    await within(REDIS_WITHIN_MS, Promise.all(this.#running));
+    clearInterval(this.#renewals);
+    await within(REDIS_WITHIN_MS, this.#worker.close(this.#redis.status !== 'ready'));
+    await closeRedis(this.#redis);
+  }
+
+  async #takeUntilStopped(): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#answerAbandoned().catch(this.#settings.onError);
+    if (signal.aborted) return;
+    await this.#worker.startStalledCheckTimer();
+    const token = randomUUID();
+    for (let turn = 0; !signal.aborted; turn++) {
+      if (this.#running.size >= this.#settings.concurrency) {
+        await Promise.race(this.#running);
+        continue;
+      }
+      const job = await this.#next(`${token}:${turn}`);
+      if (job) this.#start(job);
+    }
+  }
+
+  /** The next job in the order of calls; undefined after a while without one. */
+  async #next(token: string): Promise<Job<CommandJob> | undefined> {
+    try {
+      return await this.#worker.getNextJob(token);
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return undefined;
+      this.#settings.onError(error);
+      await delay(TAKE_RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      return undefined;
+    }
+  }
+
+  #start(job: Job<CommandJob>): void {
+    const { id, token } = job;
+    if (id === undefined || token === undefined) return;
+    this.#held.set(id, token);
+    const run = this.#answer(job, id, token)
+      .catch(this.#settings.onError)
+      .finally(() => {
+        this.#held.delete(id);
+        this.#running.delete(run);
+      });
+    this.#running.add(run);
+  }
+
+  /** The reply goes out before the job is finished: a crash between the two ends in a second, ignored reply. */
+  async #answer(job: Job<CommandJob>, id: string, token: string): Promise<void> {
+    if (job.deferredFailure || job.stalledCounter > 0 || job.attemptsStarted > 1) {
+      await this.#reply(job.data, { ok: false, error: restarted() });
+      await job.moveToFailed(new Error('its worker was lost'), token, false);
+      return;
+    }
+    const reply = await this.#outcome(job, id);
+    await this.#reply(job.data, reply);
+    await job.moveToCompleted(null, token, false);
+  }
+
+  async #outcome(job: Job<CommandJob>, id: string): Promise<CommandReply> {
+    const { channelId, input, startBy, requestId } = job.data;
+    if (Date.now() > startBy) return { ok: false, error: tooLate() };
+    const command = { jobId: Number(id), channelId, name: job.name, input, startBy, requestId };
+    const handling = (async () => this.#settings.handle(command))();
+    this.#handling.add(handling);
+    try {
+      return await handling;
+    } catch (error) {
+      this.#settings.onError(error);
+      return { ok: false, error: toErrorReply(new GatewayError(502)) };
+    } finally {
+      this.#handling.delete(handling);
+    }
+  }
+
+  async #reply({ clientId, callId }: Pick<CommandJob, 'clientId' | 'callId'>, reply: CommandReply): Promise<void> {
+    const message: ReplyMessage = { callId, reply };
+    await this.#redis.publish(redisKeys.replies(clientId), JSON.stringify(message));
+  }
+
+  async #renewLocks(): Promise<void> {
+    if (this.#held.size === 0) return;
+    const lost = await this.#worker
+      .extendJobLocks([...this.#held.keys()], [...this.#held.values()], this.#lockMs)
+      .catch((error: unknown) => this.#settings.onError(error));
+    if (lost?.length) this.#settings.onError(new Error(`lost the lock of commands ${lost.join(', ')}`));
+  }
+
+  /** Before the first take nothing that is under way is ours: it was left by an owner whose lease has ended. */
+  async #answerAbandoned(): Promise<void> {
+    const ids = await this.#redis.lrange(this.#worker.toKey('active'), 0, -1);
+    for (const id of ids) {
+      const data = await this.#redis.hget(this.#worker.toKey(id), 'data');
+      if (data !== null) await this.#reply(JSON.parse(data) as CommandJob, { ok: false, error: restarted() });
+    }
+  }
+}
+
+async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([work, delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+  timer.abort();
+}

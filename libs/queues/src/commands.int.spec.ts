@@ -1,0 +1,293 @@
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GatewayError, toErrorReply, type CommandInput } from '@dormouse/gateway-contract';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { CommandClient } from './command-client.js';
+import type { CommandReply } from './command-job.js';
+import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
+
+const redisUrl = process.env.TEST_REDIS_URL ?? '';
+const projectFolder = dirname(fileURLToPath(new URL('.', import.meta.url)));
+const text = (body: string): CommandInput<'messages.sendText'> => ({ to: '15550001111', body });
+const answered = (result: unknown): Promise<CommandReply> => Promise.resolve({ ok: true, result });
+
+/** Resolves with the first `count` values given to `push`. */
+function collector<T>(count: number) {
+  const values: T[] = [];
+  let done: (values: T[]) => void;
+  const all = new Promise<T[]>((resolve) => (done = resolve));
+  return { all, values, push: (value: T) => values.push(value) === count && done(values) };
+}
+
+/** A door to Redis that can be shut: connections drop and new ones are refused. */
+async function openDoor() {
+  const { hostname, port, pathname } = new URL(redisUrl);
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => (near.destroy(), far.destroy(), sockets.delete(socket)));
+    }
+  });
+  const listen = async (at: number) => (server.listen(at, '127.0.0.1'), once(server, 'listening'));
+  await listen(0);
+  const address = server.address();
+  const doorPort = typeof address === 'object' && address ? address.port : 0;
+  const shut = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    sockets.forEach((socket) => socket.destroy());
+    await closed;
+  };
+  return { url: `redis://127.0.0.1:${doorPort}${pathname}`, shut, open: () => listen(doorPort) };
+}
+
+describe('commands', () => {
+  let redis: Redis;
+  let client: CommandClient;
+  let shard: number;
+  const closing: { close(): Promise<void> }[] = [];
+  const errors: unknown[] = [];
+
+  const channel = (id = 'CH-1') => ({ id, shard });
+  const work = (
+    handle: (command: ReceivedCommand) => Promise<CommandReply>,
+    options: { concurrency?: number; lockMs?: number } = {},
+  ): CommandWorker => {
+    const settings = { redisUrl, shard, concurrency: 16, handle, onError: (error: unknown) => errors.push(error) };
+    const worker = openCommandWorker({ ...settings, ...options });
+    closing.push(worker);
+    return worker;
+  };
+  const newClient = async (url = redisUrl) => {
+    const made = new CommandClient({ redisUrl: url });
+    closing.push(made);
+    await made.start();
+    return made;
+  };
+  /** A call whose worker, a process of its own, was killed while it held the command. */
+  const callOfKilledWorker = async (lockMs = 10_000) => {
+    const script = `
+      import { openCommandWorker } from '@dormouse/queues';
+      const settings = JSON.parse(process.argv[1]);
+      const handle = () => (process.stdout.write('taken'), new Promise(() => undefined));
+      openCommandWorker({ ...settings, concurrency: 4, handle, onError: console.error });`;
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module', '-e', script, JSON.stringify({ redisUrl, shard, lockMs })],
+      { cwd: projectFolder, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const answer = client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
+    answer.catch(() => undefined);
+    await once(child.stdout, 'data');
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    return { answer };
+  };
+  const until = async (condition: () => Promise<boolean>) => {
+    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const queueKey = (type: string) => `bull:commands.${shard}:${type}`;
+
+  beforeAll(() => {
+    redis = openRedis({ url: redisUrl, name: 'spec' });
+  });
+  afterAll(() => closeRedis(redis));
+  beforeEach(async () => {
+    shard = randomInt(1_000_000, 2_000_000_000);
+    errors.length = 0;
+    client = await newClient();
+  });
+  afterEach(async () => {
+    await Promise.all(closing.splice(0).map((one) => one.close()));
+    const keys = await redis.keys(queueKey('*'));
+    if (keys.length > 0) await redis.del(keys);
+  });
+
+  it('answers a call with what the handler answers, and leaves nothing in Redis', async () => {
+    const seen: ReceivedCommand[] = [];
+    work((command) => (seen.push(command), answered({ success: true })));
+    expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r1' })).toEqual({ success: true });
+    expect(seen).toMatchObject([{ channelId: 'CH-1', name: 'channel.logout', input: {}, requestId: 'r1' }]);
+    await until(async () => (await redis.llen(queueKey('active'))) === 0);
+    expect(await redis.keys(queueKey('[0-9]*'))).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  it('rejects a call with the very error the handler answers', async () => {
+    const error = toErrorReply(new GatewayError(404, { details: 'to: not in this group', retryAfterS: 9 }));
+    work(() => Promise.resolve({ ok: false, error }));
+    const call = client.call(channel(), 'messages.sendText', text('x'), { requestId: 'r' });
+    await expect(call).rejects.toMatchObject({ status: 404, details: 'to: not in this group', retryAfterS: 9 });
+  });
+
+  it('answers 502 and tells the worker when a handler throws', async () => {
+    work(() => Promise.reject(new Error('boom')));
+    const call = client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
+    await expect(call).rejects.toMatchObject({ status: 502 });
+    expect(errors).toMatchObject([{ message: 'boom' }]);
+  });
+
+  it('hands commands over in the order of the calls, whatever order they finish in', async () => {
+    const count = 400;
+    const started = collector<string>(count);
+    const ids: number[] = [];
+    work(async ({ input, jobId }) => {
+      ids.push(jobId);
+      started.push((input as { body: string }).body);
+      if (jobId % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+      return answered(null);
+    });
+    const bodies = Array.from({ length: count }, (_, index) => `message ${index}`);
+    const calls = bodies.map((body) => client.call(channel(), 'messages.sendText', text(body), { requestId: 'r' }));
+    await Promise.all(calls);
+    expect(await started.all).toEqual(bodies);
+    expect(ids).toEqual([...ids].sort((a, b) => a - b));
+  });
+
+  it('gives each of two callers its own answers', async () => {
+    const other = await newClient();
+    work(({ input }) => answered((input as { body: string }).body));
+    const ask = async (asker: CommandClient, name: string) =>
+      Promise.all(
+        Array.from({ length: 50 }, async (_, index) => {
+          const body = `${name} ${index}`;
+          const answer: unknown = await asker.call(channel(), 'messages.sendText', text(body), { requestId: 'r' });
+          return answer === body;
+        }),
+      );
+    const matches = await Promise.all([ask(client, 'a'), ask(other, 'b')]);
+    expect(matches.flat().every(Boolean)).toBe(true);
+  });
+
+  it('answers 503 at the start deadline when no worker takes the command, and no later worker ever runs it', async () => {
+    const call = client.call(channel(), 'channel.logout', {}, { requestId: 'r', startWithinMs: 50 });
+    await expect(call).rejects.toMatchObject({ status: 503, retryAfterS: 3 });
+    const names: string[] = [];
+    work(({ name }) => (names.push(name), answered({ success: true })));
+    await client.call(channel(), 'channel.delete', {}, { requestId: 'r' });
+    expect(names).toEqual(['channel.delete']);
+  });
+
+  it('answers 502 at the answer deadline when the command had started', async () => {
+    let finish: (reply: CommandReply) => void = () => undefined;
+    work(() => new Promise((resolve) => (finish = resolve)));
+    const options = { requestId: 'r', startWithinMs: 100, answerWithinMs: 400 };
+    const call = client.call(channel(), 'channel.logout', {}, options);
+    await expect(call).rejects.toMatchObject({ status: 502, details: 'no answer in time: the outcome is not known' });
+    finish({ ok: true, result: null });
+  });
+
+  it('answers 502, not 503, when the command finished but its answer was lost', async () => {
+    const deaf = new CommandClient({ redisUrl });
+    closing.push(deaf);
+    await deaf.start();
+    work(async () => {
+      const clients = String(await redis.call('CLIENT', 'LIST'));
+      const ear = clients.split('\n').find((line) => line.includes(`name=commands:replies.${deaf.clientId} `));
+      await redis.call('CLIENT', 'KILL', 'ID', String(/^id=(\d+)/.exec(ear ?? '')?.[1]));
+      return answered({ success: true });
+    });
+    const options = { requestId: 'r', startWithinMs: 100, answerWithinMs: 500 };
+    await expect(deaf.call(channel(), 'channel.logout', {}, options)).rejects.toMatchObject({ status: 502 });
+  });
+
+  it('refuses a command that reaches the worker too late', async () => {
+    let handled = 0;
+    const late = client.call(channel(), 'channel.logout', {}, { requestId: 'r', startWithinMs: 0 });
+    await until(async () => (await redis.llen(queueKey('wait'))) === 1);
+    work(() => (handled++, answered({ success: true })));
+    await expect(late).rejects.toMatchObject({ status: 503 });
+    expect(handled).toBe(0);
+  });
+
+  it('answers 502 from the next owner at once when a worker was killed in the middle', async () => {
+    const call = await callOfKilledWorker();
+    const before = Date.now();
+    let handled = 0;
+    work(() => (handled++, answered({ success: true })));
+    await expect(call.answer).rejects.toMatchObject({ status: 502 });
+    expect(Date.now() - before).toBeLessThan(2_000);
+    expect(handled).toBe(0);
+  }, 20_000);
+
+  it('never runs the command of a killed worker again: the stall check buries it', async () => {
+    await callOfKilledWorker(1_000);
+    const names: string[] = [];
+    work(({ name }) => (names.push(name), answered({ success: true })), { lockMs: 1_000 });
+    await until(async () => (await redis.llen(queueKey('active'))) === 0 && (await redis.llen(queueKey('wait'))) === 0);
+    await client.call(channel(), 'channel.delete', {}, { requestId: 'r' });
+    expect(names).toEqual(['channel.delete']);
+    expect(await redis.keys(queueKey('[0-9]*'))).toEqual([]);
+  }, 20_000);
+
+  it('keeps the lock of a command that takes longer than the lock lasts', async () => {
+    let handled = 0;
+    const slow = () =>
+      new Promise<CommandReply>((resolve) => setTimeout(() => resolve({ ok: true, result: 7 }), 1_500));
+    work(() => (handled++, slow()), { lockMs: 600 });
+    expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toBe(7);
+    expect(handled).toBe(1);
+    expect(errors).toEqual([]);
+  });
+
+  it('waits for the commands that run before it closes, and takes no more', async () => {
+    let finish: (reply: CommandReply) => void = () => undefined;
+    const taken = collector<string>(1);
+    const worker = work(({ name }) => (taken.push(name), new Promise((resolve) => (finish = resolve))), {
+      concurrency: 1,
+    });
+    const first = client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
+    await taken.all;
+    const closed = worker.close();
+    const second = client.call(channel(), 'channel.delete', {}, { requestId: 'r', startWithinMs: 300 });
+    finish({ ok: true, result: { success: true } });
+    await closed;
+    expect(await first).toEqual({ success: true });
+    await expect(second).rejects.toMatchObject({ status: 503 });
+    expect(taken.values).toEqual(['channel.logout']);
+  });
+
+  it('answers 503 at once while Redis is away, and works again when it is back', async () => {
+    const door = await openDoor();
+    const behind = await newClient(door.url);
+    work(() => answered({ success: true }));
+    const call = () => behind.call(channel(), 'channel.logout', {}, { requestId: 'r' });
+    expect(await call()).toEqual({ success: true });
+    await door.shut();
+    await until(() => Promise.resolve(!behind.isReady()));
+    await expect(call()).rejects.toMatchObject({ status: 503, details: 'the command queue is not reachable' });
+    await door.open();
+    await until(() => Promise.resolve(behind.isReady()));
+    expect(await call()).toEqual({ success: true });
+    await behind.close();
+    await door.shut();
+  }, 20_000);
+
+  it('does not add a command twice when the connection drops while adding', async () => {
+    const door = await openDoor();
+    const behind = await newClient(door.url);
+    let handled = 0;
+    work(() => (handled++, answered({ success: true })));
+    await behind.call(channel(), 'channel.logout', {}, { requestId: 'r' });
+    const calls = Array.from({ length: 20 }, () => behind.call(channel(), 'channel.logout', {}, { requestId: 'r' }));
+    const outcomes = Promise.allSettled(calls.map((call) => call));
+    await door.shut();
+    await door.open();
+    await until(() => Promise.resolve(behind.isReady()));
+    await client.call(channel(), 'channel.delete', {}, { requestId: 'r' });
+    expect(handled).toBeLessThanOrEqual(22);
+    await behind.close();
+    const refusals = (await outcomes).filter((outcome) => outcome.status === 'rejected');
+    for (const { reason } of refusals) expect(reason).toMatchObject({ name: 'GatewayError' });
+    await door.shut();
+  }, 20_000);
+});

@@ -1,0 +1,10 @@
+export { CommandClient, type CallOptions, type CommandClientSettings, type CommandTarget } from './command-client.js';
+export type { CommandReply } from './command-job.js';
+export {
+  openCommandWorker,
+  type CommandWorker,
+  type CommandWorkerSettings,
+  type ReceivedCommand,
+} from './command-worker.js';
+export { commandQueueName } from './names.js';
+export { publishChannelChanged, publishEventsReady, subscribeChannelChanged, subscribeEventsReady } from './signals.js';

@@ -1,0 +1,15 @@
+/**
+ * Every key and every pub/sub channel of Dormouse in a region's Redis, apart from the keys BullMQ makes below
+ * `bull:<queue>:` (queue names: `@dormouse/queues`). Nothing in here survives being lost: Redis holds calls in
+ * flight, counters and wake signals, never state of a session.
+ */
+export const redisKeys = {
+  /** Pub/sub channel on which one caller of commands hears the answers to its own calls. */
+  replies: (clientId: string) => `replies.${clientId}`,
+  /** Pub/sub channel: events were written for the channel whose id is the message. */
+  eventsReady: 'signals.events-ready',
+  /** Pub/sub channel: the record of the channel whose id is the message has changed (settings, deleted). */
+  channelChanged: 'signals.channel-changed',
+  /** Prefix of the counters of one rate limit; the limiter appends `:<channel id>`. */
+  rateLimit: (limit: string) => `rate.${limit}`,
+} as const;
