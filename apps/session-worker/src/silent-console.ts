@@ -1,0 +1,22 @@
+/** Where the fact that something was printed goes; a pino logger fits. */
+export interface ConsoleWitness {
+  debug(facts: object, message: string): void;
+}
+
+const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir'] as const;
+
+/**
+ * Silences the console of the process. libsignal prints whole sessions, private ratchet keys included, when it opens
+ * or closes one; the gateway itself logs through its logger only. What was printed is not even formatted: the witness
+ * hears that something was, never what.
+ * @returns puts the console back
+ */
+export function silenceConsole(witness: ConsoleWitness): () => void {
+  const before = METHODS.map((method) => [method, console[method]] as const);
+  for (const method of METHODS) {
+    console[method] = () => witness.debug({ method }, 'a library printed to the console');
+  }
+  return () => {
+    for (const [method, print] of before) console[method] = print;
+  };
+}
