@@ -1,13 +1,5 @@
-import type { ChannelSettings, CommandInput, CommandName, CommandResult } from '@dormouse/gateway-contract';
+import type { ChannelSettings, CommandInput, CommandName, CommandResult, LoginCode } from '@dormouse/gateway-contract';
 import type { OpenSession } from '../sessions/open-session.js';
-
-/** A code to scan with the phone. */
-export interface LoginCode {
-  /** The text that the QR picture shows. */
-  readonly code: string;
-  /** When the network stops taking it, in epoch milliseconds. */
-  readonly expiresAtMs: number;
-}
 
 /** What commands may ask of the sessions beyond an open socket. */
 export interface SessionControl {

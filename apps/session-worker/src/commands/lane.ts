@@ -1,0 +1,154 @@
+/**
+ * One channel's commands, one at a time and in the order they were called.
+ *
+ * What it guarantees: at most one command of a channel has the lane; of those waiting, the one called first is next;
+ * a command that has not started by its `startBy` is refused with 503 at that moment and never starts, even if the
+ * lane becomes free a moment later. Channels do not wait for each other. It holds no state beyond this process: when
+ * the process dies, commands that waited die with it and their callers are told by the queue.
+ */
+import { GatewayError } from '@dormouse/gateway-contract';
+
+/** Who wants the lane. */
+export interface LaneTicket {
+  /** Grows with the order of calls. */
+  readonly order: number;
+  /** Epoch milliseconds: not to be started later. */
+  readonly startBy: number;
+}
+
+export interface LaneClock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Calls back after `delayMs`, unless cancelled by what it returns. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+export const SYSTEM_CLOCK: LaneClock = {
+  now: Date.now,
+  schedule: (delayMs, callback) => {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** 503 promises that nothing was said to the network. */
+export function startedTooLate(): GatewayError {
+  return new GatewayError(503, { details: 'busy: earlier requests of this channel are still running', retryAfterS: 1 });
+}
+
+interface Waiting {
+  readonly ticket: LaneTicket;
+  start(): void;
+}
+
+export class Lane {
+  private readonly waiting: Waiting[] = [];
+  private taken = false;
+  private turnPlanned = false;
+
+  constructor(private readonly clock: LaneClock = SYSTEM_CLOCK) {}
+
+  /** Nobody has it and nobody waits. */
+  get idle(): boolean {
+    return !this.taken && this.waiting.length === 0;
+  }
+
+  /**
+   * Waits for the lane.
+   * @returns gives the lane to the next; safe to call twice
+   * @throws {GatewayError} 503 when it was not free by `startBy`
+   */
+  enter(ticket: LaneTicket): Promise<() => void> {
+    const timeLeftMs = ticket.startBy - this.clock.now();
+    if (timeLeftMs <= 0) return Promise.reject(startedTooLate());
+    return new Promise((resolve, reject) => {
+      const cancelTimer = this.clock.schedule(timeLeftMs, () => {
+        this.waiting.splice(this.waiting.indexOf(entry), 1);
+        reject(startedTooLate());
+      });
+      const entry: Waiting = {
+        ticket,
+        start: () => {
+          cancelTimer();
+          resolve(this.take());
+        },
+      };
+      this.wait(entry);
+    });
+  }
+
+  private wait(entry: Waiting): void {
+    const later = this.waiting.findIndex(({ ticket }) => ticket.order > entry.ticket.order);
+    this.waiting.splice(later === -1 ? this.waiting.length : later, 0, entry);
+    this.planTurn();
+  }
+
+  private take(): () => void {
+    this.taken = true;
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.taken = false;
+      this.planTurn();
+    };
+  }
+
+  /** Commands that arrive together may arrive out of order: one turn of the event loop lets them line up first. */
+  private planTurn(): void {
+    if (this.turnPlanned || this.taken) return;
+    this.turnPlanned = true;
+    setImmediate(() => {
+      this.turnPlanned = false;
+      this.startNext();
+    });
+  }
+
+  private startNext(): void {
+    if (this.taken) return;
+    const nowMs = this.clock.now();
+    const next = this.waiting.find(({ ticket }) => ticket.startBy > nowMs); // the others' timers are due
+    if (!next) return;
+    this.waiting.splice(this.waiting.indexOf(next), 1);
+    next.start();
+  }
+}
+
+/** The lanes of all channels; a lane nobody uses costs nothing. */
+export class Lanes {
+  private readonly lanes = new Map<string, Lane>();
+
+  constructor(private readonly clock: LaneClock = SYSTEM_CLOCK) {}
+
+  /** See {@link Lane.enter}. */
+  async enter(channelId: string, ticket: LaneTicket): Promise<() => void> {
+    const lane = this.laneOf(channelId);
+    try {
+      const leave = await lane.enter(ticket);
+      return () => {
+        leave();
+        this.dropIfIdle(channelId, lane);
+      };
+    } catch (error) {
+      this.dropIfIdle(channelId, lane);
+      throw error;
+    }
+  }
+
+  /** How many channels have a command running or waiting. */
+  get size(): number {
+    return this.lanes.size;
+  }
+
+  private laneOf(channelId: string): Lane {
+    const known = this.lanes.get(channelId);
+    if (known) return known;
+    const lane = new Lane(this.clock);
+    this.lanes.set(channelId, lane);
+    return lane;
+  }
+
+  private dropIfIdle(channelId: string, lane: Lane): void {
+    if (lane.idle && this.lanes.get(channelId) === lane) this.lanes.delete(channelId);
+  }
+}

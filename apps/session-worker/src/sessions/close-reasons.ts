@@ -1,0 +1,66 @@
+/**
+ * Why a socket closed, as a table: what follows, and who must hear of it. The codes are those Baileys 7.0.0-rc14 puts
+ * into `lastDisconnect` (its own `DisconnectReason`, the `reason` of a `<failure>`, the `code` of a `<stream:error>`);
+ * what the network means by 402, 403 and 406 is known from other clients of it.
+ */
+
+/** What the session does next. */
+export type AfterClose =
+  /** Connects again at once with the same credentials: an orderly part of linking. */
+  | 'restart'
+  /** Connects again after the backoff, until the cap. */
+  | 'retry'
+  /** Somebody else holds this device: asks whether the shard is still ours, and if so tries again much later. */
+  | 'yield'
+  /** Stays closed until a person has acted; credentials are kept, because the verdict may be lifted. */
+  | 'rest'
+  /** The network has forgotten the device: credentials are worthless and wiped, a new scan is needed. */
+  | 'unlink';
+
+export interface CloseReason {
+  /** Written down as the session's reason and shown to operators. */
+  readonly name: string;
+  readonly next: AfterClose;
+  /** Whom it concerns beyond the session itself. */
+  readonly tell: 'nobody' | 'customer' | 'operator';
+}
+
+const reason = (name: string, next: AfterClose, tell: CloseReason['tell'] = 'nobody'): CloseReason => ({
+  name,
+  next,
+  tell,
+});
+
+export const CLOSE_REASONS: ReadonlyMap<number, CloseReason> = new Map([
+  [400, reason('server_refused', 'retry', 'operator')], // its certificate, above all
+  [401, reason('unlinked', 'unlink', 'customer')],
+  [402, reason('temporarily_banned', 'rest', 'customer')],
+  [403, reason('locked', 'rest', 'customer')],
+  [405, reason('client_outdated', 'retry', 'operator')],
+  [406, reason('banned', 'rest', 'customer')],
+  [408, reason('connection_lost', 'retry')],
+  [411, reason('multidevice_mismatch', 'rest', 'customer')],
+  [428, reason('connection_closed', 'retry')],
+  [440, reason('replaced', 'yield', 'operator')],
+  [500, reason('stream_error', 'retry')],
+  [503, reason('network_unavailable', 'retry')],
+  [515, reason('restart_required', 'restart')],
+]);
+
+/** A code nobody has seen yet is treated as passing trouble. */
+const UNKNOWN = reason('unknown', 'retry', 'operator');
+
+/** The reason a session rests with once its attempts are used up. */
+export const ATTEMPTS_USED_UP: CloseReason = reason('unreachable', 'rest', 'operator');
+/** The stored credentials cannot be read; nothing is overwritten. */
+export const STATE_UNREADABLE: CloseReason = reason('state_unreadable', 'rest', 'operator');
+
+export function closeReason(code: number | undefined): CloseReason {
+  return (code === undefined ? undefined : CLOSE_REASONS.get(code)) ?? UNKNOWN;
+}
+
+/** Must a person act before the session may connect again, even under a new owner? */
+export function needsPerson(reasonName: string | null): boolean {
+  if (reasonName === null) return false;
+  return [...CLOSE_REASONS.values()].some(({ name, next }) => next === 'rest' && name === reasonName);
+}
