@@ -202,5 +202,5 @@ CREATE INDEX "messages_channel_id_key_id_idx" ON "messages"("channel_id", "key_i
 CREATE UNIQUE INDEX "events_id_key" ON "events"("id");
 
 -- CreateIndex
-CREATE INDEX "webhook_cursors_next_attempt_at_idx" ON "webhook_cursors"("next_attempt_at");
+CREATE INDEX "webhook_cursors_attempts_next_attempt_at_idx" ON "webhook_cursors"("attempts", "next_attempt_at");
 
