@@ -1,0 +1,209 @@
+/**
+ * A small server of the S3 protocol over a folder, so that development, tests and single-machine installations use the
+ * same client and the same path as production. Path-style addresses; objects, conditional writes, ranges, copies,
+ * multipart uploads, listings and presigned links; every request must be signed.
+ */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Bucket } from './bucket.js';
+import { listObjects } from './listing.js';
+import { MultipartUploads } from './multipart.js';
+import { copyObject, getObject, keptHeaders, preconditionsOf, putObject } from './object-requests.js';
+import { receiveText } from './received-body.js';
+import { S3Error } from './s3-error.js';
+import { type Credentials, verifySignature } from './signature.js';
+import { element, elements, elementText, xmlDocument } from './xml.js';
+
+export interface ObjectStoreOptions extends Credentials {
+  /** Folder of the buckets, made if missing. */
+  dir: string;
+  port: number;
+  /** Buckets that are there from the start. */
+  buckets: readonly string[];
+  /** True: an answered write survives a power cut. */
+  durable: boolean;
+  now?: () => number;
+}
+
+export interface ObjectStore {
+  readonly endpoint: string;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** One request on its way through the server. */
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  query: URLSearchParams;
+  payloadHash: string;
+}
+
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+function sendXml(response: ServerResponse, root: string): void {
+  response.writeHead(200, { 'content-type': 'application/xml' }).end(xmlDocument(root));
+}
+
+function sendEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  response.writeHead(status, headers).end();
+}
+
+class ObjectServer {
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #uploads = new MultipartUploads();
+
+  constructor(readonly options: ObjectStoreOptions) {
+    mkdirSync(options.dir, { recursive: true });
+    for (const name of readdirSync(options.dir)) if (BUCKET_NAME.test(name)) this.#open(name);
+    for (const name of options.buckets) this.#open(name);
+  }
+
+  #open(name: string): void {
+    if (!BUCKET_NAME.test(name)) throw new S3Error('InvalidBucketName');
+    if (this.#buckets.has(name)) return;
+    this.#buckets.set(name, new Bucket(name, join(this.options.dir, name), this.options.durable));
+  }
+
+  #bucket(name: string): Bucket {
+    const bucket = this.#buckets.get(name);
+    if (!bucket) throw new S3Error('NoSuchBucket');
+    return bucket;
+  }
+
+  /** Answers one request. @throws {S3Error} for every refusal */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const payloadHash = verifySignature(request, this.options, (this.options.now ?? Date.now)());
+    const [path = '', search = ''] = (request.url ?? '').split('?', 2);
+    const [, bucketName = '', ...rest] = path.split('/');
+    const key = decodeURIComponent(rest.join('/'));
+    const exchange = { request, response, query: new URLSearchParams(search), payloadHash };
+    if (Buffer.byteLength(key) > 1024) throw new S3Error('KeyTooLongError');
+    if (bucketName === '') this.#listBuckets(exchange);
+    else if (key === '') await this.#bucketRequest(exchange, decodeURIComponent(bucketName));
+    else await this.#objectRequest(exchange, this.#bucket(decodeURIComponent(bucketName)), key);
+  }
+
+  #listBuckets({ request, response }: Exchange): void {
+    if (request.method !== 'GET') throw new S3Error('MethodNotAllowed');
+    const buckets = [...this.#buckets.keys()].map((name) => element('Bucket', [element('Name', name)]));
+    sendXml(response, element('ListAllMyBucketsResult', [element('Buckets', buckets)]));
+  }
+
+  async #bucketRequest({ request, response, query, payloadHash }: Exchange, name: string): Promise<void> {
+    if (request.method === 'PUT') {
+      if (this.#buckets.has(name)) throw new S3Error('BucketAlreadyOwnedByYou');
+      this.#open(name);
+      sendEmpty(response, 200, { location: `/${name}` });
+    } else if (request.method === 'HEAD') {
+      this.#bucket(name);
+      sendEmpty(response, 200);
+    } else if (request.method === 'GET') {
+      sendXml(response, listObjects(this.#bucket(name), query));
+    } else if (request.method === 'POST' && query.has('delete')) {
+      await this.#deleteMany(this.#bucket(name), await receiveText(request, payloadHash), response);
+    } else {
+      throw new S3Error('MethodNotAllowed');
+    }
+  }
+
+  async #deleteMany(bucket: Bucket, xml: string, response: ServerResponse): Promise<void> {
+    const keys = elements(xml, 'Object').map((one) => elementText(one, 'Key') ?? '');
+    if (keys.length === 0 || keys.length > 1000) throw new S3Error('MalformedXML');
+    await Promise.all(keys.map((key) => bucket.delete(key)));
+    const isQuiet = elementText(xml, 'Quiet') === 'true';
+    const deleted = isQuiet ? [] : keys.map((key) => element('Deleted', [element('Key', key)]));
+    sendXml(response, element('DeleteResult', deleted));
+  }
+
+  async #objectRequest(exchange: Exchange, bucket: Bucket, key: string): Promise<void> {
+    const { request, response, query, payloadHash } = exchange;
+    if (query.has('uploads') || query.has('uploadId')) {
+      await this.#multipartRequest(exchange, bucket, key);
+    } else if (request.method === 'PUT' && request.headers['x-amz-copy-source'] !== undefined) {
+      const object = await copyObject(
+        this.#copySource(String(request.headers['x-amz-copy-source'])),
+        { bucket, key },
+        request,
+      );
+      const fields = [element('ETag', object.etag), element('LastModified', object.modifiedAt)];
+      sendXml(response, element('CopyObjectResult', fields));
+    } else if (request.method === 'PUT') {
+      const object = await putObject(bucket, key, request, payloadHash);
+      sendEmpty(response, 200, { etag: object.etag });
+    } else if (request.method === 'GET' || request.method === 'HEAD') {
+      await getObject(bucket, key, request, response, query);
+    } else if (request.method === 'DELETE') {
+      await bucket.delete(key);
+      sendEmpty(response, 204);
+    } else {
+      throw new S3Error('MethodNotAllowed');
+    }
+  }
+
+  #copySource(header: string): { bucket: Bucket; key: string } {
+    const [name = '', ...key] = decodeURIComponent(header).replace(/^\//, '').split('/');
+    return { bucket: this.#bucket(name), key: key.join('/') };
+  }
+
+  async #multipartRequest(exchange: Exchange, bucket: Bucket, key: string): Promise<void> {
+    const { request, response, query, payloadHash } = exchange;
+    const id = query.get('uploadId') ?? '';
+    if (request.method === 'POST' && query.has('uploads')) {
+      const begun = this.#uploads.begin(bucket, key, keptHeaders(request));
+      const fields = [element('Bucket', bucket.name), element('Key', key), element('UploadId', begun)];
+      sendXml(response, element('InitiateMultipartUploadResult', fields));
+    } else if (request.method === 'PUT') {
+      const number = Number(query.get('partNumber'));
+      const etag = await this.#uploads.takePart({ id, bucket, key, number }, request, payloadHash);
+      sendEmpty(response, 200, { etag });
+    } else if (request.method === 'POST') {
+      const xml = await receiveText(request, payloadHash);
+      const object = await this.#uploads.complete(id, bucket, key, xml, preconditionsOf(request));
+      const fields = [element('Bucket', bucket.name), element('Key', key), element('ETag', object.etag)];
+      sendXml(response, element('CompleteMultipartUploadResult', fields));
+    } else if (request.method === 'DELETE') {
+      await this.#uploads.abort(id, bucket, key);
+      sendEmpty(response, 204);
+    } else {
+      throw new S3Error('MethodNotAllowed');
+    }
+  }
+}
+
+function refuse(error: unknown, request: IncomingMessage, response: ServerResponse): void {
+  if (response.headersSent) {
+    response.destroy(); // the answer is cut, so that nobody takes it for whole
+    return;
+  }
+  // A body that nobody reads would keep the client writing: take and drop it.
+  request.resume();
+  const refusal = error instanceof S3Error ? error : new S3Error('InternalError', 'We encountered an internal error.');
+  const body = xmlDocument(element('Error', [element('Code', refusal.code), element('Message', refusal.message)]));
+  response.writeHead(refusal.status, { 'content-type': 'application/xml' });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** Starts the server on the loopback address. @throws when the port is taken or the folder cannot be used */
+export async function startObjectStore(options: ObjectStoreOptions): Promise<ObjectStore> {
+  const objects = new ObjectServer(options);
+  const server = createServer((request, response) => {
+    objects.handle(request, response).catch((error: unknown) => refuse(error, request, response));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
