@@ -1,0 +1,5 @@
+export { describeError, NestLog, openLog, withoutToken, type Logger, type LogSettings } from './log.js';
+export { openProbeServer, Probes, type ProbeAnswer, type ReadinessCheck } from './probes.js';
+export { ConfigError, readConfig, variable } from './read-config.js';
+export { newRequestId, requestIdFrom } from './request-id.js';
+export { runServer, type HostProcess, type RunningServer, type ServerLife } from './run-server.js';

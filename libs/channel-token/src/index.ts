@@ -1,0 +1,1 @@
+export { hashToken, mintToken, readToken, type TokenFault, type TokenReading } from './channel-token.js';
