@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+const environment = z.object({
+  /** Port of the control API and of the WebSocket; 0 takes any free one. */
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  /** Address to listen on. */
+  HOST: z.string().default('127.0.0.1'),
+  /** Directory that keeps the network across restarts; without it everything is in memory. */
+  DATA_DIR: z.string().min(1).optional(),
+  /** How long the first linking code lives. */
+  QR_FIRST_MS: z.coerce.number().int().positive().default(60_000),
+  /** How long each later code lives. */
+  QR_NEXT_MS: z.coerce.number().int().positive().default(20_000),
+  /** How many codes a linking screen gets. */
+  QR_COUNT: z.coerce.number().int().positive().default(6),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** The settings of the process. Throws a ZodError that names what is wrong. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  const set = environment.parse(env);
+  return {
+    port: set.PORT,
+    host: set.HOST,
+    dataDir: set.DATA_DIR,
+    qr: { firstMs: set.QR_FIRST_MS, nextMs: set.QR_NEXT_MS, count: set.QR_COUNT },
+    logLevel: set.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,146 @@
+import { jest } from '@jest/globals';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { Client } from '../scenarios/client.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+
+jest.setTimeout(20_000);
+quietLibsignal();
+
+describe('the control API', () => {
+  let simulator: Simulator;
+  let client: Client;
+  let phone: string;
+  let friend: string;
+
+  const call = async (method: string, path: string, body?: unknown): Promise<{ status: number; json: Json }> => {
+    const response = await fetch(simulator.control + path, {
+      method,
+      ...(body !== undefined && {
+        headers: { 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    });
+    return { status: response.status, json: (await response.json()) as Json };
+  };
+  type Json = Record<string, unknown> & { id?: string };
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    phone = String((await call('POST', '/phones', { name: 'Alice' })).json['phone']);
+    friend = String((await call('POST', '/phones', { phone: '+6591110002' })).json['phone']);
+    client = new Client(simulator);
+    await client.link((qr) => call('POST', `/phones/${phone}/scan`, { qr }));
+  });
+
+  afterAll(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  it('says where the network is', async () => {
+    expect(await call('GET', '/health')).toEqual({ status: 200, json: { ok: true } });
+    expect((await call('GET', '/network')).json).toEqual({
+      socketUrl: simulator.socketUrl,
+      rootKey: simulator.rootKey,
+    });
+  });
+
+  it('shows a phone with its devices', async () => {
+    const { json } = await call('GET', `/phones/${phone}`);
+    expect(json).toMatchObject({ phone, name: 'Alice', devices: [{ device: 1, online: true }] });
+  });
+
+  it('links a new phone to whoever shows the code', async () => {
+    const other = new Client(simulator);
+    await other.link(async (qr) => {
+      expect((await call('POST', '/admin/mock-phone/scan-qr', qr)).json).toMatchObject({ device: 1 });
+    });
+    await other.end();
+  });
+
+  it('sends as a phone, waits for what a phone gets, and reads', async () => {
+    const { json } = await call('POST', `/phones/${friend}/messages`, { to: phone, text: 'hi', id: 'CHOSEN1' });
+    expect(json).toEqual({ id: 'CHOSEN1' });
+    await client.text('hi');
+    const sent = await client.send(`${friend}@s.whatsapp.net`, { text: 'hi back' });
+    const waited = await call('POST', `/phones/${friend}/messages/wait`, {
+      text: 'hi back',
+      fromMe: false,
+      timeoutMs: 4000,
+    });
+    expect(waited).toMatchObject({
+      status: 200,
+      json: { id: sent.key.id, chat: `${phone}@s.whatsapp.net`, deliveries: 1 },
+    });
+    expect((await call('POST', `/phones/${friend}/read`, { chat: phone })).json).toEqual({ ids: [sent.key.id] });
+    await client.status(sent.key.id ?? '', 4);
+    const late = await call('POST', `/phones/${friend}/messages/wait`, { text: 'never', timeoutMs: 20 });
+    expect(late.status).toBe(408);
+  });
+
+  it('answers mistakes with one sentence', async () => {
+    expect(await call('GET', '/phones/123')).toMatchObject({ status: 404, json: { error: 'There is no phone 123.' } });
+    expect((await call('POST', `/phones/${phone}/messages`, { to: '999', text: 'x' })).status).toBe(404);
+    expect((await call('POST', `/phones/${phone}/messages`, { text: 'x' })).status).toBe(400);
+    expect((await call('POST', '/phones', { phone })).status).toBe(409);
+    expect((await call('POST', '/faults', { kind: 'nonsense' })).status).toBe(400);
+    expect((await call('GET', '/nothing')).status).toBe(404);
+  });
+
+  it('refuses the next send, and only that', async () => {
+    await call('POST', '/faults', { kind: 'refuse-send', phone, code: 479 });
+    const refused = acked(client);
+    await client.send(`${friend}@s.whatsapp.net`, { text: 'refused' });
+    expect((await refused)['error']).toBe('479');
+    const accepted = acked(client);
+    await client.send(`${friend}@s.whatsapp.net`, { text: 'accepted' });
+    expect((await accepted)['error']).toBeUndefined();
+    expect((await call('GET', `/phones/${friend}/messages?text=refused`)).json).toEqual([]);
+  });
+
+  it('holds acknowledgements until the fault is taken back', async () => {
+    const { json } = await call('POST', '/faults', { kind: 'hold-acks', phone });
+    let done = false;
+    const ack = acked(client).then((attrs) => {
+      done = true;
+      return attrs;
+    });
+    const sent = await client.send(`${friend}@s.whatsapp.net`, { text: 'held' });
+    await call('POST', `/phones/${friend}/messages/wait`, { text: 'held' });
+    expect(done).toBe(false);
+    await call('DELETE', `/faults/${json.id}`);
+    expect((await ack)['id']).toBe(sent.key.id);
+  });
+
+  it('makes a number unknown and known again', async () => {
+    const { json } = await call('POST', '/faults', { kind: 'make-unknown', phone: friend });
+    expect(await client.socket.onWhatsApp(friend)).toEqual([]);
+    await call('DELETE', `/faults/${json.id}`);
+    expect(await client.socket.onWhatsApp(friend)).toMatchObject([{ exists: true }]);
+  });
+
+  it('drops a stream with an error, and refuses the next connection', async () => {
+    const closed = client.closed();
+    expect((await call('POST', '/faults', { kind: 'drop', phone, code: 503 })).json).toEqual({ dropped: 1 });
+    expect(await closed).toBe(503);
+    await call('POST', '/faults', { kind: 'refuse-connection', phone, code: 500 });
+    await expect(client.connect()).rejects.toMatchObject({ output: { statusCode: 500 } });
+    await client.connect();
+    const { json } = await call('GET', '/connections');
+    expect(json).toMatchObject({ overlaps: 0, open: [{ phone, device: 1 }] });
+  });
+
+  it('unlinks a device', async () => {
+    const closed = client.closed();
+    expect((await call('DELETE', `/phones/${phone}/devices/1`)).status).toBe(200);
+    expect(await closed).toBe(401);
+    expect((await call('DELETE', `/phones/${phone}/devices/1`)).status).toBe(404);
+  });
+});
+
+/** The attributes of the next acknowledgement of a message. */
+function acked(client: Client): Promise<Record<string, string>> {
+  return new Promise((resolve) => {
+    client.socket.ws.once('CB:ack,class:message', (ack: { attrs: Record<string, string> }) => resolve(ack.attrs));
+  });
+}

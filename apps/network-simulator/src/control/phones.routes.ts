@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Account } from '../network/account.js';
+import type { Network } from '../network/network.js';
+import { scanCode, unlink } from '../network/pairing.js';
+import { Refusal } from '../network/refusal.js';
+import { accountOf } from './lookup.js';
+
+const newPhone = z
+  .object({
+    phone: z
+      .string()
+      .regex(/^\+?\d{5,17}$/, 'must be digits')
+      .optional(),
+    name: z.string().min(1).optional(),
+  })
+  .default({});
+const scan = z.object({ qr: z.string().min(1) });
+const settings = z.object({ autoDeliver: z.boolean().optional() });
+const atPhone = z.object({ phone: z.string() });
+const atDevice = z.object({ phone: z.string(), device: z.coerce.number().int().positive() });
+
+/** Phones and their linked devices. */
+export function phoneRoutes(app: FastifyInstance, network: Network): void {
+  app.post('/phones', (request, reply) => {
+    const { phone, name } = newPhone.parse(request.body ?? {});
+    const digits = phone?.replace('+', '');
+    if (digits !== undefined && network.accounts.byNumber(digits)) {
+      throw new Refusal(409, `The phone ${digits} exists already.`);
+    }
+    return reply.status(201).send(summary(network.accounts.add(digits, name)));
+  });
+  app.get('/phones', () => [...network.accounts.all()].map(summary));
+  app.get('/phones/:phone', (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    const phone = network.phone(account);
+    return {
+      ...summary(account),
+      devices: devices(account),
+      unreadable: [...phone.unreadable.keys()],
+      settings: phone.settings,
+    };
+  });
+  app.post('/phones/:phone/scan', async (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    const device = await scanCode(network, account, scan.parse(request.body).qr);
+    return { device: device.id };
+  });
+  app.post('/admin/mock-phone/scan-qr', async (request) => {
+    const qr = z.string().min(1).parse(request.body);
+    const account = network.accounts.add();
+    const device = await scanCode(network, account, qr);
+    return { ...summary(account), device: device.id };
+  });
+  app.post('/phones/:phone/settings', (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    const given = settings.parse(request.body);
+    return network.phone(account).configure(given.autoDeliver === undefined ? {} : { autoDeliver: given.autoDeliver });
+  });
+  app.delete('/phones/:phone/devices/:device', (request) => {
+    const { phone, device: id } = atDevice.parse(request.params);
+    const device = accountOf(network, phone).devices.get(id);
+    if (!device) throw new Refusal(404, `Device ${id} is not linked.`);
+    unlink(network, device);
+    return { unlinked: id };
+  });
+}
+
+function summary(account: Account): { phone: string; lid: string; name: string } {
+  return { phone: account.phone, lid: account.lid, name: account.name };
+}
+
+function devices(
+  account: Account,
+): { device: number; online: boolean; linkedAt: string; waiting: number; platform: string }[] {
+  return [...account.devices.values()].map((device) => ({
+    device: device.id,
+    online: device.online,
+    linkedAt: new Date(device.state.linkedAtMs).toISOString(),
+    waiting: device.queue.size,
+    platform: device.state.platform,
+  }));
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+
+/** What can be made to go wrong and stays in force until it is used up or taken back. */
+export type FaultKind =
+  'refuse-connection' | 'refuse-send' | 'delay-acks' | 'hold-acks' | 'silence' | 'make-unknown' | 'lose-receipts';
+
+export interface Fault {
+  id: string;
+  kind: FaultKind;
+  /** Only for this number; everybody when absent. */
+  phone?: string;
+  /** Only for this device of the number. */
+  device?: number;
+  /** How many more times it strikes; until taken back when absent. */
+  count?: number;
+  /** For `refuse-connection` the failure reason, for `refuse-send` the error code of the refusal. */
+  code?: number;
+  /** For `delay-acks`. */
+  ms?: number;
+}
+
+/** Where something happens, to see which faults apply. */
+export interface Place {
+  phone?: string | undefined;
+  device?: number | undefined;
+}
+
+/** The faults in force. */
+export class Faults {
+  private readonly inForce = new Map<string, Fault>();
+  private readonly onRemoval = new Map<string, () => void>();
+
+  /** Puts a fault in force. `undo` runs when it ends, however it ends. */
+  add(fault: Omit<Fault, 'id'>, undo?: () => void): Fault {
+    const added: Fault = { id: randomUUID(), ...fault };
+    this.inForce.set(added.id, added);
+    if (undo) this.onRemoval.set(added.id, undo);
+    return added;
+  }
+
+  all(): Fault[] {
+    return [...this.inForce.values()];
+  }
+
+  /** Takes a fault back; false when there is none with this id. */
+  remove(id: string): boolean {
+    const existed = this.inForce.delete(id);
+    this.onRemoval.get(id)?.();
+    this.onRemoval.delete(id);
+    return existed;
+  }
+
+  /** The oldest fault of this kind that applies here, without using it up. */
+  find(kind: FaultKind, place: Place): Fault | undefined {
+    if (this.inForce.size === 0) return undefined;
+    for (const fault of this.inForce.values()) {
+      if (fault.kind !== kind) continue;
+      if (fault.phone !== undefined && fault.phone !== place.phone) continue;
+      if (fault.device !== undefined && fault.device !== place.device) continue;
+      return fault;
+    }
+    return undefined;
+  }
+
+  /** Like {@link find}, and counts one strike: at zero the fault is gone. */
+  strike(kind: FaultKind, place: Place): Fault | undefined {
+    const fault = this.find(kind, place);
+    if (fault?.count !== undefined && --fault.count <= 0) this.remove(fault.id);
+    return fault;
+  }
+}

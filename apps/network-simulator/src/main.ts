@@ -1,0 +1,36 @@
+import { pino } from 'pino';
+import { readConfig } from './config.js';
+import { quietLibsignal } from './quiet-libsignal.js';
+import { startSimulator } from './simulator.js';
+
+const STOP_WITHIN_MS = 1800;
+
+quietLibsignal();
+const config = readConfig();
+// Standard output carries the one line that says where we listen; everything else is a log.
+const log = pino({ level: config.logLevel, name: 'network-simulator' }, pino.destination(2));
+const simulator = await startSimulator({
+  port: config.port,
+  host: config.host,
+  dataDir: config.dataDir,
+  qr: config.qr,
+  log,
+});
+const { control, socketUrl, rootKey } = simulator;
+process.stdout.write(`${JSON.stringify({ listening: { control, socketUrl, rootKey } })}\n`);
+
+let stopping = false;
+function stop(): void {
+  if (stopping) return;
+  stopping = true;
+  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+  simulator.stop().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      log.error({ reason: String(error) }, 'could not stop cleanly');
+      process.exit(1);
+    },
+  );
+}
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);

@@ -1,0 +1,114 @@
+import { randomInt } from 'node:crypto';
+import type { Store } from '../store/store.js';
+import { LID_SERVER, parseJid } from '../wire/jid.js';
+import { Account, type AccountState } from './account.js';
+import type { Device, DeviceState } from './device.js';
+
+/** What one account's file holds; `phone` is the phone's own state, kept here untouched until the phone is used. */
+interface AccountFile {
+  account: AccountState;
+  devices: DeviceState[];
+  phone?: unknown;
+}
+
+/** Everybody on the network, by number and by private id. */
+export class Accounts {
+  private readonly byPhone = new Map<string, Account>();
+  private readonly byLid = new Map<string, Account>();
+  private readonly phoneStates = new Map<string, () => unknown>();
+
+  constructor(private readonly store: Store) {}
+
+  /** Reads what was kept on disk. */
+  async load(): Promise<void> {
+    for (const name of await this.store.list('accounts', '.json')) {
+      const { account: state, devices, phone } = (await this.store.json(name)) as AccountFile;
+      const account = this.index(new Account(state, () => this.save(account)));
+      if (phone !== undefined) this.phoneStates.set(account.phone, () => phone);
+      for (const device of devices)
+        account.addDevice(device, await this.store.bytes(preKeyFile(account.phone, device.id)));
+    }
+  }
+
+  all(): Iterable<Account> {
+    return this.byPhone.values();
+  }
+
+  get size(): number {
+    return this.byPhone.size;
+  }
+
+  /** Adds a person. Without a number one is made up. Throws when the number is taken. */
+  add(phone = this.freePhone(), name = `Phone ${phone.slice(-4)}`): Account {
+    if (this.byPhone.has(phone)) throw new Error(`The number ${phone} exists already.`);
+    const account: Account = Account.fresh(phone, this.freeLid(), name, () => this.save(account));
+    this.index(account);
+    account.changed();
+    return account;
+  }
+
+  byNumber(phone: string): Account | undefined {
+    return this.byPhone.get(phone);
+  }
+
+  /** Who an address names; the device part is ignored. */
+  find(jid: string): Account | undefined {
+    const { user, server } = parseJid(jid);
+    return server === LID_SERVER ? this.byLid.get(user) : this.byPhone.get(user);
+  }
+
+  /** The linked device an address names; `undefined` for phones and for devices that are not linked. */
+  findDevice(jid: string): Device | undefined {
+    return this.find(jid)?.devices.get(parseJid(jid).device);
+  }
+
+  /** What was kept of a phone's own state, if it has not been taken into use yet. */
+  keptPhoneState(phone: string): unknown {
+    return this.phoneStates.get(phone)?.();
+  }
+
+  /** From now on this account's file carries the phone state that `snapshot` returns. */
+  keepPhoneState(phone: string, snapshot: () => unknown): void {
+    this.phoneStates.set(phone, snapshot);
+  }
+
+  savePreKeys(device: Device): void {
+    this.store.saveBytes(preKeyFile(device.account.phone, device.id), () => device.preKeys.bytes);
+    device.account.changed();
+  }
+
+  forgetPreKeys(device: Device): Promise<void> {
+    return this.store.remove(preKeyFile(device.account.phone, device.id));
+  }
+
+  private save(account: Account): void {
+    this.store.save(`accounts/${account.phone}.json`, (): AccountFile => {
+      const phone = this.phoneStates.get(account.phone)?.();
+      return phone === undefined ? account.snapshot() : { ...account.snapshot(), phone };
+    });
+  }
+
+  private index(account: Account): Account {
+    this.byPhone.set(account.phone, account);
+    this.byLid.set(account.lid, account);
+    return account;
+  }
+
+  private freePhone(): string {
+    for (;;) {
+      const phone = `659${randomInt(0, 10_000_000).toString().padStart(7, '0')}`;
+      if (!this.byPhone.has(phone)) return phone;
+    }
+  }
+
+  private freeLid(): string {
+    for (;;) {
+      const lid = `${randomInt(1, 10)}${randomInt(0, 10 ** 12)
+        .toString()
+        .padStart(13, '0')}`;
+      if (!this.byLid.has(lid)) return lid;
+    }
+  }
+}
+
+const preKeyFile = (phone: string, device: number): string => `prekeys/${phone}-${device}.bin`;

@@ -1,0 +1,48 @@
+import { node, type Node } from '../wire/node.js';
+import type { Connection } from './connection.js';
+import type { Sender } from './messages.js';
+import { routeMessage } from './messages.js';
+import type { Network } from './network.js';
+import { Refusal } from './refusal.js';
+
+/** Acknowledgements that a fault holds back, by the fault's id. */
+const held = new Map<string, (() => void)[]>();
+
+/** Releases the acknowledgements that were held while a fault was in force. */
+export function releaseAcks(faultId: string): void {
+  const waiting = held.get(faultId) ?? [];
+  held.delete(faultId);
+  for (const send of waiting) send();
+}
+
+/** A message from a linked device: routed and acknowledged, or refused with a number. */
+export function acceptMessage(network: Network, connection: Connection, sender: Sender, stanza: Node): void {
+  const place = { phone: sender.account.phone, device: sender.device };
+  let error: string | undefined;
+  const refused = stanza.attrs['category'] === 'peer' ? undefined : network.faults.strike('refuse-send', place);
+  if (refused) error = String(refused.code ?? 479);
+  else {
+    try {
+      routeMessage(network, sender, stanza);
+    } catch (failure) {
+      if (!(failure instanceof Refusal)) throw failure;
+      error = String(failure.code);
+    }
+  }
+  const ack = node('ack', {
+    class: 'message',
+    id: stanza.attrs['id'],
+    from: stanza.attrs['to'],
+    participant: stanza.attrs['participant'],
+    t: network.timestamp(),
+    error,
+  });
+  const hold = network.faults.find('hold-acks', place);
+  if (hold) {
+    held.set(hold.id, [...(held.get(hold.id) ?? []), () => connection.send(ack)]);
+    return;
+  }
+  const delay = network.faults.strike('delay-acks', place);
+  if (delay?.ms) setTimeout(() => connection.send(ack), delay.ms).unref();
+  else connection.send(ack);
+}

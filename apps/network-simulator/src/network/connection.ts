@@ -1,0 +1,129 @@
+import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import type { Logger } from 'pino';
+import type { RawData, WebSocket } from 'ws';
+import { FrameReader, frame } from '../wire/frames.js';
+import { decodeNode, encodeNode, node, type Node } from '../wire/node.js';
+import { NoiseHandshake, type NoiseTransport } from '../wire/noise.js';
+import type { KeyPair } from '../wire/keys.js';
+import type { Account } from './account.js';
+import type { Device } from './device.js';
+
+/** What a connection tells the network. `identified` comes once, after the handshake. */
+export interface ConnectionListener {
+  identified(connection: Connection, clientStatic: Buffer, payload: proto.IClientPayload): void;
+  stanza(connection: Connection, stanza: Node): void;
+  closed(connection: Connection): void;
+}
+
+/** One WebSocket of a client: handshake, then stanzas in order in both directions. */
+export class Connection {
+  private static lastId = 0;
+  readonly id = ++Connection.lastId;
+  private readonly frames = new FrameReader();
+  private readonly handshake: NoiseHandshake;
+  private transport: NoiseTransport | undefined;
+  private greeted = false;
+  private ended = false;
+  private lastIqId = 0;
+  /** The linked device that logged in here; absent during the handshake and while a code is shown. */
+  device: Device | undefined;
+  /** The device has asked for its stanzas: from now on they are sent as they come. */
+  active = false;
+  available = false;
+  /** No frame leaves or is listened to: the peer sees a dead line. */
+  silent = false;
+  clientStatic: Buffer = Buffer.alloc(0);
+  payload: proto.IClientPayload = {};
+
+  constructor(
+    private readonly socket: WebSocket,
+    noise: KeyPair,
+    certificates: Uint8Array,
+    private readonly listener: ConnectionListener,
+    private readonly log: Logger,
+  ) {
+    this.handshake = new NoiseHandshake(noise, certificates);
+    socket.on('message', (data) => this.receive(data));
+    socket.on('close', () => this.finish());
+    socket.on('error', (error) => this.log.debug({ connection: this.id, reason: error.message }, 'socket error'));
+  }
+
+  get account(): Account | undefined {
+    return this.device?.account;
+  }
+
+  get edgeRouting(): Buffer | undefined {
+    return this.frames.edgeRouting;
+  }
+
+  get open(): boolean {
+    return !this.ended;
+  }
+
+  /** Sends a stanza; quietly nothing when the line is closed or silent (what must arrive waits in the device's queue). */
+  send(stanza: Node): void {
+    if (this.ended || this.silent || !this.transport) return;
+    this.socket.send(frame(this.transport.encrypt(encodeNode(stanza))));
+  }
+
+  /** Asks the client something; answers come back as stanzas of type `result` with the id that is returned. */
+  ask(attrs: Record<string, string>, content: Node[]): string {
+    const id = `srv-${this.id}-${++this.lastIqId}`;
+    this.send(node('iq', { from: '@s.whatsapp.net', id, ...attrs }, content));
+    return id;
+  }
+
+  /** Sends a last stanza, if any, and closes. */
+  end(last?: Node): void {
+    if (this.ended) return;
+    if (last) this.send(last);
+    this.socket.close(1000);
+    const terminate = setTimeout(() => this.socket.terminate(), 2000);
+    terminate.unref();
+    this.finish();
+  }
+
+  /** Cuts the line without a word, as a lost network does. */
+  cut(): void {
+    this.socket.terminate();
+    this.finish();
+  }
+
+  private finish(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.listener.closed(this);
+  }
+
+  private receive(data: RawData): void {
+    if (this.ended) return;
+    const bytes = Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+    try {
+      for (const payload of this.frames.push(bytes)) this.take(payload);
+    } catch (error) {
+      this.log.warn({ connection: this.id, reason: String(error) }, 'unreadable stream: closing');
+      this.cut();
+    }
+  }
+
+  private take(payload: Buffer): void {
+    if (this.transport) {
+      const stanza = decodeNode(this.transport.decrypt(payload));
+      if (!this.silent && !this.ended) this.listener.stanza(this, stanza);
+      return;
+    }
+    if (!this.greeted) {
+      this.greeted = true;
+      this.socket.send(frame(this.handshake.serverHello(payload)));
+      return;
+    }
+    const { clientStatic, payload: login, transport } = this.handshake.clientFinish(payload);
+    this.clientStatic = clientStatic;
+    this.payload = login;
+    // The client switches to its transport keys only after its last handshake write has completed.
+    setImmediate(() => {
+      this.transport = transport;
+      if (!this.ended) this.listener.identified(this, clientStatic, login);
+    });
+  }
+}

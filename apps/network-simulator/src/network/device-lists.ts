@@ -1,0 +1,26 @@
+import { node } from '../wire/node.js';
+import type { Account } from './account.js';
+import type { Device } from './device.js';
+import type { Network } from './network.js';
+
+/** Tells everybody who trusts a list of this account's devices that it changed; without it they miss a new device. */
+export function announceDevices(network: Network, account: Account, change: 'add' | 'remove', changed: Device): void {
+  const keyIndex = String(changed.state.keyIndex);
+  const askers = new Set(account.takeDeviceListAskers(network.now()));
+  for (const sibling of account.devices.values()) askers.add(sibling);
+  askers.delete(changed);
+  for (const asker of askers) {
+    asker.deliver(
+      node(
+        'notification',
+        { type: 'devices', from: account.phoneJid, id: network.stanzaId(), t: network.timestamp() },
+        [
+          node(change, { device_hash: `2:${keyIndex}` }, [
+            node('device', { jid: account.jidLike('s.whatsapp.net', changed.id), 'key-index': keyIndex }),
+            node('device', { jid: account.jidLike('lid', changed.id), 'key-index': keyIndex }),
+          ]),
+        ],
+      ),
+    );
+  }
+}

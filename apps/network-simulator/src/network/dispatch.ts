@@ -1,0 +1,59 @@
+import { answerIq } from '../stanzas/answer.js';
+import { PHONE_SERVER } from '../wire/jid.js';
+import { node, type Node } from '../wire/node.js';
+import { acceptMessage } from './acknowledge.js';
+import type { Connection } from './connection.js';
+import type { Device } from './device.js';
+import type { Network } from './network.js';
+import { pairingAnswer } from './pairing.js';
+import { receiptIds, routeReceipt } from './receipts.js';
+
+type Handler = (network: Network, connection: Connection, device: Device, stanza: Node) => void;
+
+/** What a logged-in client may say, by tag. Tags that are not listed are let pass without an answer. */
+const handlers: Record<string, Handler> = {
+  iq: (network, connection, device, stanza) => void answerIq(network, connection, device, stanza),
+  message: (network, connection, device, stanza) => {
+    acceptMessage(network, connection, { account: device.account, device: device.id }, stanza);
+  },
+  receipt: (network, connection, device, stanza) => {
+    const type = stanza.attrs['type'];
+    if (type !== 'retry') for (const id of receiptIds(stanza)) confirmMessage(device, id);
+    connection.send(
+      node('ack', { class: 'receipt', id: stanza.attrs['id'], from: stanza.attrs['to'] ?? `@${PHONE_SERVER}`, type }),
+    );
+    routeReceipt(network, { account: device.account, device: device.id }, stanza);
+  },
+  ack: (_network, _connection, device, stanza) => {
+    if (device.queue.confirm(stanza.attrs['class'] ?? '', stanza.attrs['id'] ?? '', stanza.attrs['type'])) {
+      device.account.changed();
+    }
+  },
+  presence: (_network, connection, device, stanza) => {
+    const { type, name } = stanza.attrs;
+    if (type === 'available' || type === 'unavailable') connection.available = type === 'available';
+    if (name !== undefined && name !== '' && name !== device.account.name) {
+      device.account.state.name = name;
+      device.account.changed();
+    }
+  },
+};
+
+/** Takes one stanza of a client. */
+export function dispatch(network: Network, connection: Connection, stanza: Node): void {
+  const { device } = connection;
+  if (!device) {
+    if (stanza.tag === 'iq') void answerUnlinked(network, connection, stanza);
+    return;
+  }
+  handlers[stanza.tag]?.(network, connection, device, stanza);
+}
+
+async function answerUnlinked(network: Network, connection: Connection, stanza: Node): Promise<void> {
+  if (stanza.attrs['type'] === 'result') pairingAnswer(connection, stanza);
+  else await answerIq(network, connection, undefined, stanza);
+}
+
+function confirmMessage(device: Device, id: string): void {
+  if (device.queue.confirm('message', id)) device.account.changed();
+}

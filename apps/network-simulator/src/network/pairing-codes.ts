@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import type { Connection } from './connection.js';
+import type { QrTimings } from './network.js';
+
+/** What a linking screen shows, as a phone's camera reads it. */
+export interface ScannedCode {
+  ref: string;
+  noise: Buffer;
+  identity: Buffer;
+  advSecret: Buffer;
+}
+
+interface Shown {
+  connection: Connection;
+  fromMs: number;
+  untilMs: number;
+}
+
+/** A phone shows the previous code a little longer than the client: a scan at the edge still counts. */
+const GRACE_MS = 5000;
+
+/** The codes that unlinked clients show now. */
+export class PairingCodes {
+  private readonly shown = new Map<string, Shown>();
+  private readonly expired = new Set<string>();
+
+  constructor(
+    private readonly timings: QrTimings,
+    private readonly now: () => number,
+  ) {}
+
+  /** Makes the codes for one linking screen, in the order in which it shows them. */
+  issue(connection: Connection): string[] {
+    const refs: string[] = [];
+    const start = this.now();
+    for (let index = 0; index < this.timings.count; index++) {
+      const ref = `2@${randomBytes(48).toString('base64url')}`;
+      const untilMs = start + this.timings.firstMs + index * this.timings.nextMs + GRACE_MS;
+      this.shown.set(ref, { connection, fromMs: start, untilMs });
+      refs.push(ref);
+    }
+    return refs;
+  }
+
+  /** The connection that shows this code; 'expired' when it did once, `undefined` when no such code was ever issued. */
+  find(ref: string): Connection | 'expired' | undefined {
+    const shown = this.shown.get(ref);
+    if (!shown) return this.expired.has(ref) ? 'expired' : undefined;
+    if (this.now() <= shown.untilMs && shown.connection.open) return shown.connection;
+    this.forget(shown.connection);
+    return 'expired';
+  }
+
+  /** Forgets the codes of a connection that linked or closed. */
+  forget(connection: Connection): void {
+    for (const [ref, shown] of this.shown) {
+      if (shown.connection !== connection) continue;
+      this.shown.delete(ref);
+      this.expired.add(ref);
+    }
+    while (this.expired.size > 10_000) {
+      const [oldest] = this.expired;
+      if (oldest !== undefined) this.expired.delete(oldest);
+    }
+  }
+
+  /** The connections that show a code now, with their first code. */
+  waiting(): { ref: string; connection: Connection }[] {
+    const firstOf = new Map<Connection, string>();
+    for (const [ref, { connection }] of this.shown) {
+      if (connection.open && !firstOf.has(connection)) firstOf.set(connection, ref);
+    }
+    return [...firstOf].map(([connection, ref]) => ({ ref, connection }));
+  }
+}
+
+/**
+ * Takes the text of a code apart: `ref,noise key,identity key,secret,platform`, in newer clients behind a link.
+ * Throws an Error with a sentence when it is no such code.
+ */
+export function parseCode(text: string): ScannedCode {
+  const bare = text.trim().slice(text.trim().lastIndexOf('#') + 1);
+  const [ref, noise, identity, advSecret] = bare.split(',');
+  if (!ref || !noise || !identity || !advSecret) throw new Error('This is not the text of a linking code.');
+  return {
+    ref,
+    noise: Buffer.from(noise, 'base64'),
+    identity: Buffer.from(identity, 'base64'),
+    advSecret: Buffer.from(advSecret, 'base64'),
+  };
+}

@@ -1,0 +1,95 @@
+import { isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
+import { child, children, node, type Node } from '../wire/node.js';
+import type { Account } from './account.js';
+import type { Sender } from './messages.js';
+import type { Network } from './network.js';
+
+/** Receipts that only confirm something to the server. */
+const FOR_THE_SERVER = new Set(['sender', 'peer_msg', 'hist_sync']);
+const SEEN_LIMIT = 200_000;
+
+/** The ids a receipt is about: its own and those of its list. */
+export function receiptIds(stanza: Node): string[] {
+  const listed = children(child(stanza, 'list'), 'item').map((item) => item.attrs['id'] ?? '');
+  return [stanza.attrs['id'] ?? '', ...listed].filter((id) => id !== '');
+}
+
+/**
+ * Takes a receipt as a device sends it. Delivered, read and played go to all devices of who sent the message (bare `from`);
+ * `read-self` only to the reader's other devices; `retry` to the very device that sent the message.
+ */
+export function routeReceipt(network: Network, reader: Sender, stanza: Node): void {
+  const type = stanza.attrs['type'];
+  if (type !== undefined && FOR_THE_SERVER.has(type)) return;
+  const to = stanza.attrs['to'] ?? '';
+  if (type === 'retry') {
+    routeRetry(network, reader, stanza);
+    return;
+  }
+  if (network.faults.strike('lose-receipts', { phone: reader.account.phone, device: reader.device })) return;
+  if (isGroupJid(to)) return;
+  const author = network.accounts.find(to);
+  if (!author) return;
+  const ids = receiptIds(stanza);
+  const { server } = parseJid(to);
+  if (type === 'read' || type === 'read-self') tellOwnDevices(network, reader, to, ids);
+  if (type === 'read-self' || author === reader.account) return;
+  const kind = type === 'inactive' ? undefined : type;
+  const fresh = ids.filter((id) => firstOfItsKind(network, author, reader.account, id, kind));
+  if (fresh.length === 0) return;
+  network.deliverToAll(author, receipt(network, { from: reader.account.jidLike(server), type: kind }, fresh));
+}
+
+/** The reader's other devices learn that the chat is read. */
+function tellOwnDevices(network: Network, reader: Sender, chat: string, ids: string[]): void {
+  const { server } = parseJid(chat);
+  const attrs = { from: reader.account.jidLike(server), recipient: chat, type: 'read-self' };
+  network.deliverToAll(reader.account, receipt(network, attrs, ids), reader.device);
+}
+
+function routeRetry(network: Network, asker: Sender, stanza: Node): void {
+  const to = stanza.attrs['participant'] ?? stanza.attrs['to'] ?? '';
+  const author = network.accounts.find(to);
+  if (!author) return;
+  const { server, device } = parseJid(to);
+  const attrs: Record<string, string | undefined> = {
+    id: stanza.attrs['id'],
+    type: 'retry',
+    t: network.timestamp(),
+    from: asker.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, asker.device),
+    recipient: stanza.attrs['recipient'],
+  };
+  network.deliver(author, device, node('receipt', attrs, children(stanza)));
+}
+
+function receipt(
+  network: Network,
+  attrs: { from: string; type?: string | undefined; recipient?: string },
+  ids: string[],
+): Node {
+  const [first = '', ...others] = ids;
+  const list = others.map((id) => node('item', { id }));
+  return node(
+    'receipt',
+    { ...attrs, id: first, t: network.timestamp() },
+    list.length > 0 ? [node('list', {}, list)] : undefined,
+  );
+}
+
+/** A reader with several devices delivers once. */
+function firstOfItsKind(
+  network: Network,
+  author: Account,
+  reader: Account,
+  id: string,
+  type: string | undefined,
+): boolean {
+  const key = `${author.lid}|${reader.lid}|${id}|${type ?? 'delivered'}`;
+  if (network.receiptsSeen.has(key)) return false;
+  network.receiptsSeen.add(key);
+  if (network.receiptsSeen.size > SEEN_LIMIT) {
+    const [oldest] = network.receiptsSeen;
+    if (oldest !== undefined) network.receiptsSeen.delete(oldest);
+  }
+  return true;
+}

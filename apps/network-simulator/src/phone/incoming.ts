@@ -1,0 +1,104 @@
+import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import { bareJid, parseJid } from '../wire/jid.js';
+import { bigEndian, bytesOf, children, node, type Node } from '../wire/node.js';
+import { decodeContent, describe, encodeContent } from './content.js';
+import type { PhoneMessage } from './message-log.js';
+import { receivePeerMessage } from './peer-requests.js';
+import { chatName, type Phone } from './phone.js';
+import { unpad, type DeviceAddress } from './signal.js';
+
+const MAX_RETRIES = 5;
+
+/** A message stanza reaches the phone: decrypt, keep, confirm; ask again for what cannot be read. */
+export async function receiveMessage(phone: Phone, stanza: Node): Promise<void> {
+  const id = stanza.attrs['id'] ?? '';
+  const author = authorOf(phone, stanza);
+  if (!author) return;
+  const known = phone.messages.get(id);
+  let content: proto.IMessage | undefined;
+  try {
+    content = await decrypt(phone, author, stanza);
+  } catch (error) {
+    if (!known) {
+      phone.network.log.debug({ phone: phone.account.phone, id, reason: String(error) }, 'a message is unreadable');
+      askAgain(phone, stanza, id);
+      return;
+    }
+  }
+  phone.unreadable.delete(id);
+  if (known) {
+    phone.messages.change(known, { deliveries: known.deliveries + 1 });
+    confirm(phone, known);
+    return;
+  }
+  if (!content) return;
+  if (stanza.attrs['category'] === 'peer') {
+    await receivePeerMessage(phone, author, id, content);
+    return;
+  }
+  confirm(phone, keep(phone, author, stanza, content));
+}
+
+function authorOf(phone: Phone, stanza: Node): DeviceAddress | undefined {
+  const jid = stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '';
+  const account = phone.network.accounts.find(jid);
+  return account && { account, device: parseJid(jid).device };
+}
+
+async function decrypt(phone: Phone, author: DeviceAddress, stanza: Node): Promise<proto.IMessage | undefined> {
+  let content: proto.IMessage | undefined;
+  for (const enc of children(stanza, 'enc')) {
+    const sealed = bytesOf(enc) ?? Buffer.alloc(0);
+    const plain = await phone.sessions.decrypt(author, enc.attrs['type'] ?? 'msg', sealed);
+    content = decodeContent(unpad(plain));
+  }
+  return content;
+}
+
+/** Keeps a message: another person's, or one that a companion of ours sent. */
+function keep(phone: Phone, author: DeviceAddress, stanza: Node, received: proto.IMessage): PhoneMessage {
+  const fromMe = author.account === phone.account;
+  const content = received.deviceSentMessage?.message ?? received;
+  const wireChat = fromMe
+    ? (stanza.attrs['recipient'] ?? received.deviceSentMessage?.destinationJid ?? '')
+    : bareJid(stanza.attrs['from'] ?? '');
+  const pushName = stanza.attrs['notify'];
+  const participant = stanza.attrs['participant'];
+  return phone.messages.add({
+    id: stanza.attrs['id'] ?? '',
+    chat: chatName(phone.network, wireChat),
+    from: author.account.phoneJid,
+    fromMe,
+    ...describe(content),
+    timestamp: Number(stanza.attrs['t'] ?? phone.network.timestamp()),
+    deliveries: 1,
+    status: fromMe ? 'sent' : 'delivered',
+    content: encodeContent(content),
+    wireChat,
+    ...(participant !== undefined && { wireAuthor: participant }),
+    ...(pushName !== undefined && { pushName }),
+  });
+}
+
+function confirm(phone: Phone, message: PhoneMessage): void {
+  if (!message.fromMe && phone.settings.autoDeliver) phone.sendReceipt(undefined, [message]);
+}
+
+function askAgain(phone: Phone, stanza: Node, id: string): void {
+  const count = (phone.unreadable.get(id) ?? 0) + 1;
+  phone.unreadable.set(id, count);
+  if (count > MAX_RETRIES) return;
+  phone.receipt(
+    {
+      id,
+      type: 'retry',
+      to: stanza.attrs['from'],
+      participant: stanza.attrs['participant'],
+      recipient: stanza.attrs['recipient'],
+    },
+    [
+      node('retry', { count: String(count), id, t: stanza.attrs['t'], v: '1' }),
+      node('registration', {}, bigEndian(phone.account.keys().registrationId, 4)),
+    ],
+  );
+}

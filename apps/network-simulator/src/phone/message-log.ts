@@ -1,0 +1,140 @@
+import { EventEmitter } from 'node:events';
+import type { Store } from '../store/store.js';
+
+export type MessageStatus = 'error' | 'pending' | 'sent' | 'delivered' | 'read' | 'played';
+
+const ORDER: MessageStatus[] = ['error', 'pending', 'sent', 'delivered', 'read', 'played'];
+
+/** A message as a phone has it, decrypted. */
+export interface PhoneMessage {
+  id: string;
+  /** The chat: a person's number address, or a group's. */
+  chat: string;
+  /** Who wrote it, as a number address. */
+  from: string;
+  fromMe: boolean;
+  type: string;
+  text: string;
+  /** Seconds since 1970. */
+  timestamp: number;
+  /** Place in the order in which this phone got its messages. */
+  receivedSeq: number;
+  /** How many times the network brought this id to the phone; 0 for its own sends. */
+  deliveries: number;
+  /** Of own messages how far they got; of others' whether they are read here. */
+  status: MessageStatus;
+  /** The decrypted protocol buffer. */
+  content: Buffer;
+  /** The chat's address as it was written on the wire: receipts must use the same naming. */
+  wireChat: string;
+  /** The author's address on the wire in a group. */
+  wireAuthor?: string;
+  pushName?: string;
+}
+
+/** What to look for; a message must fit all that is given. */
+export interface MessageFilter {
+  id?: string | undefined;
+  text?: string | undefined;
+  chat?: string | undefined;
+  type?: string | undefined;
+  fromMe?: boolean | undefined;
+}
+
+type LogRecord = { add: PhoneMessage } | { set: Partial<PhoneMessage> & { id: string } };
+
+export function fits(message: PhoneMessage, filter: MessageFilter): boolean {
+  return (
+    (filter.id === undefined || message.id === filter.id) &&
+    (filter.text === undefined || message.text === filter.text) &&
+    (filter.chat === undefined || message.chat === filter.chat) &&
+    (filter.type === undefined || message.type === filter.type) &&
+    (filter.fromMe === undefined || message.fromMe === filter.fromMe)
+  );
+}
+
+/** All messages of one phone in the order in which they came, kept as a log: additions and later changes. */
+export class MessageLog {
+  private readonly messages: PhoneMessage[] = [];
+  private readonly byId = new Map<string, PhoneMessage>();
+  private readonly events = new EventEmitter().setMaxListeners(0);
+  private lastSeq = 0;
+
+  constructor(
+    private readonly store: Store,
+    private readonly file: string,
+  ) {}
+
+  async load(): Promise<void> {
+    for (const record of (await this.store.lines(this.file)) as LogRecord[]) {
+      if ('add' in record) this.insert(record.add);
+      else Object.assign(this.byId.get(record.set.id) ?? {}, record.set);
+    }
+  }
+
+  get(id: string): PhoneMessage | undefined {
+    return this.byId.get(id);
+  }
+
+  all(filter: MessageFilter = {}): PhoneMessage[] {
+    return this.messages.filter((message) => fits(message, filter));
+  }
+
+  add(message: Omit<PhoneMessage, 'receivedSeq'>): PhoneMessage {
+    const added = { ...message, receivedSeq: this.lastSeq + 1 };
+    this.insert(added);
+    this.store.append(this.file, { add: added } satisfies LogRecord);
+    this.events.emit('message', added);
+    return added;
+  }
+
+  change(message: PhoneMessage, change: Partial<PhoneMessage>): void {
+    Object.assign(message, change);
+    this.store.append(this.file, { set: { ...change, id: message.id } } satisfies LogRecord);
+    this.events.emit('change', message);
+  }
+
+  /** Moves a message's status on, never back; an error ends it. */
+  advance(message: PhoneMessage, status: MessageStatus): void {
+    if (ORDER.indexOf(status) > ORDER.indexOf(message.status) || status === 'error') this.change(message, { status });
+  }
+
+  /** Called with every new and every changed message, until the returned function is called. */
+  watch(listener: (message: PhoneMessage) => void): () => void {
+    this.events.on('message', listener);
+    this.events.on('change', listener);
+    return () => {
+      this.events.off('message', listener);
+      this.events.off('change', listener);
+    };
+  }
+
+  /** The first message that fits, now or within the time; `undefined` at the deadline. */
+  async wait(
+    filter: MessageFilter & { status?: MessageStatus | undefined },
+    timeoutMs: number,
+  ): Promise<PhoneMessage | undefined> {
+    const ready = (message: PhoneMessage): boolean =>
+      fits(message, filter) &&
+      (filter.status === undefined || ORDER.indexOf(message.status) >= ORDER.indexOf(filter.status));
+    const present = this.messages.find(ready);
+    if (present) return present;
+    return new Promise((resolve) => {
+      const stop = this.watch((message) => {
+        if (ready(message)) done(message);
+      });
+      const timer = setTimeout(() => done(undefined), timeoutMs);
+      const done = (message: PhoneMessage | undefined): void => {
+        clearTimeout(timer);
+        stop();
+        resolve(message);
+      };
+    });
+  }
+
+  private insert(message: PhoneMessage): void {
+    this.messages.push(message);
+    this.byId.set(message.id, message);
+    this.lastSeq = Math.max(this.lastSeq, message.receivedSeq);
+  }
+}

@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import type { Account } from '../network/account.js';
+import type { Device } from '../network/device.js';
+import { routeMessage } from '../network/messages.js';
+import type { Network } from '../network/network.js';
+import { routeReceipt } from '../network/receipts.js';
+import { Refusal } from '../network/refusal.js';
+import { isGroupJid, parseJid, PHONE_SERVER } from '../wire/jid.js';
+import { node, type Node } from '../wire/node.js';
+import { collectionOf } from '../network/app-state.js';
+import { writeAppState } from './app-state-writer.js';
+import { bootstrapMessages } from './bootstrap.js';
+import { describe, encodeContent, stanzaType } from './content.js';
+import { receiveMessage } from './incoming.js';
+import { MessageLog, type MessageFilter, type MessageStatus, type PhoneMessage } from './message-log.js';
+import { receiveReceipt } from './incoming-receipts.js';
+import { Serial } from './serial.js';
+import { pad, SignalSessions, type DeviceAddress } from './signal.js';
+
+/** How a phone behaves by itself. */
+export interface PhoneSettings {
+  /** Confirms the delivery of what it receives. */
+  autoDeliver: boolean;
+}
+
+interface PhoneState {
+  sessions: Record<string, unknown>;
+  settings: PhoneSettings;
+}
+
+/** How a message is to be sent. */
+export interface SendOptions {
+  id?: string | undefined;
+  /** `edit` attribute of the stanza (1 edit, 7 delete by the author, 8 by an admin). */
+  edit?: string | undefined;
+}
+
+/**
+ * The virtual phone of a number: the primary device, always there. It keeps its chats, encrypts for every device of whom it
+ * writes to and of its own account, answers retry requests from what it kept, and confirms what it gets.
+ */
+export class Phone {
+  readonly messages: MessageLog;
+  readonly sessions: SignalSessions;
+  readonly settings: PhoneSettings;
+  /** Ids that arrived and could not be read, with how often another copy was asked for. */
+  readonly unreadable = new Map<string, number>();
+  private readonly serial = new Serial();
+
+  constructor(
+    readonly network: Network,
+    readonly account: Account,
+  ) {
+    const kept = network.accounts.keptPhoneState(account.phone) as PhoneState | undefined;
+    this.sessions = new SignalSessions(network, account, kept?.sessions);
+    this.settings = { autoDeliver: true, ...kept?.settings };
+    this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`);
+    network.accounts.keepPhoneState(account.phone, (): PhoneState => ({
+      sessions: this.sessions.snapshot(),
+      settings: this.settings,
+    }));
+  }
+
+  /** Reads the messages that were kept. */
+  async load(): Promise<void> {
+    await this.messages.load();
+  }
+
+  /** A stanza that the network brings. Order is kept; what is not for phones is let pass. */
+  receive(stanza: Node): void {
+    if (stanza.tag === 'message') this.do(() => receiveMessage(this, stanza));
+    if (stanza.tag === 'receipt') this.do(() => receiveReceipt(this, stanza));
+  }
+
+  /** Sends a text; returns the message as this phone keeps it. Throws {@link Refusal} when the network refuses. */
+  sendText(to: string, text: string, options: SendOptions = {}): Promise<PhoneMessage> {
+    return this.send(to, { conversation: text }, options);
+  }
+
+  /** Sends any content to a chat (digits or an address). */
+  send(to: string, content: proto.IMessage, options: SendOptions = {}): Promise<PhoneMessage> {
+    const chat = to.includes('@') ? to : `${to}@${PHONE_SERVER}`;
+    return this.serial.run(() => this.sendNow(chat, content, options));
+  }
+
+  private async sendNow(chat: string, content: proto.IMessage, options: SendOptions): Promise<PhoneMessage> {
+    const id = options.id ?? newMessageId();
+    if (this.messages.get(id)) throw new Refusal(409, 'A message with this id exists already.');
+    const recipient = this.network.accounts.find(chat);
+    if (!recipient || this.network.unknown(recipient)) throw new Refusal(404, 'There is no such number.');
+    const message = this.messages.add({
+      id,
+      chat: recipient.phoneJid,
+      from: this.account.phoneJid,
+      fromMe: true,
+      ...describe(content),
+      timestamp: Number(this.network.timestamp()),
+      deliveries: 0,
+      status: 'pending',
+      content: encodeContent(content),
+      wireChat: chat,
+    });
+    const participants = await this.encryptForChat(chat, recipient, content);
+    const attrs = { id, to: chat, type: stanzaType(content), edit: options.edit };
+    routeMessage(
+      this.network,
+      { account: this.account, device: 0 },
+      node('message', attrs, [node('participants', {}, participants)]),
+    );
+    this.messages.advance(message, 'sent');
+    return message;
+  }
+
+  private async encryptForChat(chat: string, recipient: Account, content: proto.IMessage): Promise<Node[]> {
+    const { server } = parseJid(chat);
+    const plain = pad(encodeContent(content));
+    const sync = pad(encodeContent({ deviceSentMessage: { destinationJid: chat, message: content } }));
+    const parts: Node[] = [];
+    const others = recipient === this.account ? [] : [0, ...recipient.devices.keys()];
+    for (const device of others) parts.push(await this.part({ account: recipient, device }, server, plain));
+    for (const device of this.account.devices.keys()) {
+      parts.push(await this.part({ account: this.account, device }, server, sync));
+    }
+    return parts;
+  }
+
+  private async part(to: DeviceAddress, server: string, plain: Buffer): Promise<Node> {
+    return node('to', { jid: to.account.jidLike(server, to.device) }, [await this.sessions.encrypt(to, plain)]);
+  }
+
+  /** Sends a stanza as this phone's device; refusals are thrown. */
+  route(stanza: Node): void {
+    routeMessage(this.network, { account: this.account, device: 0 }, stanza);
+  }
+
+  receipt(attrs: Record<string, string | undefined>, content?: Node[]): void {
+    routeReceipt(this.network, { account: this.account, device: 0 }, node('receipt', attrs, content));
+  }
+
+  /** Reads a chat: the senders learn it, and our own companions. Returns the ids that were marked. */
+  read(chat: string, ids?: string[]): string[] {
+    const wanted = this.messages
+      .all({ chat, fromMe: false })
+      .filter(({ id, status }) => (ids ? ids.includes(id) : true) && status !== 'read' && status !== 'played');
+    const bySender = new Map<string, PhoneMessage[]>();
+    for (const message of wanted) {
+      const key = `${message.wireChat}|${message.wireAuthor ?? ''}`;
+      bySender.set(key, [...(bySender.get(key) ?? []), message]);
+    }
+    for (const group of bySender.values()) this.sendReceipt('read', group);
+    for (const message of wanted) this.messages.advance(message, 'read');
+    return wanted.map(({ id }) => id);
+  }
+
+  /** One receipt for messages of one chat and author. */
+  sendReceipt(type: 'read' | 'played' | undefined, messages: PhoneMessage[]): void {
+    const [first, ...others] = messages;
+    if (!first) return;
+    const items = others.map(({ id }) => node('item', { id }));
+    this.receipt(
+      { id: first.id, to: first.wireChat, participant: first.wireAuthor, type, t: this.network.timestamp() },
+      items.length > 0 ? [node('list', {}, items)] : undefined,
+    );
+  }
+
+  wait(
+    filter: MessageFilter & { status?: MessageStatus | undefined },
+    timeoutMs: number,
+  ): Promise<PhoneMessage | undefined> {
+    return this.messages.wait(filter, timeoutMs);
+  }
+
+  /** Puts the first words to a newly linked device in its queue: app-state key, history, names. */
+  bootstrap(device: Device): Promise<void> {
+    return this.serial.run(async () => {
+      if (device.state.bootstrapped) return;
+      this.shareName();
+      for (const content of bootstrapMessages(this)) await this.sendPeer(device, content);
+      device.state.bootstrapped = true;
+      device.account.changed();
+    });
+  }
+
+  /** The name that companions show; without it in the shared state they never learn it and stay silent about presence. */
+  private shareName(): void {
+    const { network, account } = this;
+    if (collectionOf(account.appState(), 'critical_block').version > 0) return;
+    const change = {
+      index: ['setting_pushName'],
+      value: { pushNameSetting: { name: account.name } },
+      actionVersion: 1,
+    };
+    writeAppState(account, 'critical_block', [change], network.now());
+  }
+
+  /** Sends something meant for one own device only. */
+  async sendPeer(device: Device, content: proto.IMessage): Promise<void> {
+    const enc = await this.sessions.encrypt({ account: this.account, device: device.id }, pad(encodeContent(content)));
+    const attrs = {
+      id: newMessageId(),
+      from: this.account.phoneJid,
+      type: 'text',
+      category: 'peer',
+      t: this.network.timestamp(),
+    };
+    device.deliver(node('message', attrs, [enc]));
+  }
+
+  forgetDevice(device: number): void {
+    this.sessions.forget({ account: this.account, device });
+  }
+
+  /** Changes how the phone behaves by itself. */
+  configure(settings: Partial<PhoneSettings>): PhoneSettings {
+    Object.assign(this.settings, settings);
+    this.account.changed();
+    return this.settings;
+  }
+
+  /** Resolves when everything the phone was asked so far is done. */
+  idle(): Promise<void> {
+    return this.serial.idle();
+  }
+
+  private do(job: () => Promise<void>): void {
+    this.serial.run(job).catch((error: unknown) => {
+      this.network.log.error({ phone: this.account.phone, reason: String(error) }, 'a phone failed at a stanza');
+    });
+  }
+}
+
+export function newMessageId(): string {
+  return `3A${randomBytes(9).toString('hex').toUpperCase()}`;
+}
+
+/** The name under which a phone keeps a chat: people by number, whatever the wire called them. */
+export function chatName(network: Network, jid: string): string {
+  if (isGroupJid(jid)) return jid;
+  return network.accounts.find(jid)?.phoneJid ?? jid;
+}

@@ -1,0 +1,155 @@
+import { jest } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { scanCode, unlink } from '../network/pairing.js';
+import type { Phone } from '../phone/phone.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+import { Client } from './client.js';
+
+jest.setTimeout(20_000);
+quietLibsignal();
+
+describe('connections of linked devices', () => {
+  let simulator: Simulator;
+  let alice: Phone;
+  let bob: Phone;
+  let client: Client;
+
+  beforeEach(async () => {
+    simulator = await startSimulator();
+    const { network } = simulator;
+    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    client = new Client(simulator);
+    await client.link((qr) => scanCode(network, alice.account, qr));
+  });
+
+  afterEach(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  it('brings what was missed while away, in order, and again until it is confirmed', async () => {
+    await bob.sendText('6591110001', 'before');
+    await client.text('before');
+    const device = alice.account.devices.get(1);
+    await device?.queue.whenEmpty();
+    await client.end();
+    for (const text of ['one', 'two', 'three']) await bob.sendText('6591110001', text);
+    expect(device?.queue.size).toBe(3);
+    await client.connect();
+    await client.text('three');
+    const texts = client.messages.map(({ message }) => message.message?.conversation).filter(Boolean);
+    expect(texts).toEqual(['before', 'one', 'two', 'three']);
+    await bob.wait({ text: 'three', status: 'delivered' }, 5000);
+    expect(device?.queue.size).toBe(0);
+  });
+
+  it('sends again under the same id what a client could not read', async () => {
+    await bob.sendText('6591110001', 'first');
+    await client.text('first');
+    await client.auth.keys.set({ session: { [`${bob.account.lid}_1.0`]: null } });
+    const lost = await bob.sendText('6591110001', 'lost and found');
+    const got = await client.text('lost and found');
+    expect(got.key.id).toBe(lost.id);
+    await bob.wait({ id: lost.id, status: 'delivered' }, 5000);
+  });
+
+  it('asks a client again for what a phone could not read', async () => {
+    await client.send('6591110002@s.whatsapp.net', { text: 'first' });
+    await bob.wait({ text: 'first' }, 5000);
+    await bob.sendText('6591110001', 'answered, so that the session needs no key exchange');
+    await client.text('answered, so that the session needs no key exchange');
+    await client.send('6591110002@s.whatsapp.net', { text: 'second' });
+    await bob.wait({ text: 'second' }, 5000);
+    bob.sessions.forget({ account: alice.account, device: 1 });
+    const sent = await client.send('6591110002@s.whatsapp.net', { text: 'third' });
+    expect(await bob.wait({ text: 'third' }, 8000)).toMatchObject({ id: sent.key.id });
+    expect(bob.unreadable.size).toBe(0);
+  });
+
+  it('replaces the older of two sockets of one device, and counts that there were two', async () => {
+    const second = new Client(simulator);
+    Object.assign(second, { auth: client.auth });
+    const closed = client.closed();
+    await second.connect();
+    expect(await closed).toBe(440);
+    expect(simulator.network.connections.overlaps).toBe(1);
+    expect(simulator.network.connections.log.map(({ event }) => event)).toEqual(['open', 'replaced', 'open']);
+    await second.end();
+  });
+
+  it('unlinks from the phone and from the device', async () => {
+    const closed = client.closed();
+    const device = alice.account.devices.get(1);
+    if (!device) throw new Error('not linked');
+    unlink(simulator.network, device);
+    expect(await closed).toBe(401);
+    await expect(client.connect()).rejects.toMatchObject({ output: { statusCode: 401 } });
+
+    const other = new Client(simulator);
+    await other.link((qr) => scanCode(simulator.network, alice.account, qr));
+    expect(other.jid).toBe('6591110001:2@s.whatsapp.net');
+    await other.socket.logout();
+    await expect(other.connect()).rejects.toMatchObject({ output: { statusCode: 401 } });
+    expect(alice.account.devices.size).toBe(0);
+  });
+
+  it('tells who knew the devices of a number that one was added', async () => {
+    await client.send('6591110002@s.whatsapp.net', { text: 'bob has no client yet' });
+    await bob.wait({ text: 'bob has no client yet' }, 5000);
+    const other = new Client(simulator);
+    await other.link((qr) => scanCode(simulator.network, bob.account, qr));
+    await client.send('6591110002@s.whatsapp.net', { text: 'and now he has' });
+    await other.text('and now he has');
+    await other.end();
+  });
+
+  it('refuses what is no code, unknown codes and expired ones', async () => {
+    await expect(scanCode(simulator.network, bob.account, 'no code')).rejects.toMatchObject({ code: 400 });
+    await expect(scanCode(simulator.network, bob.account, '2@x,YQ==,YQ==,YQ==,1')).rejects.toMatchObject({ code: 404 });
+    const gone = new Client(simulator);
+    const code = await gone.code();
+    const closed = gone.closed();
+    await gone.end();
+    await closed;
+    await expect(scanCode(simulator.network, bob.account, code)).rejects.toMatchObject({ code: 410 });
+  });
+});
+
+describe('a network kept on disk', () => {
+  it('finds its phones, linked devices, sessions and queues again after a restart', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'simulator-'));
+    let simulator = await startSimulator({ dataDir });
+    const { rootKey } = simulator;
+    const port = Number(new URL(simulator.control).port);
+    let bob = simulator.network.phone(simulator.network.accounts.add('6591110002', 'Bob'));
+    const alice = simulator.network.accounts.add('6591110001', 'Alice');
+    const client = new Client(simulator);
+    await client.link((qr) => scanCode(simulator.network, alice, qr));
+    await bob.sendText('6591110001', 'first');
+    await client.text('first');
+    await client.send('6591110002@s.whatsapp.net', { text: 'answer' });
+    await bob.wait({ text: 'answer' }, 5000);
+    await client.end();
+    await bob.sendText('6591110001', 'waits over the restart');
+    await simulator.stop();
+
+    simulator = await startSimulator({ dataDir, port });
+    expect(simulator.rootKey).toBe(rootKey);
+    const found = simulator.network.accounts.byNumber('6591110002');
+    if (!found) throw new Error('Bob is gone');
+    bob = simulator.network.phone(found);
+    expect(bob.messages.all().map(({ text }) => text)).toEqual(['first', 'answer', 'waits over the restart']);
+    await client.connect();
+    await client.text('waits over the restart');
+    await client.send('6591110002@s.whatsapp.net', { text: 'still linked' });
+    expect(await bob.wait({ text: 'still linked' }, 5000)).toBeDefined();
+    expect(bob.unreadable.size).toBe(0);
+    await client.end();
+    await simulator.stop();
+    await rm(dataDir, { recursive: true });
+  });
+});

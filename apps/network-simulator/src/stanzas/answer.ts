@@ -1,0 +1,48 @@
+import type { Connection } from '../network/connection.js';
+import type { Device } from '../network/device.js';
+import type { Network } from '../network/network.js';
+import { Refusal } from '../network/refusal.js';
+import { SERVER } from '../wire/jid.js';
+import { node, type Node } from '../wire/node.js';
+import { handlers } from './handlers.js';
+
+/** Who asks, on which socket; what a namespace's handler gets. */
+export interface Asker {
+  network: Network;
+  connection: Connection;
+  device: Device;
+}
+
+/**
+ * Answers a question of a namespace with the content of the result (none: an empty result).
+ * Throws {@link Refusal} for an error answer.
+ */
+export type IqHandler = (asker: Asker, iq: Node) => Node[] | undefined | Promise<Node[] | undefined>;
+
+/** Every question gets an answer, unknown ones an empty result: a client that is not answered waits a minute. */
+export async function answerIq(
+  network: Network,
+  connection: Connection,
+  device: Device | undefined,
+  iq: Node,
+): Promise<void> {
+  const { type, id, xmlns, to } = iq.attrs;
+  if (type !== 'get' && type !== 'set') return;
+  const handler = handlers[xmlns ?? ''];
+  try {
+    if (!handler) network.log.debug({ xmlns, content: tagsOf(iq) }, 'question of an unknown namespace');
+    const content = handler && device ? await handler({ network, connection, device }, iq) : undefined;
+    connection.send(node('iq', { type: 'result', id, from: to ?? SERVER }, content));
+  } catch (failure) {
+    if (!(failure instanceof Refusal)) network.log.error({ xmlns, reason: String(failure) }, 'a question failed');
+    const code = failure instanceof Refusal ? failure.code : 500;
+    const text = failure instanceof Refusal ? failure.text : 'internal-server-error';
+    connection.send(
+      node('iq', { type: 'error', id, from: to ?? SERVER }, [node('error', { code: String(code), text })]),
+    );
+  }
+}
+
+function tagsOf(iq: Node): string[] {
+  return Array.isArray(iq.content) ? iq.content.map((part) => part.tag) : [];
+}

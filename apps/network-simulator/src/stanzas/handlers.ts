@@ -1,0 +1,29 @@
+import { abt } from './abt.js';
+import type { IqHandler } from './answer.js';
+import { appState } from './app-state.js';
+import { blocklist } from './blocklist.js';
+import { encrypt } from './encrypt.js';
+import { linkedDevices } from './md.js';
+import { media } from './media.js';
+import { mex } from './mex.js';
+import { passive } from './passive.js';
+import { ping } from './ping.js';
+import { privacy } from './privacy.js';
+import { status } from './status.js';
+import { usync } from './usync.js';
+
+/** Who answers what, by namespace. */
+export const handlers: Record<string, IqHandler> = {
+  abt,
+  blocklist,
+  encrypt,
+  md: linkedDevices,
+  passive,
+  privacy,
+  status,
+  usync,
+  'w:m': media,
+  'w:mex': mex,
+  'w:p': ping,
+  'w:sync:app:state': appState,
+};

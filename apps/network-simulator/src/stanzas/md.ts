@@ -1,0 +1,12 @@
+import { unlink } from '../network/pairing.js';
+import { child } from '../wire/node.js';
+import type { IqHandler } from './answer.js';
+
+/** A device unlinks itself, or another one of its account. */
+export const linkedDevices: IqHandler = ({ network, device }, iq) => {
+  const removal = child(iq, 'remove-companion-device');
+  if (!removal) return undefined;
+  const target = network.accounts.findDevice(removal.attrs['jid'] ?? '');
+  if (target && target.account === device.account) setImmediate(() => unlink(network, target));
+  return undefined;
+};

@@ -1,0 +1,12 @@
+import { child, node } from '../wire/node.js';
+import type { IqHandler } from './answer.js';
+
+/** Where files go. */
+export const media: IqHandler = ({ network }, iq) => {
+  if (!child(iq, 'media_conn')) return undefined;
+  return [
+    node('media_conn', { auth: 'simulated', ttl: '300', auth_ttl: '300', max_buckets: '12' }, [
+      node('host', { hostname: network.mediaHost() }),
+    ]),
+  ];
+};

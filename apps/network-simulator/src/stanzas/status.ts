@@ -1,0 +1,12 @@
+import { child, textOf } from '../wire/node.js';
+import type { IqHandler } from './answer.js';
+
+/** The text about oneself. */
+export const status: IqHandler = ({ network, device }, iq) => {
+  const text = textOf(child(iq, 'status'));
+  if (text !== undefined) {
+    device.account.state.about = { text, setAtMs: network.now() };
+    device.account.changed();
+  }
+  return undefined;
+};
