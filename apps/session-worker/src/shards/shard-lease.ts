@@ -1,0 +1,122 @@
+/**
+ * Who owns which shard, as rows of the regional database.
+ *
+ * What it guarantees: a shard has at most one owner at any time of the database's clock, and its epoch grows by one
+ * with every change of owner (a worker that takes back what it lost counts as a new one). Only an owner that still
+ * stands in the row can renew or release. With PostgreSQL away nobody gains, keeps or gives up anything here; owners
+ * let go by their own clocks (`shard-owner.ts`). Redis and S3 play no part.
+ */
+import { type Fence, type RegionalDatabase } from '@dormouse/database';
+
+export interface ShardLeasesOptions {
+  readonly database: Pick<RegionalDatabase, 'pool'>;
+  readonly workerId: string;
+  /** How long a lease or a heartbeat holds without being renewed. */
+  readonly ttlMs: number;
+}
+
+interface LeaseRow {
+  shard: number;
+  epoch: string;
+}
+
+const toFence = (row: LeaseRow): Fence => ({ shard: row.shard, epoch: BigInt(row.epoch) });
+
+const IN_TTL = `now() + make_interval(secs => $2::float8 / 1000)`;
+
+/** `FOR NO KEY UPDATE` lets claimers pass each other; the change of epoch then waits for writers under the fence. */
+const CLAIM = `
+UPDATE shard_leases SET owner_id = $1, epoch = epoch + 1, expires_at = ${IN_TTL}
+WHERE shard IN (
+  SELECT shard FROM shard_leases WHERE owner_id IS NULL OR expires_at <= now()
+  ORDER BY random() LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+)
+RETURNING shard, epoch`;
+
+const RENEW = `
+UPDATE shard_leases l SET expires_at = ${IN_TTL}
+FROM unnest($3::int[], $4::int8[]) AS held(shard, epoch)
+WHERE l.shard = held.shard AND l.epoch = held.epoch AND l.owner_id = $1
+RETURNING l.shard, l.epoch`;
+
+const HEARTBEAT = `
+INSERT INTO workers (id, expires_at, draining) VALUES ($1, ${IN_TTL}, $3)
+ON CONFLICT (id) DO UPDATE SET expires_at = EXCLUDED.expires_at, draining = EXCLUDED.draining`;
+
+export class ShardLeases {
+  readonly workerId: string;
+  readonly ttlMs: number;
+  private readonly pool: RegionalDatabase['pool'];
+
+  constructor({ database, workerId, ttlMs }: ShardLeasesOptions) {
+    this.pool = database.pool;
+    this.workerId = workerId;
+    this.ttlMs = ttlMs;
+  }
+
+  /** Makes sure that shards `0..count-1` exist; there may be more already. */
+  async ensureShards(count: number): Promise<void> {
+    await this.pool.query(
+      'INSERT INTO shard_leases (shard) SELECT generate_series(0, $1::int - 1) ON CONFLICT DO NOTHING',
+      [count],
+    );
+  }
+
+  /** Takes up to `limit` shards that nobody owns or whose owner's time is over. */
+  async claim(limit: number): Promise<Fence[]> {
+    const values = [this.workerId, this.ttlMs, limit];
+    const { rows } = await this.pool.query<LeaseRow>({ name: 'claim-shards', text: CLAIM, values });
+    return rows.map(toFence);
+  }
+
+  /** Prolongs the leases that are still this worker's. @returns those; any other is lost */
+  async renew(held: Fence[]): Promise<Fence[]> {
+    const shards = held.map(({ shard }) => shard);
+    const epochs = held.map(({ epoch }) => epoch.toString());
+    const values = [this.workerId, this.ttlMs, shards, epochs];
+    const { rows } = await this.pool.query<LeaseRow>({ name: 'renew-shards', text: RENEW, values });
+    return rows.map(toFence);
+  }
+
+  /** Gives a shard up. Call it once nothing is done for the shard any more. */
+  async release({ shard, epoch }: Fence): Promise<void> {
+    await this.pool.query({
+      name: 'release-shard',
+      text: 'UPDATE shard_leases SET owner_id = NULL, expires_at = NULL WHERE shard = $1 AND epoch = $2 AND owner_id = $3',
+      values: [shard, epoch, this.workerId],
+    });
+  }
+
+  /** Says that this worker lives; a draining one takes no more shards and is not counted when they are spread. */
+  async heartbeat(draining: boolean): Promise<void> {
+    await this.pool.query({ name: 'heartbeat', text: HEARTBEAT, values: [this.workerId, this.ttlMs, draining] });
+  }
+
+  /** Ids of the living workers that take shards, in the order every worker sees, and how many shards there are. */
+  async fleet(): Promise<{ workerIds: string[]; shardCount: number }> {
+    const { rows } = await this.pool.query<{ workers: string[]; shards: number }>({
+      name: 'fleet',
+      text: `SELECT ARRAY(SELECT id FROM workers WHERE expires_at > now() AND NOT draining ORDER BY id) AS workers,
+                    (SELECT count(*)::int FROM shard_leases) AS shards`,
+    });
+    return { workerIds: rows[0]?.workers ?? [], shardCount: rows[0]?.shards ?? 0 };
+  }
+
+  /** The worker is gone for good; rows of workers that died long ago go with it. */
+  async leaveFleet(): Promise<void> {
+    await this.pool.query("DELETE FROM workers WHERE id = $1 OR expires_at < now() - interval '1 hour'", [
+      this.workerId,
+    ]);
+  }
+}
+
+/**
+ * How many shards a worker should own when `shardCount` of them are spread evenly over the living workers. The shares
+ * of all workers add up to `shardCount`, so every shard has a taker.
+ */
+export function fairShare(workerId: string, workerIds: string[], shardCount: number): number {
+  const rank = workerIds.indexOf(workerId);
+  if (rank === -1) return 0;
+  const share = Math.floor(shardCount / workerIds.length);
+  return share + (rank < shardCount % workerIds.length ? 1 : 0);
+}

@@ -1,0 +1,186 @@
+import {
+  fencedTransaction,
+  FencedError,
+  openRegionalDatabase,
+  type Fence,
+  type RegionalDatabase,
+} from '@dormouse/database';
+import { EventEmitter, once } from 'node:events';
+import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { ShardLeases } from './shard-lease.js';
+import { ShardOwner, type HeldShard } from './shard-owner.js';
+
+const SHARDS = 8;
+const TTL_MS = 900;
+
+/** A worker whose work is only noted, with a wire to the database that can be cut. */
+class TestWorker {
+  readonly changes = new EventEmitter();
+  readonly working = new Map<number, HeldShard>();
+  readonly ended: { shard: number; how: 'finished' | 'abandoned'; held: boolean }[] = [];
+  readonly owner: ShardOwner;
+  cut = false;
+  finishing: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly id: string,
+    database: RegionalDatabase,
+    everyone: Map<number, string>,
+    doubles: string[],
+  ) {
+    const leases = new ShardLeases({ database, workerId: id, ttlMs: TTL_MS });
+    const wire = new Proxy(leases, {
+      get: (target, name: keyof ShardLeases) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]): unknown =>
+          this.cut ? Promise.reject(new Error('wire cut')) : Reflect.apply(member, target, args);
+      },
+    });
+    this.owner = new ShardOwner({
+      leases: wire,
+      renewEveryMs: 60,
+      marginMs: 200,
+      finishWithinMs: 5_000,
+      log: { info: () => undefined, warn: () => undefined },
+      startWork: (held) => this.startWork(held, everyone, doubles),
+    });
+  }
+
+  private startWork(held: HeldShard, everyone: Map<number, string>, doubles: string[]) {
+    const { shard } = held.fence;
+    const holder = everyone.get(shard);
+    if (holder !== undefined) doubles.push(`${shard}: ${holder} and ${this.id}`);
+    everyone.set(shard, this.id);
+    this.working.set(shard, held);
+    this.changes.emit('change');
+    const end = (how: 'finished' | 'abandoned'): void => {
+      if (this.working.get(shard) !== held) return;
+      this.working.delete(shard);
+      this.ended.push({ shard, how, held: held.isHeld() });
+      if (everyone.get(shard) === this.id) everyone.delete(shard);
+      this.changes.emit('change');
+    };
+    return {
+      finish: async () => {
+        await this.finishing;
+        end('finished');
+      },
+      abandon: () => end('abandoned'),
+    };
+  }
+
+  async until(condition: (working: Map<number, HeldShard>) => boolean): Promise<void> {
+    while (!condition(this.working)) await once(this.changes, 'change');
+  }
+
+  count(count: number): Promise<void> {
+    return this.until((working) => working.size === count);
+  }
+}
+
+describe('ShardOwner', () => {
+  let store: TestStore;
+  let database: RegionalDatabase;
+  const everyone = new Map<number, string>();
+  const doubles: string[] = [];
+  const workers: TestWorker[] = [];
+
+  const start = (id: string): TestWorker => {
+    const worker = new TestWorker(id, database, everyone, doubles);
+    workers.push(worker);
+    worker.owner.start();
+    return worker;
+  };
+
+  beforeEach(async () => {
+    store = await createTestDatabase('regional');
+    database = openRegionalDatabase({ url: store.url, applicationName: 'shard-owner-spec' });
+    await new ShardLeases({ database, workerId: 'setup', ttlMs: TTL_MS }).ensureShards(SHARDS);
+  });
+
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.owner.drain()));
+    await database.close();
+    await store.drop();
+    expect(doubles.splice(0)).toEqual([]);
+    everyone.clear();
+  });
+
+  it('takes every shard while it is alone', async () => {
+    const worker = start('a');
+    await worker.count(SHARDS);
+    expect(worker.owner.shards).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('shares with a worker that joins: both get half, none is ever held twice', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    const b = start('b');
+    await Promise.all([a.count(4), b.count(4)]);
+    expect(new Set([...a.working.keys(), ...b.working.keys()]).size).toBe(SHARDS);
+    expect(a.ended.every(({ how, held }) => how === 'finished' && held)).toBe(true);
+  });
+
+  it('gives surplus away one shard at a time, each after its work has ended', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    let finish = (): void => undefined;
+    a.finishing = new Promise((resolve) => (finish = resolve));
+    const b = start('b');
+    const gone = once(b.changes, 'change');
+    expect(a.working.size).toBe(SHARDS);
+    finish();
+    await gone;
+    await Promise.all([a.count(4), b.count(4)]);
+  });
+
+  it('splits the shards between two that start together', async () => {
+    const [a, b] = [start('a'), start('b')];
+    await Promise.all([a.count(4), b.count(4)]);
+  });
+
+  it('stops before its time is over when it cannot renew, and another takes over with a newer epoch', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    const epochs = new Map([...a.working].map(([shard, held]) => [shard, held.fence.epoch]));
+    a.cut = true;
+    const b = start('b');
+    await a.count(0);
+    expect(a.ended.every(({ how }) => how === 'abandoned')).toBe(true);
+    await b.count(SHARDS);
+    for (const [shard, held] of b.working) expect(held.fence.epoch).toBe((epochs.get(shard) ?? 0n) + 1n);
+  });
+
+  it('takes part again once it can reach the database', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    a.cut = true;
+    await a.count(0);
+    a.cut = false;
+    await a.count(SHARDS);
+  });
+
+  it('loses a shard that somebody else has taken, and refuses writes of the old epoch', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    const held = a.working.get(3);
+    const old: Fence = held?.fence ?? { shard: 3, epoch: 0n };
+    await fencedTransaction(database, old, async () => undefined);
+    await database.pool.query(
+      "UPDATE shard_leases SET owner_id = 'x', epoch = epoch + 1, expires_at = now() + interval '1 minute' WHERE shard = 3",
+    );
+    expect(await held?.verify()).toBe(false);
+    expect(a.ended).toEqual([{ shard: 3, how: 'abandoned', held: false }]);
+    await expect(fencedTransaction(database, old, async () => undefined)).rejects.toBeInstanceOf(FencedError);
+  });
+
+  it('drains: finishes its work, releases everything, and the other takes all of it at once', async () => {
+    const [a, b] = [start('a'), start('b')];
+    await Promise.all([a.count(4), b.count(4)]);
+    await a.owner.drain();
+    expect(a.working.size).toBe(0);
+    expect(a.ended.slice(-4).every(({ how }) => how === 'finished')).toBe(true);
+    await b.count(SHARDS);
+  });
+});
