@@ -1,0 +1,120 @@
+/**
+ * The rows that hold a live session's credentials and keys, as sealed bytes.
+ *
+ * What it guarantees: a write is one statement under the fence: either all of it is durable when the promise resolves,
+ * or nothing was written; it is refused with `FencedError` once the shard has a newer owner.
+ */
+import { FENCE_CTE, FencedError, type Fence, type RegionalDatabase } from '@dormouse/database';
+
+/** One key to set, or to remove (`sealed: null`). */
+export interface KeyWrite {
+  readonly type: string;
+  readonly id: string;
+  readonly sealed: Buffer | null;
+}
+
+/** A channel's data key as it is stored: sealed under the master key of that id. */
+export interface WrappedKey {
+  readonly masterKeyId: string;
+  readonly wrappedKey: Buffer;
+}
+
+const FENCED = 'SELECT count(*)::int AS fenced FROM fence';
+
+const WRITE_CREDS = `
+WITH ${FENCE_CTE}, written AS (
+  INSERT INTO auth_creds (channel_id, sealed, epoch) SELECT $3, $4, $2::int8 FROM fence
+  ON CONFLICT (channel_id) DO UPDATE SET sealed = EXCLUDED.sealed, epoch = EXCLUDED.epoch, updated_at = now()
+)
+${FENCED}`;
+
+const WRITE_KEYS = `
+WITH ${FENCE_CTE}, given AS (
+  SELECT * FROM unnest($4::text[], $5::text[], $6::bytea[]) AS given(type, id, sealed)
+), written AS (
+  INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
+  SELECT $3, type, id, sealed, $2::int8 FROM given, fence WHERE sealed IS NOT NULL
+  ON CONFLICT (channel_id, type, id) DO UPDATE SET sealed = EXCLUDED.sealed, epoch = EXCLUDED.epoch
+), removed AS (
+  DELETE FROM auth_keys k USING given, fence
+  WHERE k.channel_id = $3 AND k.type = given.type AND k.id = given.id AND given.sealed IS NULL
+)
+${FENCED}`;
+
+const WIPE = `
+WITH ${FENCE_CTE},
+  creds AS (DELETE FROM auth_creds USING fence WHERE channel_id = $3),
+  keys AS (DELETE FROM auth_keys USING fence WHERE channel_id = $3),
+  data_key AS (DELETE FROM channel_keys USING fence WHERE channel_id = $3)
+${FENCED}`;
+
+const ADD_DATA_KEY = `
+WITH ${FENCE_CTE}, added AS (
+  INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) SELECT $3, $4, $5 FROM fence
+  ON CONFLICT (channel_id) DO NOTHING
+)
+${FENCED}`;
+
+export class AuthRows {
+  private readonly pool: RegionalDatabase['pool'];
+
+  constructor(database: Pick<RegionalDatabase, 'pool'>) {
+    this.pool = database.pool;
+  }
+
+  async readCreds(channelId: string): Promise<Buffer | undefined> {
+    const { rows } = await this.pool.query<{ sealed: Buffer }>({
+      name: 'read-creds',
+      text: 'SELECT sealed FROM auth_creds WHERE channel_id = $1',
+      values: [channelId],
+    });
+    return rows[0]?.sealed;
+  }
+
+  /** Sealed values by id; those that do not exist are left out. */
+  async readKeys(channelId: string, type: string, ids: string[]): Promise<Map<string, Buffer>> {
+    const { rows } = await this.pool.query<{ id: string; sealed: Buffer }>({
+      name: 'read-auth-keys',
+      text: 'SELECT id, sealed FROM auth_keys WHERE channel_id = $1 AND type = $2 AND id = ANY($3)',
+      values: [channelId, type, ids],
+    });
+    return new Map(rows.map(({ id, sealed }) => [id, sealed]));
+  }
+
+  async writeCreds(fence: Fence, channelId: string, sealed: Buffer): Promise<void> {
+    await this.write(fence, 'write-creds', WRITE_CREDS, [channelId, sealed]);
+  }
+
+  async writeKeys(fence: Fence, channelId: string, writes: KeyWrite[]): Promise<void> {
+    const columns = [writes.map(({ type }) => type), writes.map(({ id }) => id), writes.map(({ sealed }) => sealed)];
+    await this.write(fence, 'write-auth-keys', WRITE_KEYS, [channelId, ...columns]);
+  }
+
+  /** Removes credentials, keys and the data key: whatever copy of them exists elsewhere cannot be opened any more. */
+  async wipe(fence: Fence, channelId: string): Promise<void> {
+    await this.write(fence, 'wipe-auth', WIPE, [channelId]);
+  }
+
+  async readDataKey(channelId: string): Promise<WrappedKey | undefined> {
+    const { rows } = await this.pool.query<{ master_key_id: string; wrapped_key: Buffer }>({
+      name: 'read-data-key',
+      text: 'SELECT master_key_id, wrapped_key FROM channel_keys WHERE channel_id = $1',
+      values: [channelId],
+    });
+    return rows[0] && { masterKeyId: rows[0].master_key_id, wrappedKey: rows[0].wrapped_key };
+  }
+
+  /** Stores a new data key unless the channel has one. */
+  async addDataKey(fence: Fence, channelId: string, { masterKeyId, wrappedKey }: WrappedKey): Promise<void> {
+    await this.write(fence, 'add-data-key', ADD_DATA_KEY, [channelId, masterKeyId, wrappedKey]);
+  }
+
+  private async write(fence: Fence, name: string, text: string, values: unknown[]): Promise<void> {
+    const { rows } = await this.pool.query<{ fenced: number }>({
+      name,
+      text,
+      values: [fence.shard, fence.epoch, ...values],
+    });
+    if (rows[0]?.fenced !== 1) throw new FencedError(fence);
+  }
+}

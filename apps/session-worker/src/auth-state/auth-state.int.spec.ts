@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { Curve, proto } from '@whiskeysockets/baileys';
+import { AuthRows } from './auth-rows.js';
+import { AuthStates, type AuthState } from './auth-state.js';
+import { UnsealableError } from './sealing.js';
+
+const CHANNEL = 'channel-1';
+
+describe('AuthStates', () => {
+  let store: TestStore;
+  let database: RegionalDatabase;
+  let states: AuthStates;
+  let epoch = 1n;
+  const masterKeys = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
+  const fence = (): Fence => ({ shard: 0, epoch });
+  const owner = () => ({ fence: fence(), isHeld: () => true });
+
+  beforeAll(async () => {
+    store = await createTestDatabase('regional');
+    database = openRegionalDatabase({ url: store.url, applicationName: 'auth-state-spec' });
+    await database.pool.query("INSERT INTO shard_leases (shard, owner_id, epoch) VALUES (0, 'w', 1)");
+    states = new AuthStates(new AuthRows(database), masterKeys);
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await store.drop();
+  });
+
+  const takeOver = async (): Promise<void> => {
+    const { rows } = await database.pool.query<{ epoch: string }>(
+      'UPDATE shard_leases SET epoch = epoch + 1 WHERE shard = 0 RETURNING epoch',
+    );
+    epoch = BigInt(rows[0]?.epoch ?? 0);
+  };
+
+  const reload = async (): Promise<AuthState> => {
+    const state = await states.load(owner(), CHANNEL);
+    if (!state) throw new Error('not stored');
+    return state;
+  };
+
+  it('stores nothing of a pairing that was not finished', async () => {
+    await states.create(owner(), CHANNEL);
+    expect(await states.load(owner(), CHANNEL)).toBeUndefined();
+  });
+
+  it('gives credentials back whole after a restart', async () => {
+    const state = await states.create(owner(), CHANNEL);
+    state.creds.me = { id: '4915100:3@s.whatsapp.net', lid: '77:3@lid' };
+    state.creds.routingInfo = Buffer.from('route');
+    await state.saveCreds();
+    const { creds } = await reload();
+    expect(JSON.parse(JSON.stringify(creds))).toEqual(JSON.parse(JSON.stringify(state.creds)));
+    expect(Buffer.from(creds.noiseKey.private).equals(state.creds.noiseKey.private)).toBe(true);
+  });
+
+  it('stores the newest credentials, however many saves are asked for at once', async () => {
+    const state = await reload();
+    const saves = [1, 2, 3].map((count) => {
+      state.creds.accountSyncCounter = count;
+      return state.saveCreds();
+    });
+    await Promise.all(saves);
+    state.creds.accountSyncCounter = 4;
+    await state.saveCreds();
+    expect((await reload()).creds.accountSyncCounter).toBe(4);
+  });
+
+  it('stores, replaces and removes keys of every kind, durable when set resolves', async () => {
+    const state = await reload();
+    const preKey = Curve.generateKeyPair();
+    await state.keys.set({
+      'pre-key': { '1': preKey, '2': Curve.generateKeyPair() },
+      session: { 'a.1': Buffer.from('record') },
+      'lid-mapping': { '49': '77' },
+      'device-list': { '49': ['0', '3'] },
+      'sender-key-memory': { 'g@g.us': { '77:3@lid': true } },
+      'app-state-sync-key': { AAA: { keyData: randomBytes(32), timestamp: 5 } },
+    });
+    await state.keys.set({ 'pre-key': { '2': null }, session: { 'a.1': Buffer.from('newer'), 'b.1': null } });
+    const { keys } = await reload();
+    expect(Object.keys(await keys.get('pre-key', ['1', '2', '3']))).toEqual(['1']);
+    expect(Buffer.from((await keys.get('pre-key', ['1']))['1']?.private ?? []).equals(preKey.private)).toBe(true);
+    expect(Buffer.from((await keys.get('session', ['a.1']))['a.1'] ?? []).toString()).toBe('newer');
+    expect(await keys.get('lid-mapping', ['49'])).toEqual({ '49': '77' });
+    expect(await keys.get('device-list', ['49'])).toEqual({ '49': ['0', '3'] });
+    expect(await keys.get('sender-key-memory', ['g@g.us'])).toEqual({ 'g@g.us': { '77:3@lid': true } });
+    const appState = await keys.get('app-state-sync-key', ['AAA']);
+    expect(appState['AAA']).toBeInstanceOf(proto.Message.AppStateSyncKeyData);
+  });
+
+  it('stores a whole set of pre-keys in one statement', async () => {
+    const state = await reload();
+    const keys = Object.fromEntries(Array.from({ length: 812 }, (_, n) => [`${n + 10}`, Curve.generateKeyPair()]));
+    await state.keys.set({ 'pre-key': keys });
+    expect(Object.keys(await state.keys.get('pre-key', Object.keys(keys)))).toHaveLength(812);
+  });
+
+  it('shows nothing of a key in the rows', async () => {
+    const { rows } = await database.pool.query<{ sealed: Buffer }>(
+      'SELECT sealed FROM auth_keys UNION SELECT sealed FROM auth_creds',
+    );
+    expect(rows.some(({ sealed }) => sealed.includes('Buffer') || sealed.includes('private'))).toBe(false);
+  });
+
+  it('refuses a key row that was tampered with or moved', async () => {
+    const state = await reload();
+    await database.pool.query("UPDATE auth_keys SET id = 'moved' WHERE type = 'lid-mapping' AND id = '49'");
+    await expect(state.keys.get('lid-mapping', ['moved'])).rejects.toBeInstanceOf(UnsealableError);
+    await database.pool.query(
+      "UPDATE auth_keys SET sealed = set_byte(sealed, 20, 255 - get_byte(sealed, 20)) WHERE id = 'a.1'",
+    );
+    await expect(state.keys.get('session', ['a.1'])).rejects.toBeInstanceOf(UnsealableError);
+  });
+
+  it('refuses credentials that were tampered with, and leaves them as they are', async () => {
+    await database.pool.query('UPDATE auth_creds SET sealed = set_byte(sealed, 30, 255 - get_byte(sealed, 30))');
+    await expect(states.load(owner(), CHANNEL)).rejects.toBeInstanceOf(UnsealableError);
+    await database.pool.query('UPDATE auth_creds SET sealed = set_byte(sealed, 30, 255 - get_byte(sealed, 30))');
+    await reload();
+  });
+
+  it('does not open under another master key', async () => {
+    const foreign = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
+    await expect(new AuthStates(new AuthRows(database), foreign).load(owner(), CHANNEL)).rejects.toThrow('data key');
+  });
+
+  it('opens under an earlier master key after a newer one has become current', async () => {
+    const rotated = { currentId: 'k2', keys: new Map([...masterKeys.keys, ['k2', randomBytes(32)]]) };
+    expect(await new AuthStates(new AuthRows(database), rotated).load(owner(), CHANNEL)).toBeDefined();
+  });
+
+  it('refuses every write from an older epoch and changes nothing', async () => {
+    const old = await reload();
+    const oldOwner = owner();
+    await takeOver();
+    old.creds.accountSyncCounter = 99;
+    await expect(old.saveCreds()).rejects.toBeInstanceOf(FencedError);
+    await expect(old.keys.set({ 'lid-mapping': { '1': '2' } })).rejects.toBeInstanceOf(FencedError);
+    await expect(states.wipe(oldOwner, CHANNEL)).rejects.toBeInstanceOf(FencedError);
+    const state = await reload();
+    expect(state.creds.accountSyncCounter).toBe(4);
+    expect(await state.keys.get('lid-mapping', ['1'])).toEqual({});
+  });
+
+  it('leaves nothing after a wipe', async () => {
+    await states.wipe(owner(), CHANNEL);
+    expect(await states.load(owner(), CHANNEL)).toBeUndefined();
+    const { rows } = await database.pool.query<{ count: string }>(
+      'SELECT (SELECT count(*) FROM auth_keys) + (SELECT count(*) FROM auth_creds) + (SELECT count(*) FROM channel_keys) AS count',
+    );
+    expect(rows[0]?.count).toBe('0');
+  });
+});

@@ -1,0 +1,163 @@
+/**
+ * Baileys' authentication state over PostgreSQL.
+ *
+ * What it guarantees: `keys.set` resolves only once its values are durable, so a message is acknowledged to the network
+ * after the ratchet that decrypted it is stored; credentials are written whole, the newest last, and `durable` tells
+ * when everything given so far is stored (the socket holds its answers back until then, see `answer-gate.ts`). Values
+ * are sealed, and one that does not open is an error, never an absent key.
+ * PostgreSQL away: writes wait and are repeated while the shard is surely ours; then they fail and the session ends.
+ */
+import type { Fence } from '@dormouse/database';
+import {
+  BufferJSON,
+  initAuthCreds,
+  proto,
+  type AuthenticationCreds,
+  type AuthenticationState,
+  type SignalDataSet,
+  type SignalDataTypeMap,
+  type SignalKeyStore,
+} from '@whiskeysockets/baileys';
+import type { AuthRows, KeyWrite } from './auth-rows.js';
+import { newDataKey, openDataKey, type MasterKeys } from './data-keys.js';
+import { writeWhileHeld } from './fenced-write.js';
+import { open, seal } from './sealing.js';
+
+/** Under which ownership the state is used. */
+export interface Ownership {
+  readonly fence: Fence;
+  isHeld(): boolean;
+}
+
+/** Opens and makes the authentication states of channels. */
+export class AuthStates {
+  constructor(
+    private readonly rows: AuthRows,
+    private readonly masterKeys: MasterKeys,
+  ) {}
+
+  /**
+   * The stored state, or undefined when there is none.
+   * @throws {UnsealableError} when it does not open; it is left as it is
+   */
+  async load(owner: Ownership, channelId: string): Promise<AuthState | undefined> {
+    const sealed = await this.rows.readCreds(channelId);
+    if (!sealed) return undefined;
+    const wrapped = await this.rows.readDataKey(channelId);
+    const dataKey = openDataKey(this.masterKeys, channelId, wrapped);
+    const creds = parse(open(dataKey, credsPlace(channelId), sealed)) as AuthenticationCreds;
+    return new AuthState(this.rows, owner, channelId, dataKey, creds);
+  }
+
+  /** A new state for pairing; whatever the channel had is wiped. Nothing of it is stored before the scan. */
+  async create(owner: Ownership, channelId: string): Promise<AuthState> {
+    const { dataKey, wrapped } = newDataKey(this.masterKeys, channelId);
+    await writeWhileHeld(
+      () => owner.isHeld(),
+      async () => {
+        await this.rows.wipe(owner.fence, channelId);
+        await this.rows.addDataKey(owner.fence, channelId, wrapped);
+      },
+    );
+    return new AuthState(this.rows, owner, channelId, dataKey, initAuthCreds());
+  }
+
+  /** Leaves nothing of the session. */
+  async wipe(owner: Ownership, channelId: string): Promise<void> {
+    await writeWhileHeld(
+      () => owner.isHeld(),
+      () => this.rows.wipe(owner.fence, channelId),
+    );
+  }
+}
+
+export class AuthState implements AuthenticationState {
+  readonly keys: SignalKeyStore;
+  /** Ends when the newest write of credentials has ended. */
+  private writing: Promise<void> = Promise.resolve();
+  /** A write that has not begun yet and will take everything changed until it does. */
+  private next: Promise<void> | undefined;
+  private readonly keyWrites = new Set<Promise<void>>();
+
+  constructor(
+    private readonly rows: AuthRows,
+    private readonly owner: Ownership,
+    private readonly channelId: string,
+    private readonly dataKey: Buffer,
+    readonly creds: AuthenticationCreds,
+  ) {
+    this.keys = {
+      get: (type, ids) => this.getKeys(type, ids),
+      set: (data) => this.setKeys(data),
+    };
+  }
+
+  /** Writes the credentials as a whole. Resolves when what they hold now is durable. */
+  saveCreds(): Promise<void> {
+    if (this.next) return this.next;
+    const before = this.writing.catch(() => undefined); // its caller has been told
+    const write = before.then(() => {
+      this.next = undefined;
+      const sealed = seal(this.dataKey, credsPlace(this.channelId), serialize(this.creds));
+      return this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
+    });
+    this.next = write;
+    this.writing = write;
+    return write;
+  }
+
+  /** Resolves when nothing is being written; failed writes have been told to those who asked for them. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.writing, ...this.keyWrites]);
+  }
+
+  private async getKeys<T extends keyof SignalDataTypeMap>(
+    type: T,
+    ids: string[],
+  ): Promise<{ [id: string]: SignalDataTypeMap[T] }> {
+    if (ids.length === 0) return {};
+    const found: { [id: string]: SignalDataTypeMap[T] } = {};
+    for (const [id, sealed] of await this.rows.readKeys(this.channelId, type, ids)) {
+      const value = parse(open(this.dataKey, keyPlace(this.channelId, type, id), sealed));
+      found[id] = restore(type, value) as SignalDataTypeMap[T];
+    }
+    return found;
+  }
+
+  private async setKeys(data: SignalDataSet): Promise<void> {
+    const writes: KeyWrite[] = [];
+    for (const [type, values] of Object.entries(data)) {
+      for (const [id, value] of Object.entries(values)) {
+        const removed = value === null || value === undefined;
+        const sealed = removed ? null : seal(this.dataKey, keyPlace(this.channelId, type, id), serialize(value));
+        writes.push({ type, id, sealed });
+      }
+    }
+    if (writes.length === 0) return;
+    const write = this.write(() => this.rows.writeKeys(this.owner.fence, this.channelId, writes));
+    this.keyWrites.add(write);
+    await write.finally(() => this.keyWrites.delete(write));
+  }
+
+  private write(write: () => Promise<void>): Promise<void> {
+    return writeWhileHeld(() => this.owner.isHeld(), write);
+  }
+}
+
+const credsPlace = (channelId: string): string => `credentials of ${channelId}`;
+const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;
+
+/** Baileys' own JSON, which keeps bytes as base64. */
+function serialize(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value, BufferJSON.replacer));
+}
+
+function parse(plain: Buffer): unknown {
+  return JSON.parse(plain.toString(), BufferJSON.reviver) as unknown;
+}
+
+/** App-state keys are protobuf messages and must come back as such. */
+function restore(type: keyof SignalDataTypeMap, value: unknown): unknown {
+  if (type !== 'app-state-sync-key' || typeof value !== 'object' || value === null) return value;
+  return proto.Message.AppStateSyncKeyData.fromObject(value);
+}
