@@ -1,7 +1,8 @@
 /**
  * Global setup of Jest's integration project: brings up PostgreSQL (not flushing to disk) and Redis (nothing on disk),
  * migrates a template and a shared database of each scope and publishes the addresses to the specs. Stores given by
- * TEST_* switches are used instead of own ones. Each run has a folder of its own, so that runs do not disturb another.
+ * TEST_* switches are used instead of own ones. Each run has a folder of its own, so that runs do not disturb another; a run
+ * that is killed is cleaned up by its watchdog, and its folder by the next run.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,15 +72,6 @@ export async function stopTestStores(): Promise<void> {
   removeFolder(stopping.folder);
 }
 
-/** A signal ends Jest without its teardown: end the stores first, then go the same way. */
-function stopOnSignal(): void {
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => {
-      void stopTestStores().finally(() => process.kill(process.pid, name));
-    });
-  }
-}
-
 export default async function startTestStores(): Promise<void> {
   const given = readEnvironment();
   mkdirSync(TEST_FOLDER, { recursive: true });
@@ -88,7 +80,6 @@ export default async function startTestStores(): Promise<void> {
   const register = await ProcessRegister.open(folder);
   const started: Running = { register, folder, servers: [] };
   running = started;
-  stopOnSignal();
   const postgres = async (): Promise<{ global: string; regional: string }> => {
     let { globalDatabaseUrl: global, regionalDatabaseUrl: regional } = given.test;
     if (global === undefined || regional === undefined) {

@@ -1,11 +1,13 @@
 /**
- * Guarantees that nothing this launcher started outlives it: children are written to a file in the data folder before
- * anything waits for them, die with the process on every ordinary end (also when it crashes), and whoever starts next
- * on the same folder stops what a SIGKILLed launcher left behind. One launcher per data folder at a time.
+ * Guarantees that nothing this launcher started outlives it, however it ends: children are written to a file in the
+ * data folder, a small watchdog process notices when the launcher is gone (SIGKILL included) and stops them in order,
+ * and whoever starts next on the same folder stops what is left even then. One launcher per data folder at a time.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A process as the register file keeps it; `startedAt` tells a recycled process id from the original. */
 interface RegisteredProcess {
@@ -21,6 +23,8 @@ export interface ChildOptions extends SpawnOptions {
 }
 
 const ORPHAN_GRACE_MS = 10_000;
+// A plain script of the build, also when this file runs from its source.
+const WATCHDOG = fileURLToPath(new URL('../dist/watchdog.js', import.meta.url));
 
 /** When the process began, in the operating system's own words; undefined if it is gone (or a zombie). */
 export function processStartedAt(pid: number): string | undefined {
@@ -72,7 +76,7 @@ export class ProcessRegister {
   readonly #file: string;
   readonly #lock: string;
   #entries: RegisteredProcess[] = [];
-  readonly #killOnExit = (): void => this.killAll();
+  #watchdog: ChildProcess | undefined;
 
   private constructor(readonly dataDir: string) {
     this.#file = join(dataDir, 'processes.json');
@@ -87,17 +91,10 @@ export class ProcessRegister {
     mkdirSync(dataDir, { recursive: true });
     const register = new ProcessRegister(dataDir);
     register.#claim();
-    process.once('exit', register.#killOnExit);
-    await register.#stopOrphans();
+    await ProcessRegister.stopOrphans(dataDir);
+    register.#save();
+    register.#startWatchdog();
     return register;
-  }
-
-  /** The pids of a folder's registered processes that still run, newest first. For looking, not for claiming. */
-  static running(dataDir: string): number[] {
-    return readEntries(join(dataDir, 'processes.json'))
-      .filter((entry) => processStartedAt(entry.pid) === entry.startedAt)
-      .map((entry) => entry.pid)
-      .reverse();
   }
 
   /** The launcher that holds the folder, if one is alive. */
@@ -129,18 +126,28 @@ export class ProcessRegister {
     }
   }
 
-  async #stopOrphans(): Promise<void> {
-    const orphans = readEntries(this.#file).filter((entry) => processStartedAt(entry.pid) === entry.startedAt);
-    // Newest first: apps close before the stores they write to.
-    for (const orphan of orphans.reverse()) {
+  /** Stops the registered processes of a folder that still run, newest first: apps close before their stores. */
+  static async stopOrphans(dataDir: string): Promise<void> {
+    const orphans = readEntries(join(dataDir, 'processes.json')).reverse();
+    for (const orphan of orphans.filter((entry) => processStartedAt(entry.pid) === entry.startedAt)) {
       signal(orphan.pid, orphan.stopSignal);
       if (!(await ended(orphan, ORPHAN_GRACE_MS))) signalGroup(orphan.pid, 'SIGKILL');
     }
-    this.#save();
+  }
+
+  /** The watchdog waits for the end of its standard input, which the system closes when this process is gone. */
+  #startWatchdog(): void {
+    const options: SpawnOptions = { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' };
+    this.#watchdog = spawn(process.execPath, [WATCHDOG, this.dataDir], options);
+    this.#watchdog.once('error', () => undefined);
+    this.#watchdog.unref();
+    if (this.#watchdog.stdin instanceof Socket) this.#watchdog.stdin.unref();
   }
 
   #save(): void {
-    writeFileSync(this.#file, JSON.stringify(this.#entries, undefined, 2));
+    const beside = `${this.#file}.new`;
+    writeFileSync(beside, JSON.stringify(this.#entries, undefined, 2));
+    renameSync(beside, this.#file);
   }
 
   /**
@@ -166,19 +173,10 @@ export class ProcessRegister {
     return Object.assign(child, { pid });
   }
 
-  /** Ends everything at once, without waiting: for a process that is about to exit. */
-  killAll(): void {
-    for (const entry of [...this.#entries].reverse()) {
-      if (entry.stopSignal === 'SIGINT') signal(entry.pid, 'SIGQUIT');
-      else signalGroup(entry.pid, 'SIGKILL');
-    }
-    rmSync(this.#lock, { force: true });
-  }
-
   /** Gives the data folder back. Call when every child has ended. */
   close(): void {
-    process.removeListener('exit', this.#killOnExit);
     rmSync(this.#lock, { force: true });
+    this.#watchdog?.stdin?.end();
   }
 }
 

@@ -1,0 +1,71 @@
+import type { AppName } from './app-names.js';
+import { inheritedEnvironment } from './config.js';
+import type { InstallationFacts } from './installation.js';
+import type { Stores } from './stores/stores.js';
+
+/** The simulated network's answer to "where are you", as its start line gives it. */
+export interface NetworkAddress {
+  socketUrl: string;
+  /** base64 of the root public key that its certificates are signed by. */
+  rootKey: string;
+}
+
+export interface AppEnvironmentFacts {
+  stores: Stores;
+  installation: InstallationFacts;
+  shardCount: number;
+  /** Undefined: the real network, whose address and key the worker knows. */
+  network: NetworkAddress | undefined;
+  dataDir: string;
+  /** Addresses of the edge by region. */
+  edge: { sg: string };
+}
+
+type Switches = Record<string, string>;
+
+/**
+ * The switches of each app (each app's `config.ts` is their reference). Everything runs as in production, with the
+ * one difference that webhooks may go to private addresses: on one machine the receiver is on it, too.
+ */
+export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: number): NodeJS.ProcessEnv {
+  const { stores, installation, shardCount, network } = facts;
+  const regional: Switches = {
+    REGION: 'sg',
+    REGIONAL_DATABASE_URL: stores.databases.sg,
+    REDIS_URL: stores.redisUrl,
+  };
+  const objects: Switches = {
+    S3_ENDPOINT: stores.objects.endpoint,
+    S3_BUCKET: stores.objects.bucket,
+    S3_ACCESS_KEY_ID: stores.objects.accessKeyId,
+    S3_SECRET_ACCESS_KEY: stores.objects.secretAccessKey,
+  };
+  const master: Switches = { MASTER_KEY: installation.masterKey, MASTER_KEY_ID: installation.masterKeyId };
+  const simulated: Switches = network
+    ? { NETWORK_SOCKET_URL: network.socketUrl, NETWORK_ROOT_KEY: network.rootKey }
+    : {};
+  const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, shardCount } };
+  const own: Record<AppName, Switches> = {
+    'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
+    'control-plane': { GLOBAL_DATABASE_URL: stores.databases.global, REGIONS: JSON.stringify(regions) },
+    'session-worker': { ...regional, ...objects, ...master, ...simulated, SHARD_COUNT: String(shardCount) },
+    'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },
+    'edge-api': {
+      ...regional,
+      ...objects,
+      ALLOW_PRIVATE_WEBHOOKS: 'true',
+      REGION_HOSTS: JSON.stringify({ sg: new URL(facts.edge.sg).host }),
+    },
+  };
+  const listens: Switches =
+    app === 'session-worker' || app === 'webhook-dispatcher' ? { PROBE_PORT: String(port) } : { PORT: String(port) };
+  return {
+    ...inheritedEnvironment(),
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'info',
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    HOST: '127.0.0.1',
+    ...listens,
+    ...own[app],
+  };
+}

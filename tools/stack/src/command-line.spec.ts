@@ -1,0 +1,31 @@
+import { readCommandLine } from './command-line.js';
+
+describe('the command line', () => {
+  it('has defaults for everything', () => {
+    const options = readCommandLine([], 'sandbox');
+    expect(options).toMatchObject({ json: false, fresh: false, workers: 1, portBase: undefined });
+    expect(options.dataDir).toMatch(/\/\.dormouse\/sandbox$/);
+  });
+
+  it('takes every option', () => {
+    const args = ['--json', '--fresh', '--workers', '3', '--port-base', '4100', '--data', '/tmp/here'];
+    expect(readCommandLine(args, 'start')).toEqual({
+      json: true,
+      fresh: true,
+      workers: 3,
+      portBase: 4100,
+      dataDir: '/tmp/here',
+    });
+  });
+
+  it.each([
+    [['--workers', '0']],
+    [['--workers', 'two']],
+    [['--port-base', '80']],
+    [['--port-base', '']],
+    [['--nonsense']],
+    [['extra']],
+  ])('refuses %j', (args) => {
+    expect(() => readCommandLine(args, 'start')).toThrow();
+  });
+});

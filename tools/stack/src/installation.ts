@@ -1,0 +1,61 @@
+/**
+ * What a data folder remembers between starts: secrets, ports, the first account and the sandbox's channel. Losing the
+ * master key would lose every linked session, so the file is replaced whole and only its owner can read it.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const sandboxChannel = z.object({ id: z.string(), token: z.string(), phone: z.string() });
+
+const installation = z.object({
+  masterKey: z.string(),
+  masterKeyId: z.string(),
+  accountId: z.string(),
+  accountKey: z.string(),
+  objectKeys: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
+  ports: z.record(z.string(), z.number()),
+  sandbox: z.object({ channel: sandboxChannel, phones: z.array(z.string()) }).optional(),
+});
+
+export type InstallationFacts = z.infer<typeof installation>;
+
+export class Installation {
+  readonly #file: string;
+  readonly facts: InstallationFacts;
+
+  /** Reads the folder's file, or makes new secrets. @throws when the file is there but cannot be read */
+  constructor(dataDir: string) {
+    this.#file = join(dataDir, 'installation.json');
+    const known = readIfThere(this.#file);
+    this.facts = known === undefined ? newFacts() : installation.parse(JSON.parse(known));
+    if (known === undefined) this.save();
+  }
+
+  save(): void {
+    const beside = `${this.#file}.new`;
+    writeFileSync(beside, JSON.stringify(this.facts, undefined, 2), { mode: 0o600 });
+    renameSync(beside, this.#file);
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function newFacts(): InstallationFacts {
+  return {
+    masterKey: randomBytes(32).toString('base64'),
+    masterKeyId: 'local-1',
+    accountId: `acc_${randomBytes(12).toString('hex')}`,
+    accountKey: `dmk_${randomBytes(32).toString('base64url')}`,
+    objectKeys: { accessKeyId: 'dormouse', secretAccessKey: randomBytes(24).toString('base64url') },
+    ports: {},
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * The life of `npm start` and `npm run sandbox`: starts the stack, says what there is to say, runs until a signal comes.
+ * A signal during the start ends the launcher at once; its watchdog then stops what was already started.
+ */
+import type { LaunchOptions } from './command-line.js';
+import { startStack, type Stack } from './stack.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const EXIT_BY_SIGNAL = 130;
+
+/** @param announce called once everything is ready */
+export async function launch(
+  options: LaunchOptions,
+  network: 'real' | 'simulator',
+  announce: (stack: Stack) => Promise<void>,
+): Promise<void> {
+  let stack: Stack | undefined;
+  let isStopping = false;
+  const stop = async (exitCode: number): Promise<void> => {
+    // A second signal, or one during the start, does not wait; the watchdog sees to the rest.
+    if (isStopping || !stack) process.exit(EXIT_BY_SIGNAL);
+    isStopping = true;
+    process.stderr.write('Stopping ...\n');
+    await stack.stop();
+    process.exit(exitCode);
+  };
+  // Before anything is started, so that nothing can be left behind.
+  for (const name of SIGNALS) process.on(name, () => void stop(0));
+  try {
+    stack = await startStack({
+      dataDir: options.dataDir,
+      portBase: options.portBase,
+      fresh: options.fresh,
+      workers: options.workers,
+      network,
+      logs: 'pretty',
+    });
+    await announce(stack);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    await stack?.stop();
+    process.exit(1);
+  }
+}
+
+/** Two columns, aligned. */
+export function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** The addresses that both commands show. */
+export function addressRows(stack: Stack): [string, string][] {
+  return [
+    ['Gateway API', stack.urls.edge.sg],
+    ['Management API', `${stack.urls.controlPlane}/api/v1`],
+    ...(stack.urls.simulator === undefined ? [] : [['Simulated network', stack.urls.simulator] as [string, string]]),
+    ['PostgreSQL', `${stack.databases.global}  ${stack.databases.sg}`],
+    ['Redis', stack.redis.sg],
+    ['Objects (S3)', `${stack.objects.sg.endpoint}/${stack.objects.sg.bucket}`],
+    ['Account key', stack.accountKey],
+  ];
+}
+
+/** Reports a command line that cannot be read and ends. */
+export function readOrExit(read: () => LaunchOptions): LaunchOptions {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
+}

@@ -1,0 +1,58 @@
+import { choosePort, freePort } from './free-port.js';
+import type { Installation } from './installation.js';
+
+/** Places of the named ports above `--port-base`; workers after the first follow their first one. */
+const OFFSETS: Record<string, number> = {
+  'edge-api': 0,
+  'control-plane': 1,
+  'network-simulator': 2,
+  'webhook-dispatcher': 3,
+  postgres: 5,
+  redis: 6,
+  objects: 7,
+  'session-worker': 10,
+};
+
+/**
+ * Chooses ports by name: those above the base if one is given, else those of the last start if they are free, else any.
+ */
+export class Ports {
+  readonly #taken = new Set<number>();
+  /** One choice at a time, so that two cannot be given the same free port. */
+  #choosing: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly installation: Installation,
+    private readonly base: number | undefined,
+  ) {}
+
+  /** @throws when a port that the base demands is in use */
+  choose(name: string, index = 0): Promise<number> {
+    const chosen = this.#choosing.then(() => this.#choose(name, index));
+    this.#choosing = chosen.catch(() => undefined);
+    return chosen;
+  }
+
+  async #choose(name: string, index: number): Promise<number> {
+    const key = index === 0 ? name : `${name}-${index + 1}`;
+    const port = this.base === undefined ? await this.#likeLastTime(key) : await this.#above(this.base, name, index);
+    this.#taken.add(port);
+    this.installation.facts.ports[key] = port;
+    this.installation.save();
+    return port;
+  }
+
+  async #above(base: number, name: string, index: number): Promise<number> {
+    const wanted = base + (OFFSETS[name] ?? 0) + index;
+    if ((await freePort(wanted)) !== undefined) return wanted;
+    throw new Error(`Port ${wanted} (${name}) is in use; choose another --port-base.`);
+  }
+
+  async #likeLastTime(key: string): Promise<number> {
+    const last = this.installation.facts.ports[key];
+    for (;;) {
+      const port = await choosePort(last !== undefined && !this.#taken.has(last) ? last : undefined);
+      if (!this.#taken.has(port)) return port;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/** `npm run sandbox`: Dormouse with a simulated network, a linked channel and two phones to talk to. */
+import { readCommandLine } from './command-line.js';
+import { addressRows, launch, readOrExit, table } from './launcher.js';
+import { prepareSandbox, type SandboxWorld } from './sandbox-world.js';
+import type { Stack } from './stack.js';
+
+const options = readOrExit(() => readCommandLine(process.argv.slice(2), 'sandbox'));
+
+function machineLine(stack: Stack, world: SandboxWorld): string {
+  const { endpoint, bucket } = stack.objects.sg;
+  return JSON.stringify({
+    ready: true,
+    edge: stack.urls.edge,
+    controlPlane: stack.urls.controlPlane,
+    simulator: stack.urls.simulator,
+    accountKey: stack.accountKey,
+    channel: world.channel,
+    phones: world.phones,
+    processes: stack.processes,
+    databases: stack.databases,
+    redis: stack.redis,
+    objects: { sg: { endpoint, bucket } },
+  });
+}
+
+function guide(stack: Stack, world: SandboxWorld): string {
+  const edge = stack.urls.edge.sg;
+  const simulator = stack.urls.simulator ?? '';
+  const [fred = '', nora = ''] = world.phones;
+  const token = `-H 'Authorization: Bearer ${world.channel.token}'`;
+  const json = `-H 'Content-Type: application/json'`;
+  return `
+The sandbox is ready.
+
+${table([
+  ...addressRows(stack),
+  ['Channel', `${world.channel.id}, linked to ${world.channel.phone}`],
+  ['Channel token', world.channel.token],
+  ['Phones to talk to', world.phones.join('  ')],
+  ['Data', options.dataDir],
+])}
+
+Send a text, and see it on the phone:
+
+  curl -s ${edge}/messages/text ${token} ${json} -d '{"to":"${fred}","body":"Hello"}'
+  curl -s ${simulator}/phones/${fred}/messages
+
+Let a phone answer, and see it in the gateway:
+
+  curl -s ${simulator}/phones/${nora}/messages ${json} -d '{"to":"${world.channel.phone}","text":"Hi"}'
+  curl -s ${edge}/messages/list ${token}
+
+Be told of it (your server at port 9000):
+
+  curl -s -X PATCH ${edge}/settings ${token} ${json} \\
+    -d '{"webhooks":[{"url":"http://127.0.0.1:9000/","events":[{"type":"messages","method":"post"},{"type":"statuses","method":"post"}]}]}'
+
+Ctrl-C stops everything; --fresh begins anew.
+`;
+}
+
+await launch(options, 'simulator', async (stack) => {
+  const world = await prepareSandbox(stack);
+  process.stdout.write(options.json ? `${machineLine(stack, world)}\n` : guide(stack, world));
+});
