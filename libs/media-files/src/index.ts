@@ -1,0 +1,16 @@
+export { AddressRefused, guardedConnector, isPublicAddress, type AddressGuardOptions } from './address-guard.js';
+export { base64Bytes, decodeBase64 } from './base64.js';
+export { extensionOf, typeOfFile, typeOfHead, type ContentType, type TypeClaims } from './content-type.js';
+export { Downloader, type Download, type DownloaderOptions } from './downloader.js';
+export { safeFileName, withExtension } from './file-name.js';
+export { MEDIA_ID_PATTERN, readMediaInput, type MediaInput } from './media-input.js';
+export { MediaIntake, type MediaIntakeOptions, type TakenFile, type TakeOptions } from './media-intake.js';
+export {
+  DEFAULT_MEDIA_LIMITS,
+  fileTooLarge,
+  kindOfUpload,
+  MEDIA_KINDS,
+  type MediaKind,
+  type MediaLimits,
+} from './media-kinds.js';
+export { HEAD_BYTES, Spool, type SpooledFile, type SpoolWatch } from './spool.js';

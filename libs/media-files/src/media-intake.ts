@@ -1,0 +1,127 @@
+/**
+ * Takes a customer's file in, in any of the forms it may be given: looks at its content, holds it to the limit of its
+ * kind before more than that has been read, and gives it a safe name. The result is a file in the spool.
+ */
+import { GatewayError } from '@dormouse/gateway-contract';
+import { base64Bytes, decodeBase64 } from './base64.js';
+import { typeOfFile, typeOfHead, type TypeClaims } from './content-type.js';
+import { downloadFailure, type Downloader } from './downloader.js';
+import { safeFileName } from './file-name.js';
+import type { MediaInput } from './media-input.js';
+import { fileTooLarge, kindOfUpload, type MediaKind, type MediaLimits } from './media-kinds.js';
+import type { Spool, SpooledFile } from './spool.js';
+
+/** A file that was taken in. Whoever holds it disposes of it. */
+export interface TakenFile extends SpooledFile {
+  readonly mimeType: string;
+  /** For the media id: letters and digits. */
+  readonly extension: string;
+  readonly fileName: string | undefined;
+}
+
+/** What is known of a file before it is read. */
+export interface TakeOptions extends TypeClaims {
+  /** The use whose limit holds; absent for an upload: the limit of the kind its content shows. */
+  kind?: MediaKind;
+  /** The field errors name. */
+  field?: string;
+  /** Bytes, if announced (Content-Length): a file announced as too large is refused unread. */
+  claimedSize?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface MediaIntakeOptions {
+  spool: Spool;
+  downloader: Downloader;
+  limits: MediaLimits;
+}
+
+export class MediaIntake {
+  constructor(private readonly options: MediaIntakeOptions) {}
+
+  /**
+   * Takes a file from a `media` text that is not a media id.
+   * @throws {GatewayError} 413 beyond the kind's limit; 400 naming the field when it cannot be read or downloaded, or
+   * naming `mime_type` for bare base64 of a type nobody can tell
+   */
+  async takeInput(input: Exclude<MediaInput, { form: 'id' }>, options: TakeOptions = {}): Promise<TakenFile> {
+    return input.form === 'url' ? this.#download(input.url, options) : this.#decode(input, options);
+  }
+
+  async #download(url: URL, options: TakeOptions): Promise<TakenFile> {
+    const field = options.field ?? 'media';
+    const download = await this.options.downloader.open(url, field, options.signal);
+    try {
+      return await this.takeStream(download.stream, {
+        ...options,
+        claimedSize: download.claimedSize,
+        mimeType: options.mimeType ?? download.claimedType,
+        fileName: options.fileName ?? download.claimedName,
+      });
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw downloadFailure(error, field);
+    } finally {
+      download.stream.on('error', () => undefined);
+      download.stream.destroy();
+    }
+  }
+
+  async #decode(input: Extract<MediaInput, { form: 'base64' }>, options: TakeOptions): Promise<TakenFile> {
+    const field = options.field ?? 'media';
+    const mimeType = options.mimeType ?? input.mimeType;
+    const taken = await this.takeStream(decodeBase64(input.base64, field), {
+      ...options,
+      // Two bytes of padding and an eighth for line breaks are given the benefit of the doubt.
+      claimedSize: Math.floor((base64Bytes(input.base64) * 7) / 8) - 2,
+      mimeType,
+      fileName: options.fileName ?? input.fileName,
+    });
+    if (taken.mimeType !== 'application/octet-stream' || mimeType !== undefined) return taken;
+    await taken.dispose();
+    throw new GatewayError(400, { details: 'mime_type: is needed, the content does not show its type' });
+  }
+
+  /**
+   * Takes a file from a stream: a request body, a file part of a form, an object. A stream that was begun is closed when
+   * this fails; a body whose sender must still be answered is given as `body.iterator({ destroyOnReturn: false })`.
+   * @throws {GatewayError} 413 beyond the kind's limit, as soon as that is known; 400 for an empty file
+   */
+  async takeStream(
+    source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: TakeOptions = {},
+  ): Promise<TakenFile> {
+    const { limits } = this.options;
+    let kind = options.kind;
+    const hold = (size: number) => {
+      if (kind && size > limits[kind]) throw fileTooLarge(kind, limits);
+    };
+    // What is announced is above every limit, or above the one that holds: no need to read any of it.
+    if (options.claimedSize !== undefined) {
+      if (!kind && options.claimedSize > Math.max(limits.image, limits.video, limits.audio, limits.document)) {
+        throw fileTooLarge('document', limits);
+      }
+      hold(options.claimedSize);
+    }
+    const file = await this.options.spool.keep(source, {
+      signal: options.signal,
+      onSize: hold,
+      onHead: async (head) => {
+        kind ??= kindOfUpload((await typeOfHead(head, options)).mimeType);
+        if (options.claimedSize !== undefined) hold(options.claimedSize);
+      },
+    });
+    return this.#describe(file, options);
+  }
+
+  async #describe(file: SpooledFile, options: TakeOptions): Promise<TakenFile> {
+    try {
+      if (file.size === 0) throw new GatewayError(400, { details: `${options.field ?? 'media'}: is empty` });
+      const { mimeType, extension } = await typeOfFile(file.path, file.head, options);
+      return { ...file, mimeType, extension, fileName: safeFileName(options.fileName) };
+    } catch (error) {
+      await file.dispose();
+      throw error;
+    }
+  }
+}
