@@ -1,0 +1,28 @@
+import { measure, summarize } from './latencies.js';
+
+describe('summarize', () => {
+  it('gives percentiles of the sorted series and the rate over the wall time', () => {
+    const latencies = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(summarize(latencies, 2_000)).toEqual({ count: 100, p50Ms: 51, p95Ms: 96, p99Ms: 100, perSecond: 50 });
+  });
+});
+
+describe('measure', () => {
+  it('makes every call once and never more at a time than asked', async () => {
+    const seen: number[] = [];
+    let running = 0;
+    let most = 0;
+    const summary = await measure(
+      async (index) => {
+        most = Math.max(most, ++running);
+        seen.push(index);
+        await Promise.resolve();
+        running--;
+      },
+      { total: 20, inFlight: 4 },
+    );
+    expect(summary.count).toBe(20);
+    expect([...seen].sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(most).toBe(4);
+  });
+});
