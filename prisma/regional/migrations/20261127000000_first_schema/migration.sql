@@ -204,3 +204,66 @@ CREATE UNIQUE INDEX "events_id_key" ON "events"("id");
 -- CreateIndex
 CREATE INDEX "webhook_cursors_attempts_next_attempt_at_idx" ON "webhook_cursors"("attempts", "next_attempt_at");
 
+-- CreateTable
+CREATE TABLE "media_objects" (
+    "key" TEXT NOT NULL,
+    "channel_id" TEXT NOT NULL,
+    "sha256" BYTEA NOT NULL,
+    "size" BIGINT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "stored_at" TIMESTAMPTZ(3),
+    "doomed_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "media_objects_pkey" PRIMARY KEY ("key")
+);
+
+-- CreateTable
+CREATE TABLE "media_files" (
+    "channel_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "origin" TEXT NOT NULL,
+    "object_key" TEXT NOT NULL,
+    "mime_type" TEXT NOT NULL,
+    "file_name" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "media_files_pkey" PRIMARY KEY ("channel_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "media_network_copies" (
+    "object_key" TEXT NOT NULL,
+    "variant" TEXT NOT NULL,
+    "direct_path" TEXT NOT NULL,
+    "url" TEXT,
+    "media_key" BYTEA NOT NULL,
+    "file_sha256" BYTEA NOT NULL,
+    "file_enc_sha256" BYTEA NOT NULL,
+    "file_length" BIGINT NOT NULL,
+    "prepared" JSONB NOT NULL,
+    "uploaded_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "media_network_copies_pkey" PRIMARY KEY ("object_key","variant")
+);
+
+-- CreateIndex
+CREATE INDEX "media_objects_channel_id_sha256_idx" ON "media_objects"("channel_id", "sha256");
+
+-- CreateIndex
+CREATE INDEX "media_objects_doomed_at_idx" ON "media_objects"("doomed_at");
+
+-- CreateIndex
+CREATE INDEX "media_files_channel_id_origin_created_at_id_idx" ON "media_files"("channel_id", "origin", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "media_files_object_key_idx" ON "media_files"("object_key");
+
+-- CreateIndex
+CREATE INDEX "media_files_expires_at_idx" ON "media_files"("expires_at");
+
+-- AddForeignKey
+ALTER TABLE "media_files" ADD CONSTRAINT "media_files_object_key_fkey" FOREIGN KEY ("object_key") REFERENCES "media_objects"("key") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "media_network_copies" ADD CONSTRAINT "media_network_copies_object_key_fkey" FOREIGN KEY ("object_key") REFERENCES "media_objects"("key") ON DELETE CASCADE ON UPDATE CASCADE;
