@@ -1,0 +1,46 @@
+import type { Chat } from '@dormouse/gateway-contract';
+import { selectNamed } from './message-query.js';
+import { contactIdSql, toMessage, type MessageRow } from './message-rows.js';
+
+/** A row of `chats` with its name resolved and its last message joined as JSON. */
+export interface ChatRow {
+  id: string;
+  type: string;
+  shown_name: string | null;
+  timestamp: string;
+  unread: number;
+  pinned: boolean;
+  archived: boolean;
+  mute_until_ms: string;
+  last_message: MessageRow | null;
+}
+
+/** Chats of `source` (a SELECT of whole rows), the last active first, with name and last message. */
+export function chatsQuery(source: string): string {
+  const last = selectNamed('SELECT * FROM messages WHERE channel_id = chat.channel_id AND id = chat.last_message_id');
+  return `SELECT chat.id, chat.type, chat.timestamp, chat.unread, chat.pinned, chat.archived, chat.mute_until_ms,
+      coalesce(chat.name, k.name, k.push_name) AS shown_name, to_jsonb(l) AS last_message
+    FROM (${source}) chat
+    LEFT JOIN contacts k ON k.channel_id = chat.channel_id AND k.id = ${contactIdSql('chat.id')}
+    LEFT JOIN LATERAL (${last}) l ON true
+    ORDER BY chat.timestamp DESC, chat.id`;
+}
+
+const CHAT_TYPES = ['group', 'contact', 'broadcast', 'newsletter'] as const;
+
+/** A stored chat as customers see it. */
+export function toChat(row: ChatRow, nowMs: number): Chat {
+  const muteUntil = Number(row.mute_until_ms);
+  return {
+    id: row.id,
+    ...(row.shown_name !== null && { name: row.shown_name }),
+    type: CHAT_TYPES.find((type) => type === row.type) ?? 'unknown',
+    timestamp: Number(row.timestamp),
+    pin: row.pinned,
+    mute: muteUntil > nowMs,
+    mute_until: muteUntil,
+    archive: row.archived,
+    unread: row.unread,
+    ...(row.last_message && { last_message: toMessage(row.last_message) }),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ListMessagesQuery } from '@dormouse/gateway-contract';
+import { contactIdSql, messageColumns } from './message-rows.js';
+
+/** A statement ready for the pool: its name says which filters it has, so each combination is prepared once. */
+export interface PreparedQuery {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+
+/** The page and the count of a message list. */
+export function messageListQueries(
+  channelId: string,
+  query: ListMessagesQuery,
+  chatId?: string,
+): { page: PreparedQuery; total: PreparedQuery } {
+  const { where, values, name } = conditions(channelId, query, chatId);
+  const order = query.sort === 'asc' ? 'ASC' : 'DESC';
+  const page = `SELECT m.* FROM messages m WHERE ${where}
+    ORDER BY m.timestamp ${order}, m.id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
+  return {
+    page: {
+      name: `list-messages-${query.sort}-${name}`,
+      text: `${selectNamed(page)} ORDER BY m.timestamp ${order}, m.id ${order}`,
+      values: [...values, query.count, query.offset],
+    },
+    total: { name: `count-messages-${name}`, text: `SELECT count(*) AS total FROM messages m WHERE ${where}`, values },
+  };
+}
+
+function conditions(channelId: string, query: ListMessagesQuery, chatId: string | undefined) {
+  const where = ['m.channel_id = $1'];
+  const values: unknown[] = [channelId];
+  const names: string[] = [];
+  const filter = (name: string, condition: string, value: unknown) => {
+    if (value === undefined) return;
+    values.push(value);
+    where.push(`${condition} $${values.length}`);
+    names.push(name);
+  };
+  filter('chat', 'm.chat_id =', chatId);
+  filter('from', 'm.timestamp >=', query.time_from === undefined ? undefined : Math.ceil(query.time_from));
+  filter('to', 'm.timestamp <=', query.time_to === undefined ? undefined : Math.floor(query.time_to));
+  filter('author', 'm.author =', query.author);
+  filter('mine', 'm.from_me =', query.from_me);
+  if (query.normal_types) {
+    where.push(`m.type <> 'system'`);
+    names.push('normal');
+  }
+  return { where: where.join(' AND '), values, name: names.join('-') };
+}
+
+/** Messages of `source` (a SELECT of whole rows) with the names of their chats and authors. */
+export function selectNamed(source: string): string {
+  return `SELECT ${messageColumns('m')},
+      coalesce(c.name, p.name, p.push_name) AS chat_name, coalesce(a.name, a.push_name) AS contact_name
+    FROM (${source}) m
+    LEFT JOIN chats c ON c.channel_id = m.channel_id AND c.id = m.chat_id
+    LEFT JOIN contacts p ON p.channel_id = m.channel_id AND p.id = ${contactIdSql('m.chat_id')}
+    LEFT JOIN contacts a ON a.channel_id = m.channel_id AND a.id = m.author`;
+}

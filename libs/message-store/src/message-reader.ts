@@ -1,0 +1,183 @@
+import type { RegionalDatabase } from '@dormouse/database';
+import {
+  GatewayError,
+  type Chat,
+  type ChatsList,
+  type ListMessagesQuery,
+  type Message,
+  type MessagesList,
+  type PageQuery,
+  type StatusesList,
+} from '@dormouse/gateway-contract';
+import { chatsQuery, toChat, type ChatRow } from './chat-rows.js';
+import { messageListQueries, selectNamed } from './message-query.js';
+import { toMessage, type MessageRow } from './message-rows.js';
+import { isMessageStatus } from './status-ladder.js';
+import { statusEntry, type ReceiptRow } from './status-writes.js';
+
+/** An event of the channel, as it waits for its webhooks. */
+export interface StoredEvent {
+  seq: number;
+  /** Stable UUID: a receiver can tell a repeated delivery by it. */
+  id: string;
+  type: string;
+  method: string;
+  /** The webhook body without `channel_id` and `event`. */
+  payload: Record<string, unknown>;
+  createdAtMs: number;
+}
+
+/**
+ * Reads what a channel said and heard, as customers see it. Needs no session and no Redis; with PostgreSQL away every
+ * method fails with the driver's error.
+ */
+export class MessageReader {
+  private readonly pool: RegionalDatabase['pool'];
+  private readonly now: () => number;
+
+  constructor({ database, now = Date.now }: { database: Pick<RegionalDatabase, 'pool'>; now?: () => number }) {
+    this.pool = database.pool;
+    this.now = now;
+  }
+
+  /** Messages of all chats, by time. */
+  async listMessages(channelId: string, query: ListMessagesQuery): Promise<MessagesList> {
+    return this.messagePage(channelId, query);
+  }
+
+  /** Messages of one chat, by time; undefined when the channel does not know the chat. */
+  async listChatMessages(
+    channelId: string,
+    chatId: string,
+    query: ListMessagesQuery,
+  ): Promise<MessagesList | undefined> {
+    const [known, list] = await Promise.all([
+      this.pool.query({
+        name: 'chat-exists',
+        text: 'SELECT FROM chats WHERE channel_id = $1 AND id = $2',
+        values: [channelId, chatId],
+      }),
+      this.messagePage(channelId, query, chatId),
+    ]);
+    return known.rowCount === 0 ? undefined : list;
+  }
+
+  /** One message by its public id. */
+  async message(channelId: string, id: string): Promise<Message | undefined> {
+    const { rows } = await this.pool.query<MessageRow>({
+      name: 'message-by-id',
+      text: selectNamed('SELECT * FROM messages WHERE channel_id = $1 AND id = $2'),
+      values: [channelId, id],
+    });
+    return rows[0] && toMessage(rows[0]);
+  }
+
+  /**
+   * The steps an own message took, first to last; undefined when the channel has no such message.
+   * @throws {GatewayError} 403 for a message somebody else wrote
+   */
+  async statuses(channelId: string, id: string): Promise<StatusesList | undefined> {
+    const { rows } = await this.pool.query<StatusRow>({
+      name: 'statuses-of-message',
+      text: `SELECT m.chat_id, m.from_me, r.key_id, r.viewer_id, r.status, r.timestamp, r.errors
+             FROM messages m
+             LEFT JOIN receipts r ON r.channel_id = m.channel_id AND r.key_id = m.key_id AND m.from_me
+             WHERE m.channel_id = $1 AND m.id = $2
+             ORDER BY array_position(ARRAY['pending', 'failed', 'sent', 'delivered', 'read', 'played', 'deleted'],
+               r.status), r.timestamp, r.viewer_id`,
+      values: [channelId, id],
+    });
+    const [first] = rows;
+    if (!first) return undefined;
+    if (!first.from_me) throw new GatewayError(403, { details: "MessageID: not a message of this channel's own" });
+    const statuses = rows.flatMap(({ chat_id: chatId, viewer_id: viewerId, status, timestamp, errors }) =>
+      isMessageStatus(status) && timestamp !== null
+        ? [
+            statusEntry(
+              { id, chat_id: chatId },
+              { status, viewerId: viewerId ?? '', timestamp: Number(timestamp), errors },
+            ),
+          ]
+        : [],
+    );
+    return { statuses };
+  }
+
+  /** Chats, the last active first, each with its last message. */
+  async listChats(channelId: string, query: PageQuery): Promise<ChatsList> {
+    const [page, counted] = await Promise.all([
+      this.pool.query<ChatRow>({
+        name: 'list-chats',
+        text: chatsQuery(`SELECT * FROM chats WHERE channel_id = $1 ORDER BY timestamp DESC, id LIMIT $2 OFFSET $3`),
+        values: [channelId, query.count, query.offset],
+      }),
+      this.pool.query<{ total: string }>({
+        name: 'count-chats',
+        text: 'SELECT count(*) AS total FROM chats WHERE channel_id = $1',
+        values: [channelId],
+      }),
+    ]);
+    const nowMs = this.now();
+    const chats = page.rows.map((row) => toChat(row, nowMs));
+    return { chats, count: query.count, total: Number(counted.rows[0]?.total ?? 0), offset: query.offset };
+  }
+
+  /** One chat by its id. */
+  async chat(channelId: string, chatId: string): Promise<Chat | undefined> {
+    const { rows } = await this.pool.query<ChatRow>({
+      name: 'chat-by-id',
+      text: chatsQuery('SELECT * FROM chats WHERE channel_id = $1 AND id = $2'),
+      values: [channelId, chatId],
+    });
+    return rows[0] && toChat(rows[0], this.now());
+  }
+
+  /** Events of the channel after a sequence number, in order. */
+  async events(channelId: string, afterSeq: number, limit: number): Promise<StoredEvent[]> {
+    const { rows } = await this.pool.query<EventRow>({
+      name: 'events-after',
+      text: `SELECT seq, id, type, method, payload, created_at FROM events
+             WHERE channel_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+      values: [channelId, afterSeq, limit],
+    });
+    return rows.map(({ seq, created_at: createdAt, ...event }) => ({
+      seq: Number(seq),
+      ...event,
+      createdAtMs: createdAt.getTime(),
+    }));
+  }
+
+  private async messagePage(channelId: string, query: ListMessagesQuery, chatId?: string): Promise<MessagesList> {
+    const queries = messageListQueries(channelId, query, chatId);
+    const [page, counted] = await Promise.all([
+      this.pool.query<MessageRow>(queries.page),
+      this.pool.query<{ total: string }>(queries.total),
+    ]);
+    const messages = page.rows.map(toMessage);
+    return {
+      messages,
+      count: query.count,
+      total: Number(counted.rows[0]?.total ?? 0),
+      offset: query.offset,
+      ...(messages.length > 0 && { first: query.offset, last: query.offset + messages.length - 1 }),
+    };
+  }
+}
+
+interface StatusRow {
+  chat_id: string;
+  from_me: boolean;
+  viewer_id: string | null;
+  status: string | null;
+  timestamp: string | null;
+  errors: ReceiptRow['errors'];
+}
+
+interface EventRow {
+  seq: string;
+  id: string;
+  type: string;
+  method: string;
+  payload: Record<string, unknown>;
+  created_at: Date;
+}

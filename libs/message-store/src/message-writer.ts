@@ -1,0 +1,254 @@
+import type { Fence, RegionalDatabase } from '@dormouse/database';
+import type { Message } from '@dormouse/gateway-contract';
+import { channelTransaction, type ChannelTransaction, type NewEvent } from './channel-events.js';
+import { writeChats, writeContacts } from './chat-writes.js';
+import { messageColumns, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
+import { insertMessages, ownMessages, touchChats } from './message-writes.js';
+import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
+import type { StatusReport } from './status-ladder.js';
+import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
+import { storable } from './storable-text.js';
+
+/** What a write did. */
+export interface Written {
+  /** Sequence numbers of the events it made; when there are any, tell the dispatcher after this returned. */
+  seqs: number[];
+}
+
+export interface MessagesWritten extends Written {
+  /** Public ids of the messages that were new. */
+  ids: string[];
+}
+
+/** A change that one message makes to another (an edit, a deletion, a reaction). */
+export interface MessageChange {
+  /** The message that makes the change. */
+  trigger: MessageRecord;
+  /** The network's id of the message that changes, and the chat both are in. */
+  target: { keyId: string; chatId: string };
+  /** The message as it is after the change; undefined when it may not be made or changes nothing. */
+  apply(before: Message): Message | undefined;
+}
+
+/**
+ * Writes what a channel said and heard. Every method is one fenced transaction on the channel (see
+ * `channel-events.ts`), throws `FencedError` before anything is written when the shard has a newer owner, and the
+ * driver's error when PostgreSQL is away; calling it again with the same input writes nothing twice.
+ */
+export class MessageWriter {
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+
+  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+    this.database = database;
+  }
+
+  /** One message; see {@link recordMessages}. */
+  async recordMessage(fence: Fence, channelId: string, record: MessageRecord): Promise<MessagesWritten> {
+    return this.recordMessages(fence, channelId, [record]);
+  }
+
+  /**
+   * Messages in the order they were heard: rows, first receipts, chats, authors, and a `messages.post` event for each
+   * that was not there before. Receipts of an own message that were heard before it are told right after it.
+   */
+  async recordMessages(fence: Fence, channelId: string, records: readonly MessageRecord[]): Promise<MessagesWritten> {
+    if (records.length === 0) return { seqs: [], ids: [] };
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const { messages, events } = await write(transaction, records, true);
+      return { seqs: await transaction.append(events), ids: messages.map(({ id }) => id) };
+    });
+  }
+
+  /**
+   * What the phone knew before the link: chats, contacts, messages, without events. Give it batches of some hundreds,
+   * as the channel's other writes wait meanwhile.
+   */
+  async recordHistory(
+    fence: Fence,
+    channelId: string,
+    history: {
+      chats?: readonly ChatRecord[];
+      contacts?: readonly ContactRecord[];
+      messages?: readonly MessageRecord[];
+    },
+  ): Promise<void> {
+    await channelTransaction(this.database, fence, channelId, async (transaction) => {
+      await writeContacts(transaction, storable(history.contacts ?? []));
+      if (history.messages?.length) await write(transaction, history.messages, false);
+      await writeChats(transaction, storable(history.chats ?? []));
+    });
+  }
+
+  /** Names and states of chats; no events. */
+  async recordChats(fence: Fence, channelId: string, chats: readonly ChatRecord[]): Promise<void> {
+    await this.recordHistory(fence, channelId, { chats });
+  }
+
+  /** Names of contacts; no events. */
+  async recordContacts(fence: Fence, channelId: string, contacts: readonly ContactRecord[]): Promise<void> {
+    await this.recordHistory(fence, channelId, { contacts });
+  }
+
+  /** How far own messages got; a `statuses.post` event for every step that is news. */
+  async recordStatuses(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<Written> {
+    if (reports.length === 0) return { seqs: [] };
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const events = await applyReports(transaction, storable(reports));
+      return { seqs: await transaction.append(events) };
+    });
+  }
+
+  /**
+   * A message that changes another one. Tells the changing message (`messages.post`) and, if the other one is known and
+   * did change, its change (`messages.patch`, or `messages.delete` when its status became deleted).
+   */
+  async recordChange(fence: Fence, channelId: string, change: MessageChange): Promise<MessagesWritten> {
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const { messages, events } = await write(transaction, [change.trigger], true);
+      const [trigger] = messages;
+      if (!trigger) return { seqs: [], ids: [] };
+      const changed = await changeTarget(transaction, change, trigger);
+      return { seqs: await transaction.append([...events, ...changed]), ids: [trigger.id] };
+    });
+  }
+
+  /**
+   * The chat was read elsewhere up to these messages: what is unread is what came later.
+   * @param keyIds the network's ids of the messages that were read; none = all of the chat
+   */
+  async recordChatRead(fence: Fence, channelId: string, chatId: string, keyIds?: readonly string[]): Promise<void> {
+    await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
+      await connection.query({
+        name: 'chat-read',
+        text: `UPDATE chats SET unread = least(unread, CASE WHEN $3::text[] IS NULL THEN 0 ELSE (
+                 SELECT count(*) FROM messages m WHERE m.channel_id = $1 AND m.chat_id = $2 AND NOT m.from_me
+                   AND m.type NOT IN ('action', 'system') AND m.timestamp > (
+                     SELECT coalesce(max(r.timestamp), -1) FROM messages r
+                     WHERE r.channel_id = $1 AND r.chat_id = $2 AND r.key_id = ANY ($3::text[])))::int END)
+               WHERE channel_id = $1 AND id = $2`,
+        values: [channelId, chatId, keyIds ?? null],
+      });
+    });
+  }
+
+  /** A message of the channel by its public id, with what the network needs to refer to it. */
+  async find(channelId: string, id: string): Promise<StoredMessage | undefined> {
+    const { rows } = await this.database.pool.query<KeyedMessageRow>({
+      name: 'message-with-key',
+      text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
+             FROM messages m WHERE m.channel_id = $1 AND m.id = $2`,
+      values: [channelId, id],
+    });
+    return rows[0] && toStoredMessage(rows[0]);
+  }
+
+  /**
+   * The network's Message of an own message, to answer a request to send it again. Only for a chat that the message was
+   * sent to: whoever asks for another chat's message gets nothing.
+   * @param chatIds the chat of the request, in each form it may be stored (number and LID)
+   */
+  async protoOf(channelId: string, keyId: string, chatIds: readonly string[]): Promise<Buffer | undefined> {
+    const { rows } = await this.database.pool.query<{ proto: Buffer | null }>({
+      name: 'proto-by-key',
+      text: `SELECT proto FROM messages WHERE channel_id = $1 AND key_id = $2 AND from_me AND chat_id = ANY ($3)`,
+      values: [channelId, keyId, chatIds],
+    });
+    return rows[0]?.proto ?? undefined;
+  }
+}
+
+async function write(
+  transaction: ChannelTransaction,
+  records: readonly MessageRecord[],
+  live: boolean,
+): Promise<{ messages: Message[]; events: NewEvent[] }> {
+  const clean = records.map((record) => ({ ...record, message: storable(record.message) }));
+  const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
+  const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
+  if (messages.length === 0) return { messages: [], events: [] };
+  const names = await touchChats(transaction, messages, live);
+  if (!live) return { messages, events: [] };
+  const events = messages.map((message): NewEvent => {
+    const chatName = names.get(message.chat_id);
+    return {
+      type: 'messages',
+      method: 'post',
+      payload: { messages: [{ ...message, ...(chatName && { chat_name: chatName }) }] },
+    };
+  });
+  return { messages, events: [...events, ...(await applyEarlyReceipts(transaction, clean, messages))] };
+}
+
+/** The names authors give themselves, from messages they wrote. */
+function authorsOf(records: readonly MessageRecord[]): ContactRecord[] {
+  return records.flatMap(({ message: { from, from_me: fromMe, from_name: name } }) =>
+    fromMe || from === undefined || name === undefined ? [] : [{ id: from, pushName: name }],
+  );
+}
+
+/** A message sent through the API is written before the network hears it: nothing can have been heard of it. */
+async function applyEarlyReceipts(
+  transaction: ChannelTransaction,
+  records: readonly MessageRecord[],
+  fresh: readonly Message[],
+): Promise<NewEvent[]> {
+  const ids = new Set(fresh.filter(({ from_me: fromMe, source }) => fromMe && source !== 'api').map(({ id }) => id));
+  const keyIds = records.filter(({ message }) => ids.has(message.id)).map(({ key }) => key.id);
+  if (keyIds.length === 0) return [];
+  const early = await receiptsOf(transaction, keyIds);
+  const reports = toReports(early.filter(({ viewer_id: viewerId }) => viewerId !== ''));
+  if (reports.length === 0) return [];
+  const changes = changesOf(reports, await ownMessages(transaction, keyIds), []);
+  await writeStatuses(transaction, changes);
+  return changes.events;
+}
+
+async function applyReports(transaction: ChannelTransaction, reports: readonly StatusReport[]): Promise<NewEvent[]> {
+  const keyIds = [...new Set(reports.map(({ keyId }) => keyId))];
+  const messages = await ownMessages(transaction, keyIds);
+  const taken = messages.size > 0 ? await receiptsOf(transaction, keyIds) : [];
+  const changes = changesOf(reports, messages, taken);
+  await writeStatuses(transaction, changes);
+  return changes.events;
+}
+
+async function changeTarget(
+  { connection, channelId }: ChannelTransaction,
+  { target, apply }: MessageChange,
+  trigger: Message,
+): Promise<NewEvent[]> {
+  const { rows } = await connection.query<KeyedMessageRow>({
+    name: 'message-to-change',
+    text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
+           FROM messages m WHERE m.channel_id = $1 AND m.key_id = $2 AND m.chat_id = $3 AND m.type <> 'action'`,
+    values: [channelId, target.keyId, target.chatId],
+  });
+  const before = rows[0] && toStoredMessage(rows[0]).message;
+  const after = before && apply(before);
+  if (!after) return [];
+  const { id, type, status, ...rest } = storable(after);
+  const content = Object.fromEntries(Object.entries(rest).filter(([name]) => !COLUMN_FIELDS.has(name)));
+  await connection.query({
+    name: 'change-message',
+    text: 'UPDATE messages SET type = $3, status = $4, content = $5 WHERE channel_id = $1 AND id = $2',
+    values: [channelId, id, type, status ?? null, JSON.stringify(content)],
+  });
+  if (status === 'deleted') return [{ type: 'messages', method: 'delete', payload: { messages_removed: [id] } }];
+  const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const update = { id, trigger, before_update: before, after_update: after, changes };
+  return [{ type: 'messages', method: 'patch', payload: { messages_updates: [update] } }];
+}
+
+/** Fields of the wire shape that have a column of their own and do not change. */
+const COLUMN_FIELDS = new Set([
+  'chat_id',
+  'chat_name',
+  'from',
+  'from_me',
+  'from_name',
+  'source',
+  'timestamp',
+  'device_id',
+]);

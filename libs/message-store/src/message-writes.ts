@@ -1,0 +1,176 @@
+import type { Message } from '@dormouse/gateway-contract';
+import type { ChannelTransaction } from './channel-events.js';
+import { contactIdSql, toInsert, toMessage, type MessageRow } from './message-rows.js';
+import type { ContactRecord, MessageRecord } from './records.js';
+
+/** Reactions, edits and votes are messages of the list, but not what a chat shows as its last one or counts as unread. */
+function countsInChat({ type }: Message): boolean {
+  return type !== 'action' && type !== 'system';
+}
+
+/**
+ * Inserts the messages that are not there yet (by public id, or by the network's key under any of its forms), with the
+ * first step of own ones and what their authors call themselves.
+ * @returns the public ids that were inserted
+ */
+export async function insertMessages(
+  { connection, channelId }: ChannelTransaction,
+  records: readonly MessageRecord[],
+  contacts: readonly ContactRecord[],
+): Promise<Set<string>> {
+  const { rows } = await connection.query<{ id: string }>({
+    name: 'insert-messages',
+    text: INSERT_MESSAGES,
+    values: [channelId, JSON.stringify(records.map(toInsert)), JSON.stringify(mergeById(contacts))],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** One record for each id, in the order of ids: an insert may not meet the same row twice. */
+export function mergeById<Item extends { id: string }>(records: readonly Item[]): Item[] {
+  const merged = new Map<string, Item>();
+  for (const record of records) merged.set(record.id, { ...merged.get(record.id), ...record });
+  return [...merged.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** `$1` the channel, `$3` the contacts as a JSON array. */
+export const UPSERT_CONTACTS = `
+INSERT INTO contacts (channel_id, id, name, push_name, lid)
+SELECT $1, c.id, c.name, c."pushName", c.lid
+FROM jsonb_to_recordset($3::jsonb) AS c(id text, name text, "pushName" text, lid text)
+ORDER BY c.id
+ON CONFLICT (channel_id, id) DO UPDATE SET
+  name = coalesce(excluded.name, contacts.name),
+  push_name = coalesce(excluded.push_name, contacts.push_name),
+  lid = coalesce(excluded.lid, contacts.lid)
+WHERE (coalesce(excluded.name, contacts.name), coalesce(excluded.push_name, contacts.push_name),
+  coalesce(excluded.lid, contacts.lid)) IS DISTINCT FROM (contacts.name, contacts.push_name, contacts.lid)`;
+
+const INSERT_MESSAGES = `
+WITH record AS (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS r(id text, chat_id text, key_id text, key_remote text,
+    key_participant text, aliases text[], from_me boolean, author text, author_name text, type text, source text,
+    timestamp bigint, device_id int, status text, content jsonb, proto text)
+), named AS (${UPSERT_CONTACTS}), inserted AS (
+  INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, key_participant, from_me, author, author_name,
+    type, source, timestamp, device_id, status, content, proto)
+  SELECT $1, id, chat_id, key_id, key_remote, key_participant, from_me, author, author_name, type, source, timestamp,
+    device_id, status, content, decode(proto, 'base64')
+  FROM record
+  WHERE NOT EXISTS (
+    SELECT FROM messages known
+    WHERE known.channel_id = $1 AND known.key_id = record.key_id AND known.from_me = record.from_me
+      AND known.key_remote = ANY (record.aliases)
+      AND (known.key_participant IS NULL OR known.key_participant = ANY (record.aliases)))
+  ON CONFLICT (channel_id, id) DO NOTHING
+  RETURNING id, key_id, from_me, status, timestamp
+), step AS (
+  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp)
+  SELECT $1, key_id, '', status, timestamp FROM inserted WHERE from_me AND status IS NOT NULL
+  ON CONFLICT DO NOTHING
+)
+SELECT id FROM inserted`;
+
+/**
+ * Makes the chats of new messages, or moves them up: last activity, last message, unread.
+ * @param live false for history, which says by itself what is unread
+ * @returns the name of each chat that has one
+ */
+export async function touchChats(
+  { connection, channelId }: ChannelTransaction,
+  messages: readonly Message[],
+  live: boolean,
+): Promise<Map<string, string>> {
+  const touched = touchedChats(messages);
+  const { rows } = await connection.query<{ id: string; name: string | null }>({
+    name: 'touch-chats',
+    text: TOUCH_CHATS,
+    values: [channelId, JSON.stringify(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })))],
+  });
+  const read = touched.filter(({ answered }) => answered);
+  if (live && read.length > 0) {
+    await connection.query({
+      name: 'answered-chats',
+      text: `UPDATE chats SET unread = r.unread FROM jsonb_to_recordset($2::jsonb) AS r(id text, unread int)
+             WHERE channel_id = $1 AND chats.id = r.id`,
+      values: [channelId, JSON.stringify(read)],
+    });
+  }
+  return new Map(rows.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
+}
+
+interface TouchedChat {
+  id: string;
+  type: string;
+  timestamp: number;
+  unread: number;
+  last_message_id: string | null;
+  /** Somebody wrote from the phone or another device: what came before has been seen. */
+  answered: boolean;
+}
+
+function touchedChats(messages: readonly Message[]): TouchedChat[] {
+  const chats = new Map<string, TouchedChat>();
+  for (const message of messages) {
+    const { id, chat_id: chatId, timestamp, from_me: fromMe, source } = message;
+    const chat = chats.get(chatId) ?? {
+      id: chatId,
+      type: chatType(chatId),
+      timestamp,
+      unread: 0,
+      last_message_id: null,
+      answered: false,
+    };
+    chats.set(chatId, chat);
+    if (!countsInChat(message)) continue;
+    if (chat.last_message_id === null || timestamp >= chat.timestamp) {
+      chat.timestamp = timestamp;
+      chat.last_message_id = id;
+    }
+    if (!fromMe) chat.unread += 1;
+    else if (source !== 'api') Object.assign(chat, { unread: 0, answered: true });
+  }
+  return [...chats.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The kind of a chat, by the server part of its id. */
+export function chatType(chatId: string): string {
+  const types: Record<string, string> = {
+    's.whatsapp.net': 'contact',
+    lid: 'contact',
+    'g.us': 'group',
+    broadcast: 'broadcast',
+    newsletter: 'newsletter',
+  };
+  return types[chatId.slice(chatId.lastIndexOf('@') + 1)] ?? 'unknown';
+}
+
+const TOUCH_CHATS = `
+INSERT INTO chats (channel_id, id, type, timestamp, unread, last_message_id)
+SELECT $1, r.id, r.type, r.timestamp, r.unread, r.last_message_id
+FROM jsonb_to_recordset($2::jsonb) AS r(id text, type text, timestamp bigint, unread int, last_message_id text)
+ON CONFLICT (channel_id, id) DO UPDATE SET
+  unread = chats.unread + excluded.unread,
+  last_message_id = CASE
+    WHEN chats.last_message_id IS NULL OR excluded.timestamp >= chats.timestamp
+    THEN coalesce(excluded.last_message_id, chats.last_message_id) ELSE chats.last_message_id END,
+  timestamp = CASE WHEN excluded.last_message_id IS NULL THEN chats.timestamp
+    ELSE greatest(chats.timestamp, excluded.timestamp) END
+RETURNING id, coalesce(name, (
+  SELECT coalesce(k.name, k.push_name) FROM contacts k
+  WHERE k.channel_id = chats.channel_id AND k.id = ${contactIdSql('chats.id')})) AS name`;
+
+/** Own messages of the channel by the network's ids, locked by the channel's transaction. */
+export async function ownMessages(
+  { connection, channelId }: ChannelTransaction,
+  keyIds: readonly string[],
+): Promise<Map<string, Message>> {
+  const { rows } = await connection.query<MessageRow & { key_id: string }>({
+    name: 'own-messages-by-key',
+    text: `SELECT id, chat_id, from_me, author, author_name, type, source, timestamp, device_id, status,
+             '{}'::jsonb AS content, key_id
+           FROM messages WHERE channel_id = $1 AND key_id = ANY ($2) AND from_me`,
+    values: [channelId, keyIds],
+  });
+  return new Map(rows.map((row) => [row.key_id, toMessage(row)]));
+}

@@ -1,0 +1,1 @@
+export { MessageReader, type StoredEvent } from './message-reader.js';

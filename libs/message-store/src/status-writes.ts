@@ -1,0 +1,146 @@
+import { MESSAGE_STATUS_CODES, type Message, type MessageStatus, type StatusEntry } from '@dormouse/gateway-contract';
+import type { ChannelTransaction, NewEvent } from './channel-events.js';
+import { isMessageStatus, StatusLadder, type ReceiptStatus, type StatusReport, type Step } from './status-ladder.js';
+
+/** A row of `receipts`. */
+export interface ReceiptRow {
+  key_id: string;
+  viewer_id: string;
+  status: string;
+  timestamp: string;
+  errors: StatusReport['errors'] | null;
+}
+
+/** What a set of reports does to the channel's own messages. */
+export interface StatusChanges {
+  /** Steps to write, for messages that are not known yet too. */
+  receipts: (Step & { keyId: string })[];
+  /** New status of messages, by public id. */
+  statuses: Map<string, MessageStatus>;
+  events: NewEvent[];
+}
+
+/**
+ * Works out what reports change. A report of a message that is not known is kept as it is: it is told when the message
+ * becomes known.
+ */
+export function changesOf(
+  reports: readonly StatusReport[],
+  messages: ReadonlyMap<string, Message>,
+  taken: readonly ReceiptRow[],
+): StatusChanges {
+  const ladders = new Map<string, StatusLadder>();
+  const changes: StatusChanges = { receipts: [], statuses: new Map(), events: [] };
+  for (const report of reports) {
+    const message = messages.get(report.keyId);
+    if (!message) {
+      changes.receipts.push({ ...report, viewerId: report.viewerId ?? '' });
+      continue;
+    }
+    const ladder = ladders.get(report.keyId) ?? ladderOf(message, report.keyId, taken);
+    ladders.set(report.keyId, ladder);
+    for (const step of ladder.take(report)) {
+      changes.receipts.push({ ...step, keyId: report.keyId });
+      changes.statuses.set(message.id, ladder.status);
+      changes.events.push(statusEvent(message, step));
+    }
+  }
+  return changes;
+}
+
+function ladderOf(message: Message, keyId: string, taken: readonly ReceiptRow[]): StatusLadder {
+  const own = taken.filter((row) => row.key_id === keyId);
+  return new StatusLadder(
+    message.status ?? 'pending',
+    own.map((row) => ({ viewerId: row.viewer_id, status: row.status })),
+  );
+}
+
+/** Stored receipts as reports, in the order in which a message takes its steps. */
+export function toReports(rows: readonly ReceiptRow[]): StatusReport[] {
+  return rows
+    .flatMap((row): StatusReport[] =>
+      isReceiptStatus(row.status)
+        ? [
+            {
+              keyId: row.key_id,
+              status: row.status,
+              timestamp: Number(row.timestamp),
+              ...(row.viewer_id !== '' && { viewerId: row.viewer_id }),
+              ...(row.errors && { errors: row.errors }),
+            },
+          ]
+        : [],
+    )
+    .sort((a, b) => MESSAGE_STATUS_CODES[a.status] - MESSAGE_STATUS_CODES[b.status] || a.timestamp - b.timestamp);
+}
+
+function isReceiptStatus(status: string): status is ReceiptStatus {
+  return isMessageStatus(status) && status !== 'pending' && status !== 'deleted';
+}
+
+/** One step as customers see it. */
+export function statusEntry(
+  message: { id: string; chat_id: string },
+  step: {
+    status: MessageStatus;
+    viewerId: string;
+    timestamp: number;
+    errors?: StatusReport['errors'] | null;
+  },
+): StatusEntry {
+  return {
+    id: message.id,
+    code: MESSAGE_STATUS_CODES[step.status],
+    status: step.status,
+    recipient_id: message.chat_id,
+    ...(step.viewerId !== '' && { viewer_id: step.viewerId }),
+    timestamp: String(step.timestamp),
+    ...(step.errors && { errors: step.errors }),
+  };
+}
+
+/** In a chat of two the viewer is the chat: only events of groups name one. */
+function statusEvent(message: Message, step: Step): NewEvent {
+  const { viewer_id: viewerId, ...entry } = statusEntry(message, step);
+  const shown = viewerId !== undefined && message.chat_id.endsWith('@g.us') ? { ...entry, viewer_id: viewerId } : entry;
+  return { type: 'statuses', method: 'post', payload: { statuses: [shown] } };
+}
+
+export async function receiptsOf(
+  { connection, channelId }: ChannelTransaction,
+  keyIds: readonly string[],
+): Promise<ReceiptRow[]> {
+  const { rows } = await connection.query<ReceiptRow>({
+    name: 'receipts-by-key',
+    text: `SELECT key_id, viewer_id, status, timestamp, errors FROM receipts
+           WHERE channel_id = $1 AND key_id = ANY ($2)`,
+    values: [channelId, keyIds],
+  });
+  return rows;
+}
+
+/** Writes the steps and the messages' new statuses; the events are the caller's to append. */
+export async function writeStatuses(
+  { connection, channelId }: ChannelTransaction,
+  changes: StatusChanges,
+): Promise<void> {
+  if (changes.receipts.length === 0) return;
+  const statuses = [...changes.statuses].map(([id, status]) => ({ id, status }));
+  await connection.query({
+    name: 'write-statuses',
+    text: WRITE_STATUSES,
+    values: [channelId, JSON.stringify(changes.receipts), JSON.stringify(statuses)],
+  });
+}
+
+const WRITE_STATUSES = `
+WITH step AS (
+  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
+  SELECT $1, r."keyId", r."viewerId", r.status, r.timestamp, r.errors
+  FROM jsonb_to_recordset($2::jsonb) AS r("keyId" text, "viewerId" text, status text, timestamp bigint, errors jsonb)
+  ON CONFLICT DO NOTHING
+)
+UPDATE messages SET status = r.status
+FROM jsonb_to_recordset($3::jsonb) AS r(id text, status text)
+WHERE messages.channel_id = $1 AND messages.id = r.id`;

@@ -1,0 +1,3 @@
+export { MessageWriter } from './message-writer.js';
+export type { ChatRecord, ContactRecord, MessageRecord, NetworkKey, StoredMessage } from './records.js';
+export type { StatusReport, ReceiptStatus } from './status-ladder.js';
