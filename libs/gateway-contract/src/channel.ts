@@ -1,4 +1,4 @@
-import type { ContactShape } from './chats.js';
+import type { ContactShape } from './contacts.js';
 
 /** States of a session; the table of moves is the session worker's. */
 export const SESSION_STATES = ['closed', 'connecting', 'qr', 'open', 'hibernating', 'hibernated', 'waking'] as const;
@@ -85,6 +85,8 @@ export interface Health {
   uptime: number;
   version: string;
   device_id?: number;
+  /** Address the session talks to the network from. */
+  ip?: string;
   status: ChannelStatus;
   user?: ContactShape;
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { bounded, flag, text, textUpTo } from './fields.js';
+import { MEDIA_KINDS } from './media.js';
 
 /** Webhook event types with the methods each can have. */
 export const WEBHOOK_EVENT_METHODS = {
@@ -43,12 +45,6 @@ const EVENT_TYPE_NAMES = [
   'status',
 ] as const;
 
-const between = (low: number, high: number) => `must be between ${low} and ${high}`;
-const bounded = (low: number, high: number) =>
-  z.number('must be a number').min(low, between(low, high)).max(high, between(low, high));
-const flag = z.boolean('must be true or false');
-const text = z.string('must be text');
-
 const webhookEvent = z.object({
   type: z.enum(EVENT_TYPE_NAMES),
   /** Absent = every method of the type. */
@@ -72,7 +68,6 @@ const webhookEntry = z.object({
   webhook_max_age_seconds: bounded(15, 172_800).optional(),
 });
 
-const MEDIA_KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
 const mediaSettings = z.object({ auto_download: z.array(z.enum(MEDIA_KINDS)), init_avatars: flag });
 
 const PROXY_PATTERN = /^socks5h?:\/\/(\S+):(\S+)@(((?:[0-9]{1,3}\.){3}[0-9]{1,3})|[a-zA-Z0-9.-]+):([0-9]{1,5})$|^$/;
@@ -84,7 +79,7 @@ export const settingsSchema = z.object({
   callback_persist: flag,
   media: mediaSettings,
   webhooks: z.array(webhookEntry),
-  proxy: text.regex(PROXY_PATTERN, 'must be socks5://user:password@host:port or empty'),
+  proxy: textUpTo(512).regex(PROXY_PATTERN, 'must be socks5://user:password@host:port or empty'),
   mobile_proxy: text.optional(),
   offline_mode: flag,
   full_history: flag,

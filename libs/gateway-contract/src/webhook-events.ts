@@ -1,14 +1,10 @@
-import type { Health } from './channel.js';
-import type { Message, StatusEntry } from './messages.js';
+import type { EventPayload } from './event-payloads.js';
 import {
   DEPRECATED_EVENT_TYPES,
   type WebhookEntry,
   type WebhookEventMethod,
   type WebhookEventType,
 } from './settings.js';
-
-/** What a webhook is told, without the envelope: exactly one key per call, never an empty list. */
-export type EventPayload = { messages: [Message] } | { statuses: [StatusEntry] } | { health: Health };
 
 /** Something the customer must hear. */
 export interface ChannelEvent {

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { MESSAGE_ID_PATTERN } from './ids.js';
+
+/** Kinds of fields, each with the sentence a customer reads when it does not fit. */
+export const text = z.string('must be text');
+export const flag = z.boolean('must be true or false');
+
+const between = (low: number, high: number) => `must be between ${low} and ${high}`;
+
+/** A number from `low` to `high`, both included. */
+export const bounded = (low: number, high: number) =>
+  z.number('must be a number').min(low, between(low, high)).max(high, between(low, high));
+
+/** A whole number from `low` to `high`, both included. */
+export const wholeNumber = (low: number, high: number) =>
+  z.int('must be a whole number').min(low, between(low, high)).max(high, between(low, high));
+
+/** A whole number as wide as the network's own fields. */
+export const int32 = wholeNumber(0, 2_147_483_647);
+
+/** Text of at most `max` UTF-16 code units; longer text is not looked at further. */
+export const textUpTo = (max: number) => text.max(max, { error: `must have at most ${max} characters`, abort: true });
+
+/** Longest text that is accepted, in UTF-16 code units. */
+export const MAX_TEXT_LENGTH = 65_536;
+export const longText = textUpTo(MAX_TEXT_LENGTH);
+
+/** Text in which there is something to read. */
+export const filledText = longText.refine((value) => /\S/.test(value), 'must not be empty');
+
+/** A field that names a message. */
+export const messageIdField = text.regex(MESSAGE_ID_PATTERN, 'not a message id');
+
+/** A list that drops repetitions and keeps the order of what remains. */
+export const distinct = <Item extends z.ZodType>(item: Item, max: number) =>
+  z
+    .array(item)
+    .min(1, 'must have at least 1 entry')
+    .max(max, `must have at most ${max} entries`)
+    .transform((items) => [...new Set(items)]);

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import type { ChatFacts } from './chats.js';
+import { participantField } from './contacts.js';
+import { distinct, filledText, longText, text } from './fields.js';
+import { expectObjectOrNothing, hasField, parseInput } from './parse.js';
+import { sendGroupInviteBody, type SendGroupInviteBody } from './plain-messages.js';
+import type { Page } from './queries.js';
+
+/** Pattern of invite codes: the part of a link after the host. */
+export const INVITE_CODE_PATTERN = /^[A-Za-z0-9]{14,22}$/;
+
+/** Most members a group can have. */
+export const MAX_GROUP_SIZE = 1_024;
+
+const participants = distinct(participantField, MAX_GROUP_SIZE);
+
+/** Body of POST /groups. */
+export const createGroupBody = z.object({ subject: filledText, participants });
+export type CreateGroupBody = z.output<typeof createGroupBody>;
+
+/** Body of POST and DELETE /groups/{GroupID}/participants and of PATCH and DELETE /groups/{GroupID}/admins. */
+export const participantsBody = z.object({ participants });
+export type ParticipantsBody = z.output<typeof participantsBody>;
+
+const info = {
+  subject: filledText.optional(),
+  /** '' removes it. */
+  description: longText.optional(),
+};
+
+/** Body of PATCH /groups/{GroupID}: what the group is called. */
+export const groupInfoBody = z
+  .object(info)
+  .refine(
+    (body) => hasField(body, 'subject') || hasField(body, 'description'),
+    'one of subject, description is required',
+  );
+export type GroupInfoBody = z.output<typeof groupInfoBody>;
+
+const setting = {
+  setting: z.enum(['send_messages', 'edit_group_info', 'approve_participants', 'add_participants']),
+  policy: z.enum(['anyone', 'admins']),
+};
+
+/** The other body of PATCH /groups/{GroupID}: who may do what. */
+export const groupSettingBody = z.object(setting);
+export type GroupSettingBody = z.output<typeof groupSettingBody>;
+
+/** What PATCH /groups/{GroupID} means: the two kinds of body do not mix. */
+export type PatchGroupAct = { act: 'info'; body: GroupInfoBody } | { act: 'setting'; body: GroupSettingBody };
+
+const eitherGroupBody = z.object({}).superRefine((body, context) => {
+  const isInfo = hasField(body, 'subject') || hasField(body, 'description');
+  const isSetting = hasField(body, 'setting') || hasField(body, 'policy');
+  if (isInfo && isSetting) context.addIssue('either subject and description, or setting with policy');
+  if (!isInfo && !isSetting) context.addIssue('one of subject, description, setting is required');
+});
+
+/** @throws {GatewayError} 400 */
+export function patchGroupAct(body: unknown): PatchGroupAct {
+  parseInput(eitherGroupBody.loose(), body);
+  return hasField(body, 'setting') || hasField(body, 'policy')
+    ? { act: 'setting', body: parseInput(groupSettingBody, body) }
+    : { act: 'info', body: parseInput(groupInfoBody, body) };
+}
+
+/** What POST /groups/link/{InviteCode} means: send the link when it says to whom, and never join then; else join. */
+export type GroupLinkAct = { act: 'send'; body: SendGroupInviteBody } | { act: 'join' };
+
+/**
+ * @param body undefined when the request has none
+ * @throws {GatewayError} 400
+ */
+export function groupLinkAct(body: unknown): GroupLinkAct {
+  expectObjectOrNothing(body);
+  return hasField(body, 'to') ? { act: 'send', body: parseInput(sendGroupInviteBody, body) } : { act: 'join' };
+}
+
+/** Commands about one group, as said to the worker. */
+const groupId = { groupId: text };
+export const groupInput = z.object(groupId);
+export const participantsInput = z.object({ ...groupId, participants });
+export const groupInfoInput = z.object({ ...groupId, ...info });
+export const groupSettingInput = z.object({ ...groupId, ...setting });
+export const joinGroupInput = z.object({ inviteCode: text });
+export type GroupInput = z.output<typeof groupInput>;
+export type ParticipantsInput = z.output<typeof participantsInput>;
+export type GroupInfoInput = z.output<typeof groupInfoInput>;
+export type GroupSettingInput = z.output<typeof groupSettingInput>;
+export type JoinGroupInput = z.output<typeof joinGroupInput>;
+
+/** A member of a group. */
+export interface Participant {
+  /** Contact id. */
+  id: string;
+  rank: 'admin' | 'member' | 'creator';
+}
+
+/** An invitation to send to somebody who cannot be added. */
+export interface ParticipantInvite {
+  participant: string;
+  invite_code: string;
+  invite_link: string;
+  /** Epoch seconds. */
+  expiration?: number;
+}
+
+/** A group as customers see it. */
+export interface Group extends ChatFacts {
+  id: string;
+  name: string;
+  type: 'group';
+  timestamp: number;
+  participants: Participant[];
+  participants_count: number;
+  /** Epoch seconds. */
+  created_at: number;
+  created_by?: string;
+  /** Epoch seconds of the last change of the name, and who made it. */
+  name_at?: number;
+  name_owner?: string;
+  description?: string;
+  description_owner?: string;
+  description_id?: string;
+  /** Only admins change name, picture and description. */
+  restricted?: boolean;
+  /** Only admins send. */
+  announcements?: boolean;
+  /** Members may add others. */
+  adminAddMemberMode?: boolean;
+  /** Seconds until messages disappear; 0 = never. */
+  ephemeral?: number;
+  isCommunityAnnounce?: boolean;
+  linkedParent?: string;
+  is_parent?: boolean;
+  is_default_subgroup?: boolean;
+  suspended?: boolean;
+  terminated?: boolean;
+  invite_code?: string;
+  performed_by?: string;
+}
+
+export interface GroupsList extends Page {
+  groups: Group[];
+}
+
+/** Answer of POST /groups. `group_id` repeats `id`: some clients read only that. */
+export interface GroupCreateResult {
+  id: string;
+  group_id: string;
+  name: string;
+  type: 'group';
+  timestamp: number;
+  participants: Participant[];
+  participants_count: number;
+  name_at?: number;
+  created_at: number;
+  created_by: string;
+  /** Contact ids of those who could not be added. */
+  unprocessed_participants?: string[];
+  invites?: ParticipantInvite[];
+}
+
+/** Answer of POST and DELETE /groups/{GroupID}/participants. Who was a member already counts as processed. */
+export interface ParticipantsResult {
+  success: true;
+  processed: string[];
+  failed: string[];
+  /** For those whose privacy settings refuse a direct add: send them these. */
+  invites?: ParticipantInvite[];
+}
+
+/** Answer of POST /groups/link/{InviteCode} without `to`. */
+export interface JoinGroupResult {
+  success: true;
+  group_id: string;
+}
+
+/** Answer of GET /groups/{GroupID}/invite. */
+export interface GroupInvite {
+  invite_code: string;
+  invite_link: string;
+}
+
+/** Answer of DELETE /groups/{GroupID}/invite: the new code. */
+export interface GroupInviteRevoked extends GroupInvite {
+  success: true;
+}

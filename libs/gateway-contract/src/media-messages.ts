@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { flag, int32, longText, text, textUpTo } from './fields.js';
+import { anyMedia, fileNameField, mediaOptions, storedMedia } from './media.js';
+import { indicatorSeconds, mentions, sendOptions } from './send-options.js';
+
+const mediaSend = { ...sendOptions, ...mediaOptions, media: anyMedia };
+/** A small picture as data: URI, shown before the media is loaded; made from the media when absent. */
+const preview = textUpTo(256 * 1024).optional();
+const captioned = { caption: longText.optional(), mentions: mentions.optional() };
+const pixels = { width: int32.optional(), height: int32.optional() };
+
+/** Body, and form, of POST /messages/image. */
+export const sendImageBody = z.object({ ...mediaSend, ...captioned, ...pixels, preview });
+export type SendImageBody = z.output<typeof sendImageBody>;
+
+/** Body, and form, of POST /messages/video. */
+export const sendVideoBody = z.object({ ...mediaSend, ...captioned, ...pixels, preview });
+export type SendVideoBody = z.output<typeof sendVideoBody>;
+
+/** Body, and form, of POST /messages/audio. */
+export const sendAudioBody = z.object({
+  ...mediaSend,
+  /** Duration; found in the file when absent. */
+  seconds: int32.optional(),
+  background_color: text.regex(/^#[0-9a-fA-F]{6,8}$/, 'must be a color like #00000000').optional(),
+});
+export type SendAudioBody = z.output<typeof sendAudioBody>;
+
+/** Body, and form, of POST /messages/voice. */
+export const sendVoiceBody = z.object({
+  ...mediaSend,
+  seconds: int32.optional(),
+  /** Seconds the recording indicator is shown before the send; the call returns after it. */
+  recording_time: indicatorSeconds.optional(),
+  /** 64 loudness values from 0 to 100, base64; computed when absent. */
+  waveform: textUpTo(1_024).optional(),
+});
+export type SendVoiceBody = z.output<typeof sendVoiceBody>;
+
+/** Body, and form, of POST /messages/document. */
+export const sendDocumentBody = z.object({ ...mediaSend, ...captioned, filename: fileNameField.optional() });
+export type SendDocumentBody = z.output<typeof sendDocumentBody>;
+
+/** Body, and form, of POST /messages/sticker. */
+export const sendStickerBody = z.object({ ...mediaSend, ...pixels, animated: flag.optional() });
+export type SendStickerBody = z.output<typeof sendStickerBody>;
+
+/**
+ * Each send as said to the worker: the media is in the object store by then. Parsing its own output changes nothing,
+ * because the worker parses again what the edge has parsed.
+ */
+const stored = { media: storedMedia };
+export const sendImageInput = sendImageBody.extend(stored);
+export const sendVideoInput = sendVideoBody.extend(stored);
+export const sendAudioInput = sendAudioBody.extend(stored);
+export const sendVoiceInput = sendVoiceBody.extend(stored);
+export const sendDocumentInput = sendDocumentBody.extend(stored);
+export const sendStickerInput = sendStickerBody.extend(stored);
+export type SendImageInput = z.output<typeof sendImageInput>;
+export type SendVideoInput = z.output<typeof sendVideoInput>;
+export type SendAudioInput = z.output<typeof sendAudioInput>;
+export type SendVoiceInput = z.output<typeof sendVoiceInput>;
+export type SendDocumentInput = z.output<typeof sendDocumentInput>;
+export type SendStickerInput = z.output<typeof sendStickerInput>;

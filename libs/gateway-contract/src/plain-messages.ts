@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { filledText, int32, longText, text, textUpTo, wholeNumber } from './fields.js';
+import { anyMedia, mediaOptions, storedMedia } from './media.js';
+import { mentions, sendOptions } from './send-options.js';
+
+const degrees = (limit: number) => {
+  const reason = `must be between -${limit} and ${limit}`;
+  return z.number('must be a number').min(-limit, reason).max(limit, reason);
+};
+
+/** Body of POST /messages/location. */
+export const sendLocationBody = z.object({
+  ...sendOptions,
+  latitude: degrees(90),
+  longitude: degrees(180),
+  name: longText.optional(),
+  address: longText.optional(),
+  url: longText.optional(),
+  /** A small picture of the map as data: URI. */
+  preview: textUpTo(256 * 1024).optional(),
+  /** Metres, metres per second, and degrees clockwise from north. */
+  accuracy: int32.optional(),
+  speed: int32.optional(),
+  degrees: int32.optional(),
+  comment: longText.optional(),
+});
+export type SendLocationBody = z.output<typeof sendLocationBody>;
+
+/** Body of POST /messages/contact. */
+export const sendContactBody = z.object({ ...sendOptions, name: filledText, vcard: filledText });
+export type SendContactBody = z.output<typeof sendContactBody>;
+
+const linkPreview = {
+  ...sendOptions,
+  ...mediaOptions,
+  /** The text; the link is the first one in it. */
+  body: filledText,
+  title: filledText,
+  description: longText.optional(),
+  /** The address the preview stands for; the link itself when absent. */
+  canonical: longText.optional(),
+  preview: textUpTo(256 * 1024).optional(),
+  mentions: mentions.optional(),
+};
+
+/** Body, and form, of POST /messages/link_preview; `media` is the picture. */
+export const sendLinkPreviewBody = z.object({ ...linkPreview, media: anyMedia.optional() });
+export type SendLinkPreviewBody = z.output<typeof sendLinkPreviewBody>;
+
+/** The same, as said to the worker. */
+export const sendLinkPreviewInput = z.object({ ...linkPreview, media: storedMedia.optional() });
+export type SendLinkPreviewInput = z.output<typeof sendLinkPreviewInput>;
+
+const OPTIONS_RANGE = 'must have 2 to 12 entries';
+
+/** Body of POST /messages/poll. */
+export const sendPollBody = z.object({
+  ...sendOptions,
+  title: filledText,
+  options: z
+    .array(filledText)
+    .min(2, OPTIONS_RANGE)
+    .max(12, OPTIONS_RANGE)
+    .refine((options) => new Set(options).size === options.length, 'must be unique'),
+  /** 1 = one choice, 0 = any number. */
+  count: wholeNumber(0, 1).default(0),
+});
+export type SendPollBody = z.output<typeof sendPollBody>;
+
+const PREVIEW_TYPES = ['group_picture', 'thumbnail', 'media', 'style1', 'style2', 'style3', 'none'] as const;
+
+const groupInvite = {
+  to: sendOptions.to,
+  quoted: sendOptions.quoted,
+  edit: sendOptions.edit,
+  ...mediaOptions,
+  title: longText.optional(),
+  /** `%URL%` in it is replaced by the link. */
+  body: longText.optional(),
+  preview_type: z.enum(PREVIEW_TYPES).default('group_picture'),
+  preview: textUpTo(256 * 1024).optional(),
+  mentions: mentions.optional(),
+};
+
+/** Body of POST /groups/link/{InviteCode} when it has `to`: the link is sent, the group is never joined. */
+export const sendGroupInviteBody = z.object({ ...groupInvite, media: anyMedia.optional() });
+export type SendGroupInviteBody = z.output<typeof sendGroupInviteBody>;
+
+/** The same, as said to the worker. */
+export const sendGroupInviteInput = z.object({ ...groupInvite, inviteCode: text, media: storedMedia.optional() });
+export type SendGroupInviteInput = z.output<typeof sendGroupInviteInput>;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { text } from './fields.js';
+import { anyMedia, storedMedia } from './media.js';
+
+const between = (low: number, high: number) => {
+  const reason = `must have ${low} to ${high} characters`;
+  return text.max(high, { error: reason, abort: true }).min(low, reason);
+};
+
+const fields = { name: between(3, 25).optional(), about: between(1, 139).optional() };
+const hasAny = (body: { name?: unknown; about?: unknown; icon?: unknown }) =>
+  body.name !== undefined || body.about !== undefined || body.icon !== undefined;
+const NOTHING = 'one of name, about, icon is required';
+
+/** Body, and form, of PATCH /users/profile. */
+export const updateProfileBody = z.object({ ...fields, icon: anyMedia.optional() }).refine(hasAny, NOTHING);
+export type UpdateProfileBody = z.output<typeof updateProfileBody>;
+
+/** The same, as said to the worker. */
+export const updateProfileInput = z.object({ ...fields, icon: storedMedia.optional() }).refine(hasAny, NOTHING);
+export type UpdateProfileInput = z.output<typeof updateProfileInput>;
+
+/** Answer of GET /users/profile and GET /contacts/{ContactID}/profile. */
+export interface UserProfile {
+  name: string;
+  about?: string;
+  /** URL of the small and of the whole picture. */
+  icon?: string;
+  icon_full?: string;
+  push_name?: string;
+  verified_name?: string;
+}

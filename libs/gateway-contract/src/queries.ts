@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+const COUNT_RANGE = 'must be between 1 and 500';
+const digits = (reason: string) =>
+  z
+    .string(reason)
+    .regex(/^\d{1,15}$/, reason)
+    .transform(Number);
+
+/** A number in the query, bounded. */
+const count = digits(COUNT_RANGE)
+  .refine((value) => value >= 1 && value <= 500, COUNT_RANGE)
+  .default(100);
+const offset = digits('must be 0 or more').default(0);
+
+/** true, false, 1 or 0: one family of clients sends digits. */
+export const queryBoolean = z
+  .enum(['true', 'false', '1', '0'], 'must be true or false')
+  .transform((text) => text === 'true' || text === '1');
+
+/** Epoch seconds; values from 1e12 on are read as milliseconds. */
+export const queryTime = z
+  .string('must be epoch seconds')
+  .regex(/^\d{1,20}(\.\d{1,20})?$/, 'must be epoch seconds')
+  .transform((text) => (Number(text) >= 1e12 ? Math.floor(Number(text) / 1000) : Number(text)));
+
+/** What every list takes. */
+export const pageQuery = z.object({ count, offset });
+export type PageQuery = z.output<typeof pageQuery>;
+
+/** How every list pages: `count` items from `offset`; `total` counts all that match. */
+export interface Page {
+  count: number;
+  total: number;
+  offset: number;
+}
+
+/** Query of GET /messages/{MessageID} and GET /groups/{GroupID}: ask the network first. */
+export const resyncQuery = z.object({ resync: queryBoolean.default(false) });
+export type ResyncQuery = z.output<typeof resyncQuery>;
+
+const COLOR = /^#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/;
+const color = z
+  .string('must be a color like #ffffff')
+  .regex(COLOR, 'must be a color like #ffffff')
+  .transform((text) => (text.startsWith('#') ? text : `#${text}`));
+const PIXELS_RANGE = 'must be between 32 and 2048';
+const pixels = z
+  .string(PIXELS_RANGE)
+  .regex(/^\d{1,6}(\.\d{1,6})?$/, PIXELS_RANGE)
+  .transform((text) => Math.round(Number(text)))
+  .refine((value) => value >= 32 && value <= 2_048, PIXELS_RANGE);
+
+/** Query of GET /users/login/image. `width` and `height` win over `size`; all are pixels. */
+export const loginImageQuery = z.object({
+  /** false: answer only if a pairing is running. */
+  wakeup: queryBoolean.default(true),
+  size: pixels.default(264),
+  width: pixels.optional(),
+  height: pixels.optional(),
+  color_light: color.optional(),
+  color_dark: color.optional(),
+});
+export type LoginImageQuery = z.output<typeof loginImageQuery>;

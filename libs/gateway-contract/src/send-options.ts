@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { bounded, flag, messageIdField, text, wholeNumber } from './fields.js';
+import { recipientSchema } from './ids.js';
+
+/** A person or a group named in a text. */
+const mention = text.regex(
+  /^\d{7,15}(@s\.whatsapp\.net)?$|^\d{10,31}@g\.us$/,
+  'must be phone digits, <digits>@s.whatsapp.net or a group id',
+);
+
+/** Whom a text or caption names. */
+export const mentions = z.array(mention);
+
+/** Seconds an indicator is shown before a send. */
+export const indicatorSeconds = bounded(0, 60);
+
+/** What every send takes. */
+export const sendOptions = {
+  to: recipientSchema,
+  /** The message this one answers. */
+  quoted: messageIdField.optional(),
+  /** An own message this one replaces: the rules of PUT /messages/{MessageID} apply. */
+  edit: messageIdField.optional(),
+  /** Seconds the typing indicator is shown before the send; the call returns after it. */
+  typing_time: indicatorSeconds.optional(),
+  /** Seconds until the message disappears. */
+  ephemeral: wholeNumber(1, 604_800).optional(),
+  view_once: flag.optional(),
+} as const;
+
+/** How long a send asks to be held up by its indicators, in milliseconds: added to the caller's wait. */
+export function indicatorsLastMs(input: {
+  typing_time?: number | undefined;
+  recording_time?: number | undefined;
+}): number {
+  return ((input.typing_time ?? 0) + (input.recording_time ?? 0)) * 1_000;
+}
