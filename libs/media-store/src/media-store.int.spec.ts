@@ -1,0 +1,262 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import type { TakenFile } from '@dormouse/media-files';
+import { ObjectStorage } from '@dormouse/object-storage';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
+import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { NetworkMedia } from './network.js';
+import { MediaReader } from './read.js';
+import { forgetChannelMedia, sweepMedia } from './retention.js';
+import { MediaUploads } from './uploads.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const START_MS = Date.UTC(2026, 10, 1);
+
+let nowMs = START_MS;
+let test: { database: TestStore; bucket: TestBucket };
+let database: RegionalDatabase;
+let storage: ObjectStorage;
+let uploads: MediaUploads;
+let reader: MediaReader;
+let network: NetworkMedia;
+let channel = '';
+
+const options = () => ({ database, storage, now: () => nowMs });
+
+beforeAll(async () => {
+  test = { database: await createTestDatabase('regional'), bucket: await createTestBucket() };
+  database = openRegionalDatabase({ url: test.database.url, applicationName: 'spec' });
+  storage = new ObjectStorage({ ...test.bucket, attempts: 1 });
+  uploads = new MediaUploads(options());
+  reader = new MediaReader(options());
+  network = new NetworkMedia(options());
+});
+
+afterAll(async () => {
+  storage.close();
+  await database.close();
+  await test.database.drop();
+  await test.bucket.drop();
+});
+
+beforeEach(() => {
+  channel = `CH-${randomBytes(4).toString('hex')}`;
+  nowMs = START_MS;
+});
+
+function fileOf(content: string | Buffer, facts: Partial<TakenFile> = {}): TakenFile {
+  const bytes = Buffer.from(content);
+  return {
+    path: '',
+    size: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest(),
+    head: bytes,
+    read: () => Readable.from([bytes]),
+    dispose: () => Promise.resolve(),
+    mimeType: 'image/png',
+    extension: 'png',
+    fileName: 'dot.png',
+    ...facts,
+  };
+}
+
+async function keysOf(channelId: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of storage.list(`media/${channelId}/`)) keys.push(key);
+  return keys;
+}
+
+const list = (query = {}) => reader.list(channel, { count: 100, offset: 0, sort: 'desc', ...query });
+
+async function bytesOf(id: string): Promise<string | undefined> {
+  const opened = await reader.open(channel, id);
+  return opened && (await buffer(opened.object.stream)).toString();
+}
+
+describe('uploads', () => {
+  it('keeps a file under an id of the agreed form and gives the same bytes back', async () => {
+    const kept = await uploads.keep(channel, fileOf('hello'), 'uploaded');
+    expect(kept.id).toMatch(/^png-[0-9a-f]{32}-[0-9a-f]{14}$/);
+    const opened = await reader.open(channel, kept.id);
+    expect((await buffer(opened?.object.stream ?? Readable.from([]))).toString()).toBe('hello');
+    expect(opened?.file).toMatchObject({ mimeType: 'image/png', fileName: 'dot.png', size: 5 });
+    const part = await reader.open(channel, kept.id, { range: { start: 1, end: 2 } });
+    expect((await buffer(part?.object.stream ?? Readable.from([]))).toString()).toBe('el');
+    await expect(reader.open(channel, kept.id, { range: { start: 5 } })).rejects.toMatchObject({ failure: 'range' });
+  });
+
+  it('stores the same bytes of a channel once, also when they come at the same time', async () => {
+    const kept = await Promise.all(
+      ['a.png', 'a.png', 'b.png', 'b.png', 'c.png'].map((fileName) =>
+        uploads.keep(channel, fileOf('same', { fileName }), 'uploaded'),
+      ),
+    );
+    await sweepMedia(options());
+    expect(await keysOf(channel)).toHaveLength(1);
+    expect(new Set(kept.map((file) => file.id)).size).toBe(3);
+    expect(await Promise.all(kept.map((file) => bytesOf(file.id)))).toEqual(Array(5).fill('same'));
+  });
+
+  it('shows a file to its own channel only', async () => {
+    const kept = await uploads.keep(channel, fileOf('mine'), 'uploaded');
+    expect(await reader.file('CH-other', kept.id)).toBeUndefined();
+    expect(await uploads.delete('CH-other', kept.id)).toBe(false);
+    expect(await bytesOf(kept.id)).toBe('mine');
+  });
+
+  it('deletes the bytes with the last file that uses them, and not before', async () => {
+    const first = await uploads.keep(channel, fileOf('shared', { fileName: 'a.png' }), 'uploaded');
+    const second = await uploads.keep(channel, fileOf('shared', { fileName: 'b.png' }), 'sent');
+    expect(await uploads.delete(channel, first.id)).toBe(true);
+    expect(await uploads.delete(channel, first.id)).toBe(false);
+    expect(await bytesOf(first.id)).toBeUndefined();
+    expect(await bytesOf(second.id)).toBe('shared');
+    await uploads.delete(channel, second.id);
+    expect(await keysOf(channel)).toEqual([]);
+  });
+
+  it('never leaves a file without bytes when the same content is deleted and given at once', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const kept = await uploads.keep(channel, fileOf('contended'), 'uploaded');
+      const [, again] = await Promise.all([
+        uploads.delete(channel, kept.id),
+        uploads.keep(channel, fileOf('contended', { fileName: `${round}.png` }), 'uploaded'),
+        uploads.keep(channel, fileOf('contended'), 'sent'),
+      ]);
+      expect(await bytesOf(again.id)).toBe('contended');
+    }
+  });
+
+  it('keeps nothing when the storage is away, and says 502', async () => {
+    const away = new ObjectStorage({ ...test.bucket, endpoint: 'http://127.0.0.1:9', attempts: 1 });
+    await expect(
+      new MediaUploads({ ...options(), storage: away }).keep(channel, fileOf('lost'), 'uploaded'),
+    ).rejects.toMatchObject({ status: 502 });
+    away.close();
+    expect((await list()).total).toBe(0);
+    nowMs += 2 * DAY_MS;
+    await sweepMedia(options());
+    const rows = await database.pool.query('SELECT 1 FROM media_objects WHERE channel_id = $1', [channel]);
+    expect(rows.rowCount).toBe(0);
+  });
+});
+
+describe('the list', () => {
+  it('has uploaded files only, by time, paged, with links that work without a token', async () => {
+    const ids: string[] = [];
+    for (const [index, name] of ['one', 'two', 'three'].entries()) {
+      nowMs = START_MS + index * 1_000;
+      ids.push((await uploads.keep(channel, fileOf(name, { fileName: `${name}.png` }), 'uploaded')).id);
+    }
+    await uploads.keep(channel, fileOf('with a send'), 'sent');
+    const all = await list();
+    expect(all.total).toBe(3);
+    expect(all.files.map((file) => file.id)).toEqual([...ids].reverse());
+    expect(all.files[0]).toMatchObject({
+      mime_type: 'image/png',
+      file_size: 5,
+      file_name: 'three.png',
+      timestamp: START_MS / 1_000 + 2,
+      sha256: createHash('sha256').update('three').digest('base64'),
+    });
+    const link = await fetch(all.files[0]?.link ?? '');
+    expect(await link.text()).toBe('three');
+    expect(link.headers.get('content-disposition')).toBe('attachment; filename="three.png"');
+    expect(await list({ sort: 'asc', count: 1, offset: 1 })).toMatchObject({ total: 3, files: [{ id: ids[1] }] });
+    expect(await list({ offset: 5 })).toEqual({ files: [], total: 3 });
+    const second = START_MS / 1_000 + 1;
+    expect((await list({ timeFrom: second, timeTo: second })).files.map((file) => file.id)).toEqual([ids[1]]);
+  });
+});
+
+describe('retention', () => {
+  it('ends a file 30 days after it was last given, and its bytes with the sweep', async () => {
+    const old = await uploads.keep(channel, fileOf('old', { fileName: 'old.png' }), 'uploaded');
+    const again = await uploads.keep(channel, fileOf('again'), 'uploaded');
+    nowMs += 20 * DAY_MS;
+    expect((await uploads.keep(channel, fileOf('again'), 'uploaded')).id).toBe(again.id);
+    nowMs += 10 * DAY_MS;
+    expect(await reader.file(channel, old.id)).toBeUndefined();
+    expect(await bytesOf(again.id)).toBe('again');
+    expect(await keysOf(channel)).toHaveLength(2);
+    const swept = await sweepMedia(options());
+    expect(Math.min(swept.expiredFiles, swept.deletedObjects)).toBeGreaterThan(0);
+    expect(await keysOf(channel)).toHaveLength(1);
+    expect(await bytesOf(again.id)).toBe('again');
+  });
+
+  it('tries the deletion again after the storage was away', async () => {
+    const kept = await uploads.keep(channel, fileOf('stays a while'), 'uploaded');
+    const away = new ObjectStorage({ ...test.bucket, endpoint: 'http://127.0.0.1:9', attempts: 1 });
+    expect(await new MediaUploads({ ...options(), storage: away }).delete(channel, kept.id)).toBe(true);
+    away.close();
+    expect(await keysOf(channel)).toHaveLength(1);
+    await sweepMedia(options());
+    expect(await keysOf(channel)).toEqual([]);
+  });
+
+  it('ends everything of a deleted channel', async () => {
+    await uploads.keep(channel, fileOf('a'), 'uploaded');
+    await uploads.keep(channel, fileOf('b'), 'sent');
+    await forgetChannelMedia(options(), channel);
+    await sweepMedia(options());
+    expect(await keysOf(channel)).toEqual([]);
+  });
+});
+
+describe('the network half', () => {
+  const RECEIVED = 'jpeg-3eb0000000000000001004-c002039eda2fd7';
+  const facts = { mimeType: 'image/jpeg' };
+
+  it('keeps received bytes under the id of their message, however often', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      await network.keepReceived(channel, RECEIVED, fileOf('picture'), facts);
+    }
+    expect(await bytesOf(RECEIVED)).toBe('picture');
+    expect(await keysOf(channel)).toHaveLength(1);
+    expect((await list()).total).toBe(0);
+  });
+
+  it('names content that is there already without storing it again, and says when it is not', async () => {
+    const kept = await uploads.keep(channel, fileOf('meme'), 'uploaded');
+    const named = await network.nameKnown(channel, RECEIVED, kept.sha256, { ...facts, origin: 'received' });
+    expect(named).toEqual({ objectKey: kept.objectKey });
+    await uploads.delete(channel, kept.id);
+    expect(await bytesOf(RECEIVED)).toBe('meme');
+    expect(await network.nameKnown(channel, 'x-00', randomBytes(32), { ...facts, origin: 'sent' })).toBeUndefined();
+  });
+
+  it('replaces what an id meant before, and drops bytes that nothing uses then', async () => {
+    await network.keepReceived(channel, RECEIVED, fileOf('half'), facts);
+    await network.keepReceived(channel, RECEIVED, fileOf('whole'), facts);
+    await sweepMedia(options());
+    expect(await bytesOf(RECEIVED)).toBe('whole');
+    expect(await keysOf(channel)).toHaveLength(1);
+  });
+
+  it('remembers the copies of an object per variant, until the object goes', async () => {
+    const kept = await uploads.keep(channel, fileOf('copied'), 'uploaded');
+    const copy = {
+      directPath: '/v/t62/1',
+      url: undefined,
+      mediaKey: randomBytes(32),
+      fileSha256: randomBytes(32),
+      fileEncSha256: randomBytes(32),
+      fileLength: 6,
+      prepared: { width: 1, height: 1 },
+      uploadedAtMs: nowMs,
+    };
+    await network.rememberCopy(kept.objectKey, 'image', { ...copy, directPath: '/v/t62/0' });
+    await network.rememberCopy(kept.objectKey, 'image', copy);
+    await network.rememberCopy(kept.objectKey, 'document', copy);
+    expect(await network.copy(kept.objectKey, 'image')).toEqual(copy);
+    await network.forgetCopy(kept.objectKey, 'document');
+    expect(await network.copy(kept.objectKey, 'document')).toBeUndefined();
+    await uploads.delete(channel, kept.id);
+    expect(await network.copy(kept.objectKey, 'image')).toBeUndefined();
+    await network.rememberCopy(kept.objectKey, 'image', copy);
+    expect(await network.copy(kept.objectKey, 'image')).toBeUndefined();
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * The worker's half: files that came with messages, names of sent files by their message, and where the network holds
+ * copies. Unfenced on purpose: all of it is true whoever writes it, and says nothing of who owns a channel.
+ */
+import { transaction } from '@dormouse/database';
+import type { SpooledFile } from '@dormouse/media-files';
+import type { FileFacts, MediaOrigin } from './media-file.js';
+import {
+  DEFAULT_RETENTION_MS,
+  holdObject,
+  withStoredBytes,
+  writeFile,
+  type MediaStoreOptions,
+} from './media-objects.js';
+
+export type { MediaStoreOptions } from './media-objects.js';
+
+/** Where the network holds a prepared file, and what a message that points to it must say. */
+export interface NetworkCopy {
+  directPath: string;
+  url: string | undefined;
+  mediaKey: Uint8Array;
+  fileSha256: Uint8Array;
+  fileEncSha256: Uint8Array;
+  fileLength: number;
+  /** What preparation found or made, as JSON; its reader checks the shape. */
+  prepared: unknown;
+  uploadedAtMs: number;
+}
+
+interface CopyRow {
+  direct_path: string;
+  url: string | null;
+  media_key: Buffer;
+  file_sha256: Buffer;
+  file_enc_sha256: Buffer;
+  file_length: string;
+  prepared: unknown;
+  uploaded_at: Date;
+}
+
+export class NetworkMedia {
+  readonly #times: () => { nowMs: number; retentionMs: number };
+
+  constructor(private readonly options: MediaStoreOptions) {
+    const { now = Date.now, retentionMs = DEFAULT_RETENTION_MS } = options;
+    this.#times = () => ({ nowMs: now(), retentionMs });
+  }
+
+  /**
+   * Keeps the bytes of a received message under the message's media id. Doing it again replaces nothing but the expiry.
+   * @throws {GatewayError} 502 when the storage is away
+   */
+  async keepReceived(
+    channelId: string,
+    id: string,
+    file: SpooledFile,
+    facts: FileFacts,
+  ): Promise<{ objectKey: string }> {
+    return withStoredBytes(this.options, channelId, { ...file, mimeType: facts.mimeType }, async (connection, key) => {
+      await writeFile(connection, channelId, { ...facts, id, origin: 'received' }, key, this.#times());
+      return { objectKey: key };
+    });
+  }
+
+  /**
+   * Gives content the channel already has one more id, without moving a byte: a received message whose hash is known,
+   * or the message that carried a file given with a send.
+   * @returns undefined when the channel has no such content
+   */
+  async nameKnown(
+    channelId: string,
+    id: string,
+    sha256: Uint8Array,
+    facts: FileFacts & { origin: Exclude<MediaOrigin, 'uploaded'> },
+  ): Promise<{ objectKey: string } | undefined> {
+    return transaction(this.options.database, async (connection) => {
+      const objectKey = await holdObject(connection, channelId, Buffer.from(sha256));
+      if (objectKey === undefined) return undefined;
+      await writeFile(connection, channelId, { ...facts, id }, objectKey, this.#times());
+      return { objectKey };
+    });
+  }
+
+  /** The network's copy of an object in one variant, however old. */
+  async copy(objectKey: string, variant: string): Promise<NetworkCopy | undefined> {
+    const found = await this.options.database.pool.query<CopyRow>({
+      name: 'media-copy',
+      text: `SELECT direct_path, url, media_key, file_sha256, file_enc_sha256, file_length, prepared, uploaded_at
+             FROM media_network_copies WHERE object_key = $1 AND variant = $2`,
+      values: [objectKey, variant],
+    });
+    const [row] = found.rows;
+    return (
+      row && {
+        directPath: row.direct_path,
+        url: row.url ?? undefined,
+        mediaKey: row.media_key,
+        fileSha256: row.file_sha256,
+        fileEncSha256: row.file_enc_sha256,
+        fileLength: Number(row.file_length),
+        prepared: row.prepared,
+        uploadedAtMs: row.uploaded_at.getTime(),
+      }
+    );
+  }
+
+  /** Remembers a copy in place of an earlier one. An object that was deleted meanwhile has none, which is fine. */
+  async rememberCopy(objectKey: string, variant: string, copy: NetworkCopy): Promise<void> {
+    await this.options.database.pool.query({
+      name: 'media-remember-copy',
+      text: `INSERT INTO media_network_copies (object_key, variant, direct_path, url, media_key, file_sha256,
+               file_enc_sha256, file_length, prepared, uploaded_at)
+             SELECT key, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM media_objects WHERE key = $1
+             ON CONFLICT (object_key, variant) DO UPDATE
+             SET direct_path = excluded.direct_path, url = excluded.url, media_key = excluded.media_key,
+                 file_sha256 = excluded.file_sha256, file_enc_sha256 = excluded.file_enc_sha256,
+                 file_length = excluded.file_length, prepared = excluded.prepared, uploaded_at = excluded.uploaded_at`,
+      values: [
+        objectKey,
+        variant,
+        copy.directPath,
+        copy.url ?? null,
+        Buffer.from(copy.mediaKey),
+        Buffer.from(copy.fileSha256),
+        Buffer.from(copy.fileEncSha256),
+        copy.fileLength,
+        JSON.stringify(copy.prepared),
+        new Date(copy.uploadedAtMs),
+      ],
+    });
+  }
+
+  /** Forgets every copy that points to a path the network no longer has. */
+  async forgetCopy(objectKey: string, variant: string): Promise<void> {
+    await this.options.database.pool.query({
+      name: 'media-forget-copy',
+      text: 'DELETE FROM media_network_copies WHERE object_key = $1 AND variant = $2',
+      values: [objectKey, variant],
+    });
+  }
+}

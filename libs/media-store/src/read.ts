@@ -1,0 +1,127 @@
+/** What both the edge and the worker read of a channel's files. */
+import { isObjectFailure, type ByteRange, type StoredObject } from '@dormouse/object-storage';
+import { downloadNameOf, FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
+import type { MediaStoreOptions } from './media-objects.js';
+import { storageFailure } from './storage-failure.js';
+
+export { downloadNameOf, newMediaId, type FileFacts, type MediaFile, type MediaOrigin } from './media-file.js';
+export type { MediaStoreOptions } from './media-objects.js';
+export { storageFailure } from './storage-failure.js';
+
+/** Which uploaded files, in which order. Times are epoch seconds, inclusive. */
+export interface MediaListQuery {
+  count: number;
+  offset: number;
+  timeFrom?: number | undefined;
+  timeTo?: number | undefined;
+  sort: 'asc' | 'desc';
+}
+
+/** A file as GET /media lists it. */
+export interface ListedFile {
+  id: string;
+  mime_type: string;
+  file_size: number;
+  /** Epoch seconds. */
+  timestamp: number;
+  /** Base64. */
+  sha256: string;
+  file_name?: string;
+  link: string;
+}
+
+/** A file and the bytes asked for. */
+export interface OpenedFile {
+  file: MediaFile;
+  /** Its stream must be consumed or destroyed. */
+  object: StoredObject;
+}
+
+export class MediaReader {
+  readonly #now: () => number;
+  readonly #linkTtlS: number;
+
+  /** @param options.linkTtlS how long links work, in seconds; a day unless given, 7 days at most */
+  constructor(private readonly options: Omit<MediaStoreOptions, 'retentionMs'> & { linkTtlS?: number }) {
+    this.#now = options.now ?? Date.now;
+    this.#linkTtlS = options.linkTtlS ?? 24 * 60 * 60;
+  }
+
+  /** A file by its id; undefined when the channel has none, or it has expired. */
+  async file(channelId: string, id: string): Promise<MediaFile | undefined> {
+    const found = await this.options.database.pool.query<MediaFileRow>({
+      name: 'media-file',
+      text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
+             WHERE f.channel_id = $1 AND f.id = $2 AND f.expires_at > $3`,
+      values: [channelId, id, new Date(this.#now())],
+    });
+    return found.rows[0] && mediaFileOf(found.rows[0]);
+  }
+
+  /** The uploaded files of a channel by time, and how many match before paging. */
+  async list(channelId: string, query: MediaListQuery): Promise<{ files: ListedFile[]; total: number }> {
+    const { pool } = this.options.database;
+    const matching = `FROM media_files f JOIN media_objects o ON o.key = f.object_key
+      WHERE f.channel_id = $1 AND f.origin = 'uploaded' AND f.expires_at > $2
+        AND f.created_at >= $3 AND f.created_at < $4`;
+    const values = [
+      channelId,
+      new Date(this.#now()),
+      new Date((query.timeFrom ?? 0) * 1_000),
+      // Inclusive to the second, while rows have milliseconds.
+      query.timeTo === undefined ? 'infinity' : new Date((Math.floor(query.timeTo) + 1) * 1_000),
+    ];
+    const direction = query.sort === 'asc' ? 'ASC' : 'DESC';
+    const [counted, page] = await Promise.all([
+      pool.query<{ total: string }>({ name: 'media-count', text: `SELECT count(*) AS total ${matching}`, values }),
+      pool.query<MediaFileRow>({
+        name: `media-list-${direction}`,
+        text: `SELECT ${FILE_COLUMNS} ${matching} ORDER BY f.created_at ${direction}, f.id ${direction} LIMIT $5 OFFSET $6`,
+        values: [...values, query.count, query.offset],
+      }),
+    ]);
+    const files = await Promise.all(page.rows.map((row) => this.#listed(mediaFileOf(row))));
+    return { files, total: Number(counted.rows[0]?.total ?? 0) };
+  }
+
+  async #listed(file: MediaFile): Promise<ListedFile> {
+    return {
+      id: file.id,
+      mime_type: file.mimeType,
+      file_size: file.size,
+      timestamp: Math.floor(file.createdAtMs / 1_000),
+      sha256: file.sha256.toString('base64'),
+      ...(file.fileName !== undefined && { file_name: file.fileName }),
+      link: await this.link(file),
+    };
+  }
+
+  /**
+   * Opens a file, or a part of it, for reading.
+   * @returns undefined when the channel has no such file, or its bytes are gone
+   * @throws {GatewayError} 502 when the storage is away; ObjectStorageError 'range' outside the file
+   */
+  async open(
+    channelId: string,
+    id: string,
+    options: { range?: ByteRange; signal?: AbortSignal } = {},
+  ): Promise<OpenedFile | undefined> {
+    const file = await this.file(channelId, id);
+    if (!file) return undefined;
+    try {
+      return { file, object: await this.options.storage.get(file.objectKey, options) };
+    } catch (error) {
+      if (isObjectFailure(error, 'missing')) return undefined;
+      throw isObjectFailure(error, 'range') ? error : storageFailure(error);
+    }
+  }
+
+  /** A link to the bytes that works without a token and expires. */
+  async link(file: Pick<MediaFile, 'id' | 'objectKey' | 'mimeType' | 'fileName'>): Promise<string> {
+    return this.options.storage.signGet(file.objectKey, {
+      expiresInS: this.#linkTtlS,
+      downloadName: downloadNameOf(file),
+      contentType: file.mimeType,
+    });
+  }
+}

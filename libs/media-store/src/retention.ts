@@ -1,0 +1,100 @@
+/**
+ * The sweep that ends files and bytes whose time has come. It goes by dates in the database, in small steps, each of
+ * which may be repeated; several sweepers at once pass each other by.
+ */
+import { transaction } from '@dormouse/database';
+import { deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
+
+/** A write that has not ended by then never will. */
+const ABANDONED_WRITE_MS = 24 * 60 * 60 * 1_000;
+const BATCH = 500;
+
+export interface SweepResult {
+  /** Files whose retention ended. */
+  expiredFiles: number;
+  /** Objects deleted from the storage. */
+  deletedObjects: number;
+}
+
+type Options = Omit<MediaStoreOptions, 'retentionMs'>;
+
+/** @returns how many files it removed; objects somebody holds just now are left to the next step or sweep */
+async function expireBatch({ database, now = Date.now }: Options): Promise<number> {
+  return transaction(database, async (connection) => {
+    const held = await connection.query<{ key: string }>({
+      name: 'media-hold-expired',
+      text: `SELECT key FROM media_objects WHERE key IN (
+               SELECT object_key FROM media_files WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
+             FOR UPDATE SKIP LOCKED`,
+      values: [new Date(now()), BATCH],
+    });
+    const keys = held.rows.map((row) => row.key);
+    const expired = await connection.query({
+      name: 'media-expire',
+      text: 'DELETE FROM media_files WHERE object_key = ANY($1) AND expires_at <= $2',
+      values: [keys, new Date(now())],
+    });
+    await doomUnused(connection, keys, now());
+    return expired.rowCount ?? 0;
+  });
+}
+
+async function doomAbandoned({ database, now = Date.now }: Options): Promise<void> {
+  await database.pool.query({
+    name: 'media-doom-abandoned',
+    text: `UPDATE media_objects SET doomed_at = $1
+           WHERE doomed_at IS NULL AND stored_at IS NULL AND created_at < $2`,
+    values: [new Date(now()), new Date(now() - ABANDONED_WRITE_MS)],
+  });
+}
+
+async function deleteBatch(options: Options): Promise<number> {
+  const doomed = await options.database.pool.query<{ key: string }>({
+    name: 'media-doomed',
+    text: 'SELECT key FROM media_objects WHERE doomed_at IS NOT NULL ORDER BY doomed_at LIMIT $1',
+    values: [BATCH],
+  });
+  await deleteDoomed(
+    options,
+    doomed.rows.map((row) => row.key),
+  );
+  return doomed.rows.length;
+}
+
+/**
+ * Removes expired files and deletes the bytes nobody uses any more, until none are left or the signal says stop.
+ * @throws when PostgreSQL or the storage fails; what is left is for the next sweep
+ */
+export async function sweepMedia(options: Options, signal?: AbortSignal): Promise<SweepResult> {
+  const result: SweepResult = { expiredFiles: 0, deletedObjects: 0 };
+  for (let step = BATCH; step === BATCH && !signal?.aborted;) {
+    step = await expireBatch(options);
+    result.expiredFiles += step;
+  }
+  await doomAbandoned(options);
+  for (let step = BATCH; step === BATCH && !signal?.aborted;) {
+    step = await deleteBatch(options);
+    result.deletedObjects += step;
+  }
+  return result;
+}
+
+/** Ends every file of a channel that is being deleted; the next sweep deletes the bytes. */
+export async function forgetChannelMedia(options: Options, channelId: string): Promise<void> {
+  const { database, now = Date.now } = options;
+  await transaction(database, async (connection) => {
+    const used = await connection.query<{ object_key: string }>({
+      name: 'media-of-channel',
+      text: 'SELECT DISTINCT object_key FROM media_files WHERE channel_id = $1',
+      values: [channelId],
+    });
+    const keys = used.rows.map((row) => row.object_key);
+    await lockObjects(connection, keys);
+    await connection.query({
+      name: 'media-forget-channel',
+      text: 'DELETE FROM media_files WHERE channel_id = $1 AND object_key = ANY($2)',
+      values: [channelId, keys],
+    });
+    await doomUnused(connection, keys, now());
+  });
+}

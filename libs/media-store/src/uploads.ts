@@ -1,0 +1,91 @@
+/** The edge's half: what customers give. Only the edge writes these. */
+import { transaction, type Connection } from '@dormouse/database';
+import type { TakenFile } from '@dormouse/media-files';
+import { FILE_COLUMNS, mediaFileOf, newMediaId, type MediaFile, type MediaFileRow } from './media-file.js';
+import {
+  DEFAULT_RETENTION_MS,
+  deleteDoomed,
+  doomUnused,
+  lockObjects,
+  withStoredBytes,
+  writeFile,
+  type MediaStoreOptions,
+} from './media-objects.js';
+
+export type { MediaFile, MediaOrigin } from './media-file.js';
+export type { MediaStoreOptions } from './media-objects.js';
+
+export class MediaUploads {
+  readonly #retentionMs: number;
+  readonly #now: () => number;
+
+  constructor(private readonly options: MediaStoreOptions) {
+    this.#retentionMs = options.retentionMs ?? DEFAULT_RETENTION_MS;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /**
+   * Keeps a file that was taken in. Bytes this channel has already are not stored again; given under the same name and
+   * type they are the same file, whose retention begins anew.
+   * @param origin 'uploaded' is listed by GET /media, 'sent' (given with a send) is not
+   * @throws {GatewayError} 502 when the storage is away; nothing is kept then
+   */
+  async keep(channelId: string, file: TakenFile, origin: 'uploaded' | 'sent'): Promise<MediaFile> {
+    return withStoredBytes(this.options, channelId, file, async (connection, objectKey) => {
+      const { mimeType, fileName } = file;
+      const id = (await this.#sameFile(connection, channelId, file, origin, objectKey)) ?? newMediaId(file.extension);
+      const times = { nowMs: this.#now(), retentionMs: this.#retentionMs };
+      await writeFile(connection, channelId, { id, origin, mimeType, fileName }, objectKey, times);
+      const written = await connection.query<MediaFileRow>({
+        name: 'media-written',
+        text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
+               WHERE f.channel_id = $1 AND f.id = $2`,
+        values: [channelId, id],
+      });
+      const [row] = written.rows;
+      if (!row) throw new Error('the file just written is not there');
+      return mediaFileOf(row);
+    });
+  }
+
+  async #sameFile(
+    connection: Connection,
+    channelId: string,
+    file: TakenFile,
+    origin: string,
+    objectKey: string,
+  ): Promise<string | undefined> {
+    const found = await connection.query<{ id: string }>({
+      name: 'media-same-file',
+      text: `SELECT id FROM media_files
+             WHERE object_key = $1 AND channel_id = $2 AND origin = $3 AND mime_type = $4
+               AND file_name IS NOT DISTINCT FROM $5 AND expires_at > $6
+             ORDER BY created_at, id LIMIT 1`,
+      values: [objectKey, channelId, origin, file.mimeType, file.fileName ?? null, new Date(this.#now())],
+    });
+    return found.rows[0]?.id;
+  }
+
+  /** Deletes a file, and its bytes with the last file that uses them. False when the channel has no such file. */
+  async delete(channelId: string, id: string): Promise<boolean> {
+    const { database } = this.options;
+    const gone = await transaction(database, async (connection) => {
+      const found = await connection.query<{ object_key: string }>({
+        name: 'media-find-file',
+        text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 AND expires_at > $3',
+        values: [channelId, id, new Date(this.#now())],
+      });
+      const keys = found.rows.map((row) => row.object_key);
+      await lockObjects(connection, keys);
+      const removed = await connection.query({
+        name: 'media-delete-file',
+        text: 'DELETE FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key = ANY($3)',
+        values: [channelId, id, keys],
+      });
+      return { removed: removed.rowCount === 1, doomed: await doomUnused(connection, keys, this.#now()) };
+    });
+    // The file is gone for everybody; bytes the storage does not delete now are left to the sweep.
+    await deleteDoomed(this.options, gone.doomed).catch(() => undefined);
+    return gone.removed;
+  }
+}
