@@ -74,7 +74,7 @@ export function prettyLine(source: string, text: string, colors: Colors, now = (
   const label = colors[sourceColor(source)](source.padEnd(SOURCE_WIDTH));
   const record = parseObject(text);
   if (!record) return `${colors.gray(clock(undefined, now))} ${label}       ${text}`;
-  const logged = String(record.level ?? '');
+  const logged = typeof record.level === 'string' || typeof record.level === 'number' ? String(record.level) : '';
   const level = LEVEL_NAMES[logged] ?? logged;
   const fields = Object.entries(record)
     .filter(([name]) => !OMITTED.has(name))

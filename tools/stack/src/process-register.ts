@@ -119,6 +119,7 @@ export class ProcessRegister {
         if (holder !== undefined) {
           throw new Error(
             `Dormouse already runs on ${this.dataDir} (process ${holder}). Stop that one first, or choose another folder with --data.`,
+            { cause: error },
           );
         }
         rmSync(this.#lock, { force: true });

@@ -21,7 +21,7 @@ export async function redisLines(url: string, commands: readonly string[]): Prom
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('Redis does not answer.')));
     socket.once('error', reject);
     socket.once('close', () => reject(new Error('Redis closed the connection.')));
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('utf8');
       const received = text.split('\r\n').slice(0, -1);
       if (received.length < all.length) return;

@@ -102,7 +102,9 @@ async function objects(options: StoresOptions): Promise<Started<Stores['objects'
 export async function startStores(options: StoresOptions): Promise<Stores> {
   const [data, cache, files] = await Promise.allSettled([databases(options), redis(options), objects(options)]);
   const stop = async (): Promise<void> => {
-    await Promise.all([data, cache, files].map((one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)));
+    await Promise.all(
+      [data, cache, files].map((one) => (one.status === 'fulfilled' ? one.value.stop() : Promise.resolve())),
+    );
   };
   if (data.status === 'rejected' || cache.status === 'rejected' || files.status === 'rejected') {
     await stop();

@@ -1,0 +1,75 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+import { importRules } from './import-rules.mjs';
+
+const TESTS = ['**/*.spec.ts', '**/*.spec.tsx', 'apps/e2e/**', '**/test-*.ts'];
+
+const environmentOnlyInConfig = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: 'The environment is read in config.ts only.',
+};
+const namedExports = { selector: 'ExportDefaultDeclaration', message: 'Export by name.' };
+const noEnums = { selector: 'TSEnumDeclaration', message: 'Use a union of strings.' };
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/dist/**',
+      '**/generated/**',
+      '**/node_modules/**',
+      '.nx/**',
+      '.dormouse/**',
+      '**/*.mjs',
+      '**/*.config.ts',
+    ],
+  },
+  { linterOptions: { reportUnusedDisableDirectives: 'error', noInlineConfig: true } },
+  js.configs.recommended,
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { imports: importRules },
+    settings: { importRoot: import.meta.dirname },
+    rules: {
+      'imports/allowed': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/ban-ts-comment': [
+        'error',
+        { 'ts-expect-error': true, 'ts-ignore': true, 'ts-nocheck': true },
+      ],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'max-lines': ['error', 400],
+      'max-lines-per-function': ['error', { max: 80 }],
+      'no-restricted-syntax': ['error', environmentOnlyInConfig, namedExports, noEnums],
+      'no-console': 'error',
+    },
+  },
+  {
+    // The one place that reads the environment, and programs whose standard output is what they are for.
+    files: ['**/config.ts'],
+    rules: { 'no-restricted-syntax': ['error', namedExports, noEnums] },
+  },
+  {
+    files: ['tools/**'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: TESTS,
+    rules: {
+      'max-lines-per-function': 'off',
+      'no-restricted-syntax': ['error', namedExports, noEnums],
+      '@typescript-eslint/require-await': 'off',
+      // Jest's matchers are typed any.
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+    },
+  },
+  {
+    // Jest takes its global setup by default export.
+    files: ['tools/stack/src/jest-stores.ts'],
+    rules: { 'no-restricted-syntax': ['error', environmentOnlyInConfig, noEnums] },
+  },
+  prettier,
+);

@@ -1,0 +1,217 @@
+// Who may import whom: one row per project. What a row does not name is an error, and so is a project without a row.
+// `projects` are the @dormouse entry points, `packages` the fenced npm packages; all other npm packages are free as
+// long as the project's own package.json names them. `specs` is what only its test files may import in addition.
+import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+
+/** npm packages that belong to one place; the rest of the code reaches them only through that place. */
+export const FENCED_PACKAGES = [
+  'bullmq',
+  'ioredis',
+  '@aws-sdk/*',
+  '@smithy/*',
+  '@prisma/*',
+  'prisma',
+  'pg',
+  'stripe',
+  '@whiskeysockets/baileys',
+  'libsignal',
+  'whatsapp-rust-bridge',
+  '@nestjs/*',
+  'react',
+  'react-dom',
+];
+
+const NETWORK = ['@whiskeysockets/baileys', 'libsignal', 'whatsapp-rust-bridge'];
+const TEST_STORES = ['stack/test-stores', 'stack/test-objects'];
+
+export const PROJECTS = {
+  'libs/gateway-contract': { projects: [], packages: [] },
+  'libs/management-contract': { projects: ['gateway-contract'], packages: [] },
+  'libs/channel-token': { projects: ['gateway-contract'], packages: [] },
+  'libs/redis': { projects: [], packages: ['ioredis'], specs: TEST_STORES },
+  'libs/queues': { projects: ['gateway-contract', 'redis'], packages: ['bullmq'], specs: TEST_STORES },
+  'libs/database': {
+    projects: [],
+    packages: ['@prisma/*', 'prisma', 'pg'],
+    // Not loaded by any server: may use the project's development dependencies.
+    development: ['schema-engine.ts'],
+  },
+  'libs/channel-directory': { projects: ['gateway-contract', 'database'], packages: [], specs: TEST_STORES },
+  'libs/message-store': { projects: ['gateway-contract', 'database'], packages: [], specs: TEST_STORES },
+  'libs/object-storage': { projects: [], packages: ['@aws-sdk/*', '@smithy/*'], specs: TEST_STORES },
+  'libs/media-files': { projects: ['gateway-contract'], packages: [] },
+  'libs/media-store': {
+    projects: ['gateway-contract', 'database', 'object-storage', 'media-files'],
+    packages: [],
+    specs: TEST_STORES,
+  },
+  'libs/bootstrap': { projects: [], packages: ['@nestjs/*'] },
+  'apps/edge-api': {
+    projects: [
+      'bootstrap',
+      'channel-directory',
+      'channel-token',
+      'database',
+      'gateway-contract',
+      'media-files',
+      'media-store',
+      'message-store/read',
+      'object-storage',
+      'queues',
+      'redis',
+    ],
+    packages: ['@nestjs/*'],
+    specs: TEST_STORES,
+  },
+  'apps/session-worker': {
+    projects: [
+      'bootstrap',
+      'channel-directory',
+      'database',
+      'gateway-contract',
+      'media-files',
+      'media-store',
+      'message-store/read',
+      'message-store/write',
+      'object-storage',
+      'queues',
+      'redis',
+    ],
+    packages: ['@nestjs/*', ...NETWORK],
+    specs: TEST_STORES,
+    // Folders of src: what each may import beside itself. Files directly in src put the folders together.
+    folders: {
+      shards: [],
+      signatures: [],
+      convert: [],
+      media: [],
+      'auth-state': ['shards'],
+      sessions: ['shards', 'auth-state', 'signatures'],
+      commands: ['sessions', 'convert', 'media'],
+      inbound: ['sessions', 'convert', 'media'],
+    },
+  },
+  'apps/webhook-dispatcher': {
+    projects: [
+      'bootstrap',
+      'channel-directory',
+      'database',
+      'gateway-contract',
+      'message-store/read',
+      'object-storage',
+      'queues',
+      'redis',
+    ],
+    packages: ['@nestjs/*'],
+    specs: TEST_STORES,
+  },
+  'apps/control-plane': {
+    projects: [
+      'bootstrap',
+      'channel-directory',
+      'channel-token',
+      'database',
+      'gateway-contract',
+      'management-contract',
+      'queues',
+      'redis',
+    ],
+    packages: ['@nestjs/*'],
+    specs: TEST_STORES,
+  },
+  'apps/network-simulator': { projects: [], packages: NETWORK },
+  'apps/e2e': { projects: ['stack'], packages: ['pg'] },
+  'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
+  'tools/bench': { projects: ['stack'], packages: NETWORK },
+};
+
+const SPEC = /\.spec\.tsx?$|\/test-[^/]+\.ts$/;
+
+/** `@scope/name` or `name` of an import such as `@scope/name/deep/file.js`. */
+function packageName(source) {
+  return source
+    .split('/')
+    .slice(0, source.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function matches(pattern, name) {
+  return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+}
+
+function readManifest(folder) {
+  const file = join(folder, 'package.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+}
+
+/** Why a file may not import a source, or undefined if it may. Paths are absolute. */
+export function importFault(root, file, source) {
+  const [kind, project, ...inside] = relative(root, file).split(sep);
+  const name = `${kind}/${project}`;
+  const row = PROJECTS[name];
+  if (!row) return `${name} has no row in import-rules.mjs`;
+  const specs = SPEC.test(file) ? (row.specs ?? []) : [];
+  if (source.startsWith('.')) return relativeFault(join(root, name), file, source, { row, inside });
+  if (isBuiltin(source)) return undefined;
+  if (source.startsWith('@dormouse/')) {
+    const entry = source.slice('@dormouse/'.length);
+    if ([...row.projects, ...specs].includes(entry)) return undefined;
+    return `${name} may not import ${source}: import-rules.mjs says who may import whom`;
+  }
+  const imported = packageName(source);
+  const isFenced = FENCED_PACKAGES.some((pattern) => matches(pattern, imported));
+  const isAllowed = [...row.packages, ...specs].some((pattern) => matches(pattern, imported));
+  if (isFenced && !isAllowed) return `${name} may not import ${imported}: import-rules.mjs says whose it is`;
+  return undeclaredFault(join(root, name), file, imported, row);
+}
+
+function relativeFault(projectFolder, file, source, { row, inside }) {
+  const path = relative(projectFolder, resolve(dirname(file), source)).split(sep);
+  if (path[0] === '..') return `${source} leaves the project: import the package by its name`;
+  const [, from] = inside;
+  const [, to] = path;
+  if (!row.folders || inside.length < 3 || path.length < 3 || from === to) return undefined;
+  const allowed = row.folders[from];
+  if (!allowed) return `the folder ${from} has no row in import-rules.mjs`;
+  return allowed.includes(to) ? undefined : `${from} may not import ${to}: import-rules.mjs says which folders may`;
+}
+
+function undeclaredFault(projectFolder, file, imported, row) {
+  const manifest = readManifest(projectFolder);
+  const isTest = SPEC.test(file);
+  const isDevelopment = (row.development ?? []).some((name) => file === join(projectFolder, 'src', name));
+  const declared = {
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...(isTest || isDevelopment || manifest.name === '@dormouse/e2e' ? manifest.devDependencies : {}),
+  };
+  if (imported in declared || imported === manifest.name || (isTest && imported === '@jest/globals')) return undefined;
+  return `${imported} is not among the dependencies in the project's package.json`;
+}
+
+function check(context, node) {
+  if (!node || typeof node.value !== 'string') return;
+  const fault = importFault(context.settings.importRoot ?? context.cwd, context.filename, node.value);
+  if (fault) context.report({ node, message: fault });
+}
+
+/** The ESLint plugin: static, dynamic, type and re-exporting imports alike. */
+export const importRules = {
+  rules: {
+    allowed: {
+      meta: { type: 'problem', schema: [] },
+      create: (context) => ({
+        ImportDeclaration: (node) => check(context, node.source),
+        ExportNamedDeclaration: (node) => check(context, node.source),
+        ExportAllDeclaration: (node) => check(context, node.source),
+        ImportExpression: (node) => check(context, node.source),
+        TSImportType: (node) => check(context, node.source ?? node.argument?.literal),
+        CallExpression: (node) => {
+          if (node.callee.type === 'Identifier' && node.callee.name === 'require') check(context, node.arguments[0]);
+        },
+      }),
+    },
+  },
+};

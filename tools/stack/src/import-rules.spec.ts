@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { ESLint } from 'eslint';
+import { ROOT_FOLDER } from './app-names.js';
+
+const RULE = 'imports/allowed';
+
+const eslint = new ESLint({ cwd: ROOT_FOLDER, ruleFilter: ({ ruleId }) => ruleId === RULE });
+
+/** What the linter says to a file of the tree if it held this code. */
+async function faults(file: string, code: string): Promise<(string | null)[]> {
+  const [result] = await eslint.lintText(code, { filePath: join(ROOT_FOLDER, file) });
+  return result?.messages.map((message) => (message.fatal ? message.message : message.ruleId)) ?? [];
+}
+
+const STACK = 'tools/stack/src/index.ts';
+const CONTRACT = 'libs/gateway-contract/src/index.ts';
+
+describe('the import rules', () => {
+  it('refuse a forbidden import, in every form', async () => {
+    const code = `
+      import { Queue } from 'bullmq';
+      import type { Redis } from 'ioredis';
+      export { Worker } from 'bullmq';
+      export * from '@dormouse/queues';
+      export const lazily = () => import('@nestjs/common');
+      export type Sock = import('@whiskeysockets/baileys').WASocket;
+      export const both: [typeof Queue, Redis?] = [Queue];`;
+    expect(await faults(STACK, code)).toEqual(Array.from({ length: 6 }, () => RULE));
+  }, 60_000);
+
+  it('let an allowed one pass', async () => {
+    const code = `
+      import { readFile } from 'node:fs/promises';
+      import { migrate } from '@dormouse/database';
+      import pg from 'pg';
+      export const all = [readFile, migrate, pg];`;
+    expect(await faults(STACK, code)).toEqual([]);
+  }, 60_000);
+
+  it('keep Nest out of the contracts and undeclared packages out of everything', async () => {
+    expect(await faults(CONTRACT, "export * from '@nestjs/common';")).toEqual([RULE]);
+    expect(await faults(CONTRACT, "export * from 'zod';")).toEqual([]);
+    expect(await faults(CONTRACT, "export * from 'undici';")).toEqual([RULE]);
+  }, 60_000);
+
+  it('do not let a relative path leave its project', async () => {
+    expect(await faults(CONTRACT, "export * from '../../database/src/index.js';")).toEqual([RULE]);
+  }, 60_000);
+});
