@@ -3,7 +3,7 @@
  * channel. Neither of the two is known here.
  */
 import type { Fence } from '@dormouse/database';
-import type { WASocket } from '@whiskeysockets/baileys';
+import type { proto, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
 
 /** Who the linked device is, as the credentials say it at the moment of reading. */
 export interface OwnIdentity {
@@ -57,3 +57,9 @@ export interface Attachment {
 export interface SessionListener {
   attach(session: OpenSession): Attachment;
 }
+
+/**
+ * Finds what was sent under a key, for a recipient that could not decrypt it. May answer long after it was sent, by
+ * another socket or worker.
+ */
+export type RecallMessage = (session: OpenSession, key: WAMessageKey) => Promise<proto.IMessage | undefined>;

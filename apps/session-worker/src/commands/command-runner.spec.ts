@@ -1,0 +1,165 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ChannelRecord } from '@dormouse/channel-directory';
+import { DEFAULT_SETTINGS, GatewayError, type SentMessage } from '@dormouse/gateway-contract';
+import type { ReceivedCommand } from '@dormouse/queues';
+import { deferred } from '../sessions/deferred.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { Handlers } from './command-context.js';
+import { CommandRunner } from './command-runner.js';
+
+const RECORD: ChannelRecord = {
+  id: 'c1',
+  accountId: 'a',
+  name: 'n',
+  shard: 0,
+  standing: 'good',
+  settings: DEFAULT_SETTINGS,
+  session: {
+    state: 'open',
+    reason: null,
+    sinceMs: 0,
+    linked: true,
+    phone: '49',
+    lid: null,
+    deviceId: 1,
+    pushName: null,
+  },
+  createdAtMs: 0,
+  deleted: false,
+};
+
+const SENT = { sent: true } as const;
+
+function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } = {}) {
+  const clock = { nowMs: 1_000, now: () => clock.nowMs, schedule: () => () => undefined };
+  const logged: unknown[] = [];
+  const never = () => Promise.reject(new Error('not expected'));
+  const runner = new CommandRunner({
+    sessions: {
+      open: given.open ?? (() => Promise.resolve({ reportFault: () => undefined } as unknown as OpenSession)),
+      loginCode: () => Promise.resolve({ code: 'qr', expiresAtMs: 5 }),
+      logout: () => Promise.resolve(),
+      forget: () => Promise.resolve(),
+    },
+    directory: { byId: (id) => Promise.resolve(id === 'c1' ? RECORD : undefined) },
+    handlers: {
+      'messages.sendText': given['messages.sendText'] ?? never,
+      'channel.loginCode': (context) => context.sessions.loginCode(context.channelId, 0),
+      'channel.logout': never,
+      'channel.delete': never,
+    } as Handlers,
+    networkError: (error) => (error instanceof Error && error.message === 'known' ? new GatewayError(403) : undefined),
+    log: { info: () => undefined, error: (facts) => logged.push(facts) },
+    clock,
+  });
+  const command = (overrides: Partial<ReceivedCommand> = {}): ReceivedCommand => ({
+    jobId: 1,
+    channelId: 'c1',
+    name: 'messages.sendText',
+    input: { to: '4915112345678', body: 'hello' },
+    startBy: 50_000,
+    requestId: 'r1',
+    ...overrides,
+  });
+  return { runner, clock, command, logged };
+}
+
+const failing = (status: number) => ({ ok: false, error: expect.objectContaining({ status }) as object });
+
+describe('CommandRunner', () => {
+  it('runs a handler with the open session, the settings and the validated input', async () => {
+    const seen: unknown[] = [];
+    const { runner, command } = setup({
+      'messages.sendText': (context, input) => {
+        seen.push(context.session().reportFault, context.settings, input.body);
+        return Promise.resolve(SENT as unknown as SentMessage);
+      },
+    });
+    await expect(runner.run(command())).resolves.toEqual({ ok: true, result: SENT });
+    expect(seen.slice(1)).toEqual([DEFAULT_SETTINGS, 'hello']);
+  });
+
+  it('runs commands that need no socket beside the lane, and gives them none', async () => {
+    const { runner, command } = setup({ open: () => Promise.reject(new Error('not expected')) });
+    const reply = await runner.run(command({ name: 'channel.loginCode', input: {} }));
+    expect(reply).toEqual({ ok: true, result: { code: 'qr', expiresAtMs: 5 } });
+  });
+
+  it('refuses what it does not know or cannot read', async () => {
+    const { runner, command } = setup();
+    await expect(runner.run(command({ name: 'messages.unheardOf' }))).resolves.toEqual(failing(502));
+    await expect(runner.run(command({ input: { to: '4915112345678' } }))).resolves.toEqual(failing(400));
+    await expect(runner.run(command({ channelId: 'c9' }))).resolves.toEqual(failing(404));
+  });
+
+  it('never starts a command after its time: 503', async () => {
+    const { runner, command, clock } = setup();
+    await expect(runner.run(command({ startBy: clock.nowMs }))).resolves.toEqual(failing(503));
+  });
+
+  it('does not start a command whose session woke too late', async () => {
+    let started = false;
+    const [asked, woken] = [deferred<void>(), deferred<OpenSession>()];
+    const { runner, command, clock } = setup({
+      open: () => {
+        asked.resolve();
+        return woken.promise;
+      },
+      'messages.sendText': () => {
+        started = true;
+        return Promise.reject(new Error('not expected'));
+      },
+    });
+    const reply = runner.run(command());
+    await asked.promise;
+    clock.nowMs = 50_000;
+    woken.resolve({ reportFault: () => undefined } as unknown as OpenSession);
+    await expect(reply).resolves.toEqual(failing(503));
+    expect(started).toBe(false);
+  });
+
+  it('passes on why the session is not there', async () => {
+    const refusal = new GatewayError(503, { details: 'reconnecting', retryAfterS: 4 });
+    const { runner, command } = setup({ open: () => Promise.reject(refusal) });
+    await expect(runner.run(command())).resolves.toEqual({
+      ok: false,
+      error: expect.objectContaining({ status: 503, details: 'reconnecting', retryAfterS: 4 }) as object,
+    });
+  });
+
+  it('lets the next command of the channel start once the words are on the wire', async () => {
+    const order: string[] = [];
+    const answered = deferred<SentMessage>();
+    const { runner, command } = setup({
+      'messages.sendText': async (context, input) => {
+        order.push(input.body);
+        if (input.body === 'second') return SENT as unknown as SentMessage;
+        await turn();
+        context.leaveLane();
+        return answered.promise;
+      },
+    });
+    const first = runner.run(command());
+    const second = runner.run(command({ jobId: 2, input: { to: '4915112345678', body: 'second' } }));
+    await expect(second).resolves.toMatchObject({ ok: true });
+    answered.resolve(SENT as unknown as SentMessage);
+    await first;
+    expect(order).toEqual(['hello', 'second']);
+  });
+
+  it('translates what the network said, and answers 502 for the rest without telling its text', async () => {
+    const known = setup({ 'messages.sendText': () => Promise.reject(new Error('known')) });
+    await expect(known.runner.run(known.command())).resolves.toEqual(failing(403));
+    const unknown = setup({ 'messages.sendText': () => Promise.reject(new Error('hello')) });
+    const reply = await unknown.runner.run(unknown.command());
+    expect(reply).toEqual(failing(502));
+    expect(JSON.stringify([reply, unknown.logged])).not.toContain('hello');
+    expect(unknown.logged).toHaveLength(1);
+  });
+
+  it('goes on with the channel after a handler that threw', async () => {
+    const { runner, command } = setup({ 'messages.sendText': () => Promise.reject(new Error('known')) });
+    const replies = await Promise.all([1, 2, 3].map((jobId) => runner.run(command({ jobId }))));
+    expect(replies).toEqual([failing(403), failing(403), failing(403)]);
+  });
+});

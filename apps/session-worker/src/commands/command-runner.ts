@@ -1,0 +1,130 @@
+/**
+ * Runs one command from the queue and makes its reply.
+ *
+ * What it guarantees: a command starts at most once and never after its `startBy`, whatever it waits for on the way
+ * (the lane, the session's wake); 503 is given only to commands of which nothing was said to the network by the time
+ * they were refused; commands of one channel that need its socket run one at a time in the order of calls. A handler
+ * that throws is answered with its own `GatewayError`, with what the table of network errors says, or with 502.
+ */
+import type { ChannelDirectory } from '@dormouse/channel-directory';
+import { FencedError } from '@dormouse/database';
+import {
+  COMMANDS,
+  GatewayError,
+  isCommandName,
+  parseInput,
+  toErrorReply,
+  type CommandInput,
+  type CommandName,
+} from '@dormouse/gateway-contract';
+import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
+import { errorOutline } from '../error-outline.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { CommandContext, Handlers, SessionControl } from './command-context.js';
+import { Lanes, SYSTEM_CLOCK, type LaneClock } from './lane.js';
+
+export interface CommandRunnerOptions {
+  readonly sessions: SessionControl & { open(channelId: string, deadlineMs: number): Promise<OpenSession> };
+  readonly directory: Pick<ChannelDirectory, 'byId'>;
+  readonly handlers: Handlers;
+  /** What a failure of the network means to the caller; undefined when it is none that is known. */
+  readonly networkError: (error: unknown) => GatewayError | undefined;
+  readonly log: {
+    info(facts: object, text: string): void;
+    error(facts: object, text: string): void;
+  };
+  readonly clock?: LaneClock;
+  /** Told of every command that was answered, with the status its caller gets. */
+  readonly onAnswered?: (name: string, status: number, tookMs: number) => void;
+}
+
+export class CommandRunner {
+  private readonly clock: LaneClock;
+  private readonly lanes: Lanes;
+
+  constructor(private readonly options: CommandRunnerOptions) {
+    this.clock = options.clock ?? SYSTEM_CLOCK;
+    this.lanes = new Lanes(this.clock);
+  }
+
+  /** Never rejects. */
+  readonly run = async (command: ReceivedCommand): Promise<CommandReply> => {
+    const { name, channelId, requestId } = command;
+    const startedMs = this.clock.now();
+    const facts = { command: name, channelId, requestId };
+    try {
+      if (!isCommandName(name)) throw new GatewayError(502, { details: `the session runtime does not know ${name}` });
+      const result = await this.perform(name, command);
+      this.answered(facts, 200, startedMs);
+      return { ok: true, result };
+    } catch (error) {
+      const failure = this.explain(error, facts);
+      this.answered(facts, failure.status, startedMs);
+      return { ok: false, error: toErrorReply(failure) };
+    }
+  };
+
+  private async perform<Name extends CommandName>(name: Name, command: ReceivedCommand): Promise<unknown> {
+    const spec = COMMANDS[name];
+    const input = parseInput(spec.input, command.input) as CommandInput<Name>;
+    const record = await this.options.directory.byId(command.channelId);
+    if (!record) throw new GatewayError(404, { message: 'channel not found' });
+    const context = {
+      channelId: command.channelId,
+      requestId: command.requestId,
+      settings: record.settings,
+      sessions: this.options.sessions,
+    };
+    const handler = this.options.handlers[name];
+    if (spec.session === 'none') {
+      this.assertInTime(command);
+      return handler({ ...context, session: noSession, leaveLane: () => undefined }, input);
+    }
+    return this.inLane(command, (session, leaveLane) =>
+      handler({ ...context, session: () => session, leaveLane } satisfies CommandContext, input),
+    );
+  }
+
+  private async inLane<T>(
+    command: ReceivedCommand,
+    work: (session: OpenSession, leaveLane: () => void) => Promise<T>,
+  ): Promise<T> {
+    const { channelId, jobId, startBy } = command;
+    const leaveLane = await this.lanes.enter(channelId, { order: jobId, startBy });
+    let session: OpenSession | undefined;
+    try {
+      session = await this.options.sessions.open(channelId, startBy);
+      this.assertInTime(command);
+      return await work(session, leaveLane);
+    } catch (error) {
+      if (error instanceof FencedError) session?.reportFault(error);
+      throw error;
+    } finally {
+      leaveLane();
+    }
+  }
+
+  private assertInTime({ startBy }: ReceivedCommand): void {
+    if (this.clock.now() < startBy) return;
+    throw new GatewayError(503, { details: 'the request could not be started in time', retryAfterS: 1 });
+  }
+
+  /** Nothing of the error's own text is logged or shown unless it was made for that: it may hold what was said. */
+  private explain(error: unknown, facts: object): GatewayError {
+    if (error instanceof GatewayError) return error;
+    const known = this.options.networkError(error);
+    if (known) return known;
+    this.options.log.error({ ...facts, failure: errorOutline(error) }, 'command failed');
+    return new GatewayError(502);
+  }
+
+  private answered(facts: { command: string }, status: number, startedMs: number): void {
+    const tookMs = this.clock.now() - startedMs;
+    this.options.log.info({ ...facts, status, tookMs }, 'command answered');
+    this.options.onAnswered?.(facts.command, status, tookMs);
+  }
+}
+
+function noSession(): never {
+  throw new Error('this command runs without an open session');
+}

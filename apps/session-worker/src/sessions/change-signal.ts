@@ -1,0 +1,29 @@
+import { deferred, type Deferred } from './deferred.js';
+
+/** Wakes everybody who waits for "something has changed"; each then looks for himself. */
+export class ChangeSignal {
+  private next: Deferred<void> = deferred();
+
+  fire(): void {
+    const { resolve } = this.next;
+    this.next = deferred();
+    resolve();
+  }
+
+  /**
+   * Waits for the next change.
+   * @param deadlineMs epoch milliseconds
+   * @returns false when nothing changed until then
+   */
+  async changedBy(deadlineMs: number, now: () => number = Date.now): Promise<boolean> {
+    const leftMs = deadlineMs - now();
+    if (leftMs <= 0) return false;
+    const tooLate = deferred<boolean>();
+    const timer = setTimeout(() => tooLate.resolve(false), leftMs);
+    try {
+      return await Promise.race([this.next.promise.then(() => true), tooLate.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { ConnectSlots } from './connect-slots.js';
+
+describe('ConnectSlots', () => {
+  it('lets as many in as there are slots, the others in order as slots are given back', async () => {
+    const slots = new ConnectSlots(2);
+    const entered: number[] = [];
+    const enter = async (n: number): Promise<() => void> => {
+      const give = await slots.take();
+      entered.push(n);
+      return give;
+    };
+    const [one, , three, four] = [enter(1), enter(2), enter(3), enter(4)];
+    await turn();
+    expect(entered).toEqual([1, 2]);
+    const give = await one;
+    give();
+    give();
+    await turn();
+    expect(entered).toEqual([1, 2, 3]);
+    (await three)();
+    await four;
+    expect(entered).toEqual([1, 2, 3, 4]);
+  });
+});

@@ -1,0 +1,28 @@
+import type { SocketConfig } from '@whiskeysockets/baileys';
+
+/** Where the library's troubles go; a pino logger fits. */
+export interface LibraryLogTarget {
+  debug(facts: object, text: string): void;
+}
+
+/**
+ * The network library's log, without what it talks about: it logs whole stanzas, keys and messages beside its texts.
+ * Only the fixed text of warnings and errors is passed on, digits (phone numbers, message ids) blotted out.
+ */
+export function libraryLog(target: LibraryLogTarget): SocketConfig['logger'] {
+  const pass = (facts: unknown, text?: string): void => {
+    const said = text ?? (typeof facts === 'string' ? facts : undefined);
+    if (said !== undefined) target.debug({ library: 'baileys' }, said.replace(/\d+/g, '#').slice(0, 200));
+  };
+  const silent = (): void => undefined;
+  const log: SocketConfig['logger'] = {
+    level: 'warn',
+    child: () => log,
+    trace: silent,
+    debug: silent,
+    info: silent,
+    warn: pass,
+    error: pass,
+  };
+  return log;
+}

@@ -1,0 +1,229 @@
+/**
+ * One socket generation of a channel.
+ *
+ * What it guarantees: whatever was received and decrypted is given to the listeners before the socket is gone (Baileys
+ * drops its buffered events on `end`, after having told the network that they arrived); a planned end takes nothing new
+ * from the wire and waits for what is being decrypted; the network gets no answer before the credentials it rests on
+ * are stored. After the end nothing of the socket is heard any more.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { Boom } from '@hapi/boom';
+import type { Fence } from '@dormouse/database';
+import { jidDecode, type AuthenticationCreds, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
+import { AnswerGate, type FrameSender } from '../auth-state/answer-gate.js';
+import type { AuthState } from '../auth-state/auth-state.js';
+import { deferred, endsWithin } from './deferred.js';
+import { MessageAcks } from './message-acks.js';
+import type { Attachment, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
+
+/** What a socket tells its session. */
+export interface LiveEvents {
+  /** The network offers a code to scan. */
+  code(live: LiveSession, code: string): void;
+  /** Scanned: the credentials are the device's now. The network is answered once the returned promise resolves. */
+  paired(live: LiveSession): Promise<void>;
+  opened(live: LiveSession): void;
+  /** Own name, number or LID may have changed. */
+  identified(live: LiveSession): void;
+  /** Everything heard has been handed to the listeners. `code` is the status Baileys gives. */
+  closed(live: LiveSession, code: number | undefined): void;
+}
+
+export interface LiveOptions {
+  readonly channelId: string;
+  readonly fence: Fence;
+  readonly generation: number;
+  readonly auth: AuthState;
+  readonly socket: WASocket;
+  readonly listeners: readonly SessionListener[];
+  readonly ackWaitMs: number;
+  readonly events: LiveEvents;
+  readonly onAck: (ack: MessageAck) => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A planned end waits no longer for what is being decrypted. */
+const QUIET_WITHIN_MS = 5_000;
+/** The server has this long to take our goodbye. */
+const CLOSE_WITHIN_MS = 2_000;
+/** Free turns of the message mutex in a row that count as quiet: batches of offline messages pause for one. */
+const QUIET_TURNS = 3;
+
+/** The raw WebSocket below Baileys' client. */
+interface RawSocket extends FrameSender {
+  pause(): void;
+  resume(): void;
+  terminate(): void;
+}
+
+function rawSocketOf(socket: WASocket): RawSocket {
+  const raw: unknown = Reflect.get(socket.ws, 'socket');
+  if (typeof raw !== 'object' || raw === null || !('terminate' in raw)) throw new Error('the socket has no WebSocket');
+  return raw as RawSocket;
+}
+
+export class LiveSession implements OpenSession {
+  readonly channelId: string;
+  readonly fence: Fence;
+  readonly generation: number;
+  readonly socket: WASocket;
+  private readonly raw: RawSocket;
+  private readonly gate = new AnswerGate();
+  private readonly acks: MessageAcks;
+  private readonly attachments: Attachment[];
+  private readonly gone = deferred<void>();
+  private over = false;
+
+  constructor(private readonly options: LiveOptions) {
+    this.channelId = options.channelId;
+    this.fence = options.fence;
+    this.generation = options.generation;
+    this.socket = options.socket;
+    this.raw = rawSocketOf(options.socket);
+    this.acks = new MessageAcks(options.ackWaitMs, options.onAck);
+    this.gate.guard(this.raw);
+    this.attachments = options.listeners.map((listener) => listener.attach(this));
+    this.listen();
+  }
+
+  get identity(): OwnIdentity {
+    const identity = identityOf(this.options.auth.creds);
+    if (!identity) throw new Error('the session is not linked');
+    return identity;
+  }
+
+  expectAck(messageId: string): Promise<MessageAck> {
+    return this.acks.expect(messageId);
+  }
+
+  reportFault(error: unknown): void {
+    this.options.onFault(error);
+  }
+
+  /** Has the socket ended? */
+  get ended(): boolean {
+    return this.over;
+  }
+
+  /** Ends gently. Resolves when all that was heard is stored, as far as it could be. */
+  async end(): Promise<void> {
+    if (!this.over) {
+      this.raw.pause();
+      await endsWithin(QUIET_WITHIN_MS, this.quiet());
+      this.close();
+    }
+    await this.stored();
+  }
+
+  /** Tells the network that the device is gone, then ends. Throws when it could not be told. */
+  async logout(): Promise<void> {
+    if (this.over) throw new Error('the connection is closed');
+    await endsWithin(QUIET_WITHIN_MS, this.quiet());
+    await this.socket.logout();
+    await endsWithin(CLOSE_WITHIN_MS, this.gone.promise);
+    this.close();
+    await this.stored();
+  }
+
+  /** Ends at once, without waiting for anything. */
+  kill(): void {
+    this.close();
+    this.raw.terminate();
+  }
+
+  /** Resolves when everything heard before the end is stored and no key is being written any more. */
+  async stored(): Promise<void> {
+    await Promise.all(this.attachments.map((attachment) => attachment.drained()));
+    await this.options.auth.settled();
+  }
+
+  private listen(): void {
+    const { ev, ws } = this.socket;
+    ws.on('CB:ack,class:message', (node: BinaryNode) => this.acks.hear(node));
+    ev.on('creds.update', () => this.guarded(() => this.saveCreds()));
+    ev.on('connection.update', ({ connection, qr, isNewLogin, lastDisconnect }) =>
+      this.guarded(() => {
+        const { events } = this.options;
+        if (connection === 'close') return this.heardClose(statusOf(lastDisconnect?.error));
+        if (this.over) return;
+        if (isNewLogin) this.hold(events.paired(this));
+        if (qr) events.code(this, qr);
+        if (connection === 'open') events.opened(this);
+      }),
+    );
+  }
+
+  private saveCreds(): void {
+    if (!identityOf(this.options.auth.creds)) return; // a pairing that nobody has scanned yet leaves nothing behind
+    this.hold(this.options.auth.saveCreds());
+    this.options.events.identified(this);
+  }
+
+  /** The network hears nothing more until this is durable; if it cannot be made so, the socket is worthless. */
+  private hold(write: Promise<void>): void {
+    this.gate.hold(write);
+    write.catch((error: unknown) => {
+      this.reportFault(error);
+      this.kill();
+    });
+  }
+
+  /** Called synchronously by Baileys just before it throws its buffer away. */
+  private heardClose(code: number | undefined): void {
+    this.socket.ev.flush();
+    this.over = true;
+    this.acks.end();
+    this.gone.resolve();
+    this.options.events.closed(this, code);
+  }
+
+  private close(): void {
+    if (this.over) return;
+    this.socket.ev.flush();
+    this.over = true;
+    this.acks.end();
+    void this.socket.end(undefined); // stops listening to the wire at once, says goodbye in the background
+    this.raw.resume(); // the goodbye is answered on the wire
+    const cut = setTimeout(() => this.raw.terminate(), CLOSE_WITHIN_MS);
+    void this.gone.promise.finally(() => clearTimeout(cut));
+  }
+
+  /** Resolves when no message is being decrypted. Nothing new comes while the wire is paused. */
+  private async quiet(): Promise<void> {
+    for (let free = 0; free < QUIET_TURNS;) {
+      const entered = this.socket.messageMutex.mutex(() => Promise.resolve(true));
+      const atOnce = await Promise.race([entered, turn(false)]);
+      free = atOnce ? free + 1 : 0;
+      await entered;
+      await turn();
+    }
+  }
+
+  /** A mistake in one handler must not reach the library's code or another session. */
+  private guarded(handle: () => void): void {
+    try {
+      handle();
+    } catch (error) {
+      this.reportFault(error);
+    }
+  }
+}
+
+/** Undefined before the link. */
+export function identityOf({ me }: Pick<AuthenticationCreds, 'me'>): OwnIdentity | undefined {
+  const own = me && jidDecode(me.id);
+  if (!own) return undefined;
+  return {
+    phone: own.user,
+    lid: me.lid === undefined ? undefined : jidDecode(me.lid)?.user,
+    deviceId: own.device ?? 0,
+    pushName: me.name === undefined || me.name === '' ? undefined : me.name,
+  };
+}
+
+function statusOf(error: Error | undefined): number | undefined {
+  if (error instanceof Boom) return error.output.statusCode;
+  const output: unknown = error && Reflect.get(error, 'output');
+  const status: unknown = typeof output === 'object' && output !== null && Reflect.get(output, 'statusCode');
+  return typeof status === 'number' ? status : undefined;
+}

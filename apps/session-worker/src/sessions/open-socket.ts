@@ -1,0 +1,58 @@
+/**
+ * The only call of makeWASocket. The sandbox is nothing but another address and another root key in here.
+ */
+import '../signatures/signatures.js';
+import { trustRootKey } from '../signatures/server-certificate.js';
+import type { AuthState } from '../auth-state/auth-state.js';
+import {
+  DEFAULT_CONNECTION_CONFIG,
+  makeWASocket,
+  type proto,
+  type WABrowserDescription,
+  type WAMessageKey,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { libraryLog, type LibraryLogTarget } from './library-log.js';
+
+/** Where the network is, if it is not the real one. */
+export interface NetworkAddress {
+  /** `wss://` or `ws://`; absent: the real network. */
+  readonly socketUrl?: string;
+  /** The key that must have signed the server's certificate (32 bytes); absent: the real network's. */
+  readonly rootKey?: Buffer;
+}
+
+export interface SocketOptions {
+  readonly auth: AuthState;
+  readonly network: NetworkAddress;
+  readonly log: LibraryLogTarget;
+  /** What was sent under this key, when somebody could not decrypt it. */
+  readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
+}
+
+/** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
+const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
+
+/** A dead connection is noticed after one to two of these and 5 s: within 45 s. */
+const KEEP_ALIVE_MS = 20_000;
+
+/** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
+export function openSocket({ auth, network, log, getMessage }: SocketOptions): WASocket {
+  if (network.rootKey) trustRootKey(network.rootKey);
+  return makeWASocket({
+    auth,
+    waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
+    logger: libraryLog(log),
+    browser: LISTED_AS,
+    keepAliveIntervalMs: KEEP_ALIVE_MS,
+    // A linked device that says it is online silences the owner's phone.
+    markOnlineOnConnect: false,
+    // History is taken (its chats, names and LID mappings, and the first app-state sync hangs on it), but not asked
+    // for in full: the default `shouldSyncHistoryMessage` leaves FULL out.
+    syncFullHistory: false,
+    generateHighQualityLinkPreview: false,
+    // The key store repeats writes by itself, as long as they make sense.
+    transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+    getMessage,
+  });
+}

@@ -1,0 +1,45 @@
+import type { SessionStateChange } from '@dormouse/channel-directory';
+import type { AuthState, Ownership } from '../auth-state/auth-state.js';
+import type { HeldShard } from '../shards/shard-owner.js';
+import type { CloseReason } from './close-reasons.js';
+import type { LiveEvents, LiveSession } from './live-session.js';
+import type { BackoffLimits } from './reconnect-backoff.js';
+
+export interface SessionLog {
+  info(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
+  error(facts: object, text: string): void;
+  debug(facts: object, text: string): void;
+}
+
+/** What a session needs from its surroundings. */
+export interface SessionContext {
+  readonly held: HeldShard;
+  readonly authStates: {
+    load(owner: Ownership, channelId: string): Promise<AuthState | undefined>;
+    create(owner: Ownership, channelId: string): Promise<AuthState>;
+    wipe(owner: Ownership, channelId: string): Promise<void>;
+  };
+  /** Opens a socket for a channel and begins to connect. */
+  openLive(options: LiveRequest): LiveSession;
+  /** Waits for permission to connect; what it returns ends the permission. */
+  takeConnectSlot(): Promise<() => void>;
+  /** Writes a state down, under the fence. */
+  record(channelId: string, change: SessionStateChange): Promise<boolean>;
+  readonly backoff: BackoffLimits;
+  /** How long a session rests after its attempts are used up. */
+  readonly restMs: number;
+  readonly log: SessionLog;
+  onClosed(reason: CloseReason): void;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+export interface LiveRequest {
+  readonly channelId: string;
+  readonly held: HeldShard;
+  readonly generation: number;
+  readonly auth: AuthState;
+  readonly events: LiveEvents;
+  readonly onFault: (error: unknown) => void;
+}

@@ -1,0 +1,206 @@
+/**
+ * The sessions of this worker: one object per channel of an owned shard that is linked or being linked.
+ *
+ * What it guarantees: a session exists only while its channel's shard is held here, so nobody else has it; sessions
+ * start a few at a time; what goes wrong in one is caught there.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
+import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
+import type { AuthStates } from '../auth-state/auth-state.js';
+import type { SessionControl } from '../commands/command-context.js';
+import type { HeldShard } from '../shards/shard-owner.js';
+import type { CloseReason } from './close-reasons.js';
+import { ConnectSlots } from './connect-slots.js';
+import { LiveSession } from './live-session.js';
+import type { MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
+import { openSocket, type NetworkAddress } from './open-socket.js';
+import type { BackoffLimits } from './reconnect-backoff.js';
+import { Session } from './session.js';
+import type { LiveRequest, SessionContext, SessionLog } from './session-context.js';
+
+export interface SessionsOptions {
+  readonly directory: ChannelDirectory;
+  readonly database: RegionalDatabase;
+  readonly authStates: AuthStates;
+  readonly network: NetworkAddress;
+  /** Each hears every new socket, in this order. */
+  readonly listeners: readonly SessionListener[];
+  readonly recall: RecallMessage;
+  readonly backoff: BackoffLimits;
+  readonly restMs: number;
+  /** How long a send waits for the network's ack. */
+  readonly ackWaitMs: number;
+  /** How many sessions connect at once. */
+  readonly connectingAtOnce: number;
+  /** A start waits up to this long at random, so that shards do not all connect in one moment. */
+  readonly startJitterMs: number;
+  readonly log: SessionLog;
+  readonly onAck?: (ack: MessageAck) => void;
+  readonly onClosed?: (reason: CloseReason) => void;
+}
+
+export class Sessions implements SessionControl {
+  private readonly shards = new Map<number, HeldShard>();
+  private readonly sessions = new Map<string, { session: Session; held: HeldShard }>();
+  private readonly starting = new Map<string, Promise<Session>>();
+  private readonly slots: ConnectSlots;
+
+  constructor(private readonly options: SessionsOptions) {
+    this.slots = new ConnectSlots(options.connectingAtOnce);
+  }
+
+  /** How many sessions are in each state. */
+  countByState(): Map<SessionState, number> {
+    const counts = new Map<SessionState, number>();
+    for (const { session } of this.sessions.values()) counts.set(session.state, (counts.get(session.state) ?? 0) + 1);
+    return counts;
+  }
+
+  /** The shard has just become ours: takes its linked sessions up. Resolves when all have been told to start. */
+  async takeOver(held: HeldShard): Promise<void> {
+    const { shard } = held.fence;
+    this.shards.set(shard, held);
+    for (const record of await this.options.directory.linkedChannels(shard)) {
+      if (this.shards.get(shard) !== held) return;
+      this.add(record, held).resume();
+    }
+    await this.tidy(held);
+  }
+
+  /** Ends the shard's sessions gently, for their next owner. */
+  async handOver(held: HeldShard): Promise<void> {
+    const leaving = this.forgetShard(held);
+    await Promise.all(leaving.map((session) => session.handOver().catch(session.fault)));
+  }
+
+  /** The shard is somebody else's: ends its sockets at once. */
+  abandon(held: HeldShard): void {
+    for (const session of this.forgetShard(held)) session.abandon();
+  }
+
+  /**
+   * The channel's open socket.
+   * @param deadlineMs epoch milliseconds until when to wait for it
+   * @throws {GatewayError} 503 when it is not there in time
+   */
+  async open(channelId: string, deadlineMs: number): Promise<OpenSession> {
+    return (await this.sessionOf(channelId)).open(deadlineMs);
+  }
+
+  async loginCode(channelId: string, deadlineMs: number): Promise<LoginCode> {
+    return (await this.sessionOf(channelId)).loginCode(deadlineMs);
+  }
+
+  async logout(channelId: string): Promise<void> {
+    await (await this.sessionOf(channelId)).logout();
+    this.dropIfDormant(channelId);
+  }
+
+  async forget(channelId: string): Promise<void> {
+    await this.logout(channelId);
+  }
+
+  private async sessionOf(channelId: string): Promise<Session> {
+    const known = this.sessions.get(channelId);
+    if (known) return known.session;
+    const starting = this.starting.get(channelId);
+    if (starting) return starting;
+    const start = this.find(channelId).finally(() => this.starting.delete(channelId));
+    this.starting.set(channelId, start);
+    return start;
+  }
+
+  private async find(channelId: string): Promise<Session> {
+    const record = await this.options.directory.refresh(channelId);
+    if (!record) throw new GatewayError(404, { message: 'channel not found' });
+    const held = this.shards.get(record.shard);
+    if (!held?.isHeld()) throw new GatewayError(503, { details: 'redeploying', retryAfterS: 2 });
+    return this.add(record, held);
+  }
+
+  private add(record: ChannelRecord, held: HeldShard): Session {
+    const known = this.sessions.get(record.id);
+    if (known) return known.session;
+    const session = new Session(record.id, this.contextOf(held), record.session);
+    this.sessions.set(record.id, { session, held });
+    return session;
+  }
+
+  /** What a dead worker left half done: pairings that ended with it, and channels deleted while nobody owned them. */
+  private async tidy(held: HeldShard): Promise<void> {
+    const { prisma } = this.options.database;
+    const { shard } = held.fence;
+    const left = await prisma.channel.findMany({
+      where: {
+        shard,
+        OR: [
+          { linked: false, sessionState: { not: 'closed' } },
+          { linked: true, deletedAt: { not: null } },
+        ],
+      },
+      select: { id: true, linked: true },
+    });
+    for (const { id, linked } of left) {
+      const tidied = linked ? this.forget(id) : this.sessionOf(id).then(() => this.dropIfDormant(id));
+      await tidied.catch((error: unknown) =>
+        this.options.log.warn({ channelId: id, err: error }, 'session could not be tidied'),
+      );
+    }
+  }
+
+  private forgetShard(held: HeldShard): Session[] {
+    const { shard } = held.fence;
+    if (this.shards.get(shard) === held) this.shards.delete(shard);
+    const leaving: Session[] = [];
+    for (const [channelId, entry] of this.sessions) {
+      if (entry.held !== held) continue;
+      this.sessions.delete(channelId);
+      leaving.push(entry.session);
+    }
+    return leaving;
+  }
+
+  private dropIfDormant(channelId: string): void {
+    if (this.sessions.get(channelId)?.session.dormant) this.sessions.delete(channelId);
+  }
+
+  private contextOf(held: HeldShard): SessionContext {
+    const { directory, authStates, backoff, restMs, log, onClosed, startJitterMs } = this.options;
+    return {
+      held,
+      authStates,
+      backoff,
+      restMs,
+      log,
+      openLive: (request) => this.openLive(request),
+      takeConnectSlot: async () => {
+        const give = await this.slots.take();
+        await delay(Math.random() * startJitterMs);
+        return give;
+      },
+      record: (channelId, change) => directory.recordSessionState(held.fence, channelId, change),
+      onClosed: (reason) => onClosed?.(reason),
+      now: Date.now,
+    };
+  }
+
+  private openLive({ channelId, held, generation, auth, events, onFault }: LiveRequest): LiveSession {
+    const { network, log, recall, listeners, ackWaitMs, onAck } = this.options;
+    const socket = openSocket({ auth, network, log, getMessage: (key) => recall(live, key) });
+    const live = new LiveSession({
+      channelId,
+      fence: held.fence,
+      generation,
+      auth,
+      socket,
+      listeners,
+      ackWaitMs,
+      events,
+      onAck: (ack) => onAck?.(ack),
+      onFault,
+    });
+    return live;
+  }
+}
