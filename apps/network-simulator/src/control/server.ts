@@ -4,6 +4,7 @@ import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { connectionRoutes } from './connections.routes.js';
 import { faultRoutes } from './faults.routes.js';
+import { groupRoutes } from './groups.routes.js';
 import { messageRoutes } from './messages.routes.js';
 import { phoneRoutes } from './phones.routes.js';
 
@@ -37,6 +38,7 @@ export async function controlServer(network: Network, address: () => NetworkAddr
   app.get('/network', address);
   await app.register((scope) => phoneRoutes(scope, network));
   await app.register((scope) => messageRoutes(scope, network));
+  await app.register((scope) => groupRoutes(scope, network));
   await app.register((scope) => faultRoutes(scope, network));
   await app.register((scope) => connectionRoutes(scope, network));
   return app;

@@ -20,7 +20,13 @@ const handlers: Record<string, Handler> = {
     const type = stanza.attrs['type'];
     if (type !== 'retry') for (const id of receiptIds(stanza)) confirmMessage(device, id);
     connection.send(
-      node('ack', { class: 'receipt', id: stanza.attrs['id'], from: stanza.attrs['to'] ?? `@${PHONE_SERVER}`, type }),
+      node('ack', {
+        class: 'receipt',
+        id: stanza.attrs['id'],
+        from: stanza.attrs['to'] ?? `@${PHONE_SERVER}`,
+        participant: stanza.attrs['participant'],
+        type,
+      }),
     );
     routeReceipt(network, { account: device.account, device: device.id }, stanza);
   },

@@ -8,6 +8,7 @@ import {
   parseJid,
   PHONE_SERVER,
 } from '../wire/jid.js';
+import { routeGroupMessage } from '../groups/group-messages.js';
 import { bytesOf, child, children, node, type Node } from '../wire/node.js';
 import type { Account } from './account.js';
 import type { Network } from './network.js';
@@ -29,7 +30,10 @@ const PASSED_ON = ['type', 'edit', 'addressing_mode', 'expiration', 'mediatype']
 export function routeMessage(network: Network, sender: Sender, stanza: Node): void {
   const to = stanza.attrs['to'] ?? '';
   if (to === STATUS_BROADCAST) return;
-  if (isGroupJid(to)) throw new Refusal(404, 'There is no such group.');
+  if (isGroupJid(to)) {
+    routeGroupMessage(network, sender, stanza);
+    return;
+  }
   const recipient = network.accounts.find(to);
   if (!recipient || network.unknown(recipient)) throw new Refusal(404, 'There is no such number.');
   const alone = child(stanza, 'enc');
@@ -60,7 +64,7 @@ function deliverPeer(network: Network, sender: Sender, stanza: Node, enc: Node):
   network.deliver(
     sender.account,
     0,
-    node('message', { ...basics(network, sender, stanza), from, category: 'peer' }, [enc]),
+    node('message', { ...messageBasics(network, sender, stanza), from, category: 'peer' }, [enc]),
   );
 }
 
@@ -76,7 +80,7 @@ function deliverDirect(
   const server = isLidJid(to) ? LID_SERVER : PHONE_SERVER;
   const other = server === LID_SERVER ? PHONE_SERVER : LID_SERVER;
   const attrs: Record<string, string> = {
-    ...basics(network, sender, stanza),
+    ...messageBasics(network, sender, stanza),
     from: sender.account.jidLike(server, sender.device),
   };
   if (target === sender.account) {
@@ -94,7 +98,8 @@ function deliverDirect(
   network.deliver(target, device, node('message', attrs, content));
 }
 
-function basics(network: Network, sender: Sender, stanza: Node): Record<string, string> {
+/** The attributes that every receiver of a message sees alike. */
+export function messageBasics(network: Network, sender: Sender, stanza: Node): Record<string, string> {
   const attrs: Record<string, string> = {
     id: stanza.attrs['id'] ?? '',
     t: network.timestamp(),

@@ -7,6 +7,8 @@ import type { Node } from '../wire/node.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
 import { Connections } from './connections.js';
+import { Groups } from '../groups/groups.js';
+import { Limits } from './limits.js';
 import { PairingCodes } from './pairing-codes.js';
 
 /** How long the codes of a linking screen live. */
@@ -31,6 +33,8 @@ const IDENTITY_FILE = 'network.json';
 export class Network {
   readonly accounts: Accounts;
   readonly connections: Connections;
+  readonly groups: Groups;
+  readonly limits: Limits;
   readonly faults = new Faults();
   readonly pairingCodes: PairingCodes;
   readonly log: Logger;
@@ -51,6 +55,8 @@ export class Network {
     this.now = options.now ?? Date.now;
     this.accounts = new Accounts(store);
     this.connections = new Connections(this.now);
+    this.groups = new Groups(store);
+    this.limits = new Limits(this.now);
     this.pairingCodes = new PairingCodes(options.qr, this.now);
   }
 
@@ -62,6 +68,7 @@ export class Network {
     const now = options.now ?? Date.now;
     const network = new Network(identity, certificateChain(identity, now()), store, options);
     await network.accounts.load();
+    await network.groups.load();
     for (const account of network.accounts.all()) {
       if (network.accounts.keptPhoneState(account.phone) !== undefined) await network.phone(account).load();
     }

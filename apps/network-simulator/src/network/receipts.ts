@@ -1,5 +1,6 @@
 import { isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { child, children, node, type Node } from '../wire/node.js';
+import type { Group } from '../groups/group.js';
 import type { Account } from './account.js';
 import type { Sender } from './messages.js';
 import type { Network } from './network.js';
@@ -27,23 +28,28 @@ export function routeReceipt(network: Network, reader: Sender, stanza: Node): vo
     return;
   }
   if (network.faults.strike('lose-receipts', { phone: reader.account.phone, device: reader.device })) return;
-  if (isGroupJid(to)) return;
-  const author = network.accounts.find(to);
+  const group = isGroupJid(to) ? network.groups.find(to) : undefined;
+  const author = network.accounts.find(group ? (stanza.attrs['participant'] ?? '') : to);
   if (!author) return;
   const ids = receiptIds(stanza);
-  const { server } = parseJid(to);
-  if (type === 'read' || type === 'read-self') tellOwnDevices(network, reader, to, ids);
+  const server = group ? groupServer(group) : parseJid(to).server;
+  if (type === 'read' || type === 'read-self')
+    tellOwnDevices(network, reader, to, ids, group && author.jidLike(server));
   if (type === 'read-self' || author === reader.account) return;
   const kind = type === 'inactive' ? undefined : type;
   const fresh = ids.filter((id) => firstOfItsKind(network, author, reader.account, id, kind));
   if (fresh.length === 0) return;
-  network.deliverToAll(author, receipt(network, { from: reader.account.jidLike(server), type: kind }, fresh));
+  const from = reader.account.jidLike(server);
+  const attrs = group ? { from: group.jid, participant: from, type: kind } : { from, type: kind };
+  network.deliverToAll(author, receipt(network, attrs, fresh));
 }
 
 /** The reader's other devices learn that the chat is read. */
-function tellOwnDevices(network: Network, reader: Sender, chat: string, ids: string[]): void {
-  const { server } = parseJid(chat);
-  const attrs = { from: reader.account.jidLike(server), recipient: chat, type: 'read-self' };
+function tellOwnDevices(network: Network, reader: Sender, chat: string, ids: string[], author?: string): void {
+  const attrs =
+    author === undefined
+      ? { from: reader.account.jidLike(parseJid(chat).server), recipient: chat, type: 'read-self' }
+      : { from: chat, participant: author, recipient: chat, type: 'read-self' };
   network.deliverToAll(reader.account, receipt(network, attrs, ids), reader.device);
 }
 
@@ -52,11 +58,13 @@ function routeRetry(network: Network, asker: Sender, stanza: Node): void {
   const author = network.accounts.find(to);
   if (!author) return;
   const { server, device } = parseJid(to);
+  const chat = stanza.attrs['to'] ?? '';
+  const from = asker.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, asker.device);
   const attrs: Record<string, string | undefined> = {
     id: stanza.attrs['id'],
     type: 'retry',
     t: network.timestamp(),
-    from: asker.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, asker.device),
+    ...(isGroupJid(chat) ? { from: chat, participant: from } : { from }),
     recipient: stanza.attrs['recipient'],
   };
   network.deliver(author, device, node('receipt', attrs, children(stanza)));
@@ -64,7 +72,7 @@ function routeRetry(network: Network, asker: Sender, stanza: Node): void {
 
 function receipt(
   network: Network,
-  attrs: { from: string; type?: string | undefined; recipient?: string },
+  attrs: { from: string; type?: string | undefined; recipient?: string; participant?: string },
   ids: string[],
 ): Node {
   const [first = '', ...others] = ids;
@@ -92,4 +100,8 @@ function firstOfItsKind(
     if (oldest !== undefined) network.receiptsSeen.delete(oldest);
   }
   return true;
+}
+
+function groupServer(group: Group): string {
+  return group.state.addressing === 'lid' ? LID_SERVER : PHONE_SERVER;
 }

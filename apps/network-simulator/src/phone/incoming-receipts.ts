@@ -1,5 +1,6 @@
+import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { receiptIds } from '../network/receipts.js';
-import { parseJid } from '../wire/jid.js';
+import { isGroupJid, parseJid } from '../wire/jid.js';
 import { bytesOf, child, node, numberOf, type Node } from '../wire/node.js';
 import { decodeContent, encodeContent, stanzaType } from './content.js';
 import type { MessageStatus } from './message-log.js';
@@ -34,18 +35,22 @@ async function sendAgain(phone: Phone, stanza: Node): Promise<void> {
   const asker: DeviceAddress = { account, device: parseJid(jid).device };
   phone.sessions.forget(asker);
   await phone.sessions.begin(asker, offeredBundle(stanza) ?? bundleOf(phone.network, asker));
-  const own = account === phone.account;
+  const group = isGroupJid(message.wireChat) ? message.wireChat : undefined;
+  const own = account === phone.account && !group;
   const content = decodeContent(message.content);
-  const plain = own ? { deviceSentMessage: { destinationJid: message.wireChat, message: content } } : content;
+  let plain: proto.IMessage = own
+    ? { deviceSentMessage: { destinationJid: message.wireChat, message: content } }
+    : content;
+  if (group) plain = { ...content, senderKeyDistributionMessage: await ourKey(phone, group) };
   const enc = await phone.sessions.encrypt(asker, pad(encodeContent(plain)));
   enc.attrs['count'] = child(stanza, 'retry')?.attrs['count'] ?? '1';
-  phone.route(
-    node(
-      'message',
-      { id, to: jid, type: stanzaType(content), recipient: own ? message.wireChat : undefined, device_fanout: 'false' },
-      [enc],
-    ),
-  );
+  const to = group ? { to: group, participant: jid } : { to: jid, device_fanout: 'false' };
+  const recipient = own ? message.wireChat : undefined;
+  phone.route(node('message', { id, type: stanzaType(content), recipient, edit: message.edit, ...to }, [enc]));
+}
+
+async function ourKey(phone: Phone, group: string): Promise<proto.Message.ISenderKeyDistributionMessage> {
+  return { groupId: group, axolotlSenderKeyDistributionMessage: await phone.groupSessions.ownKey(group) };
 }
 
 /** Keys that the asker sent along, so that nobody has to fetch them. */

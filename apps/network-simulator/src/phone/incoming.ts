@@ -1,5 +1,5 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
-import { bareJid, parseJid } from '../wire/jid.js';
+import { bareJid, isGroupJid, parseJid } from '../wire/jid.js';
 import { bigEndian, bytesOf, children, node, type Node } from '../wire/node.js';
 import { decodeContent, describe, encodeContent } from './content.js';
 import type { PhoneMessage } from './message-log.js';
@@ -49,8 +49,19 @@ async function decrypt(phone: Phone, author: DeviceAddress, stanza: Node): Promi
   let content: proto.IMessage | undefined;
   for (const enc of children(stanza, 'enc')) {
     const sealed = bytesOf(enc) ?? Buffer.alloc(0);
-    const plain = await phone.sessions.decrypt(author, enc.attrs['type'] ?? 'msg', sealed);
-    content = decodeContent(unpad(plain));
+    const type = enc.attrs['type'] ?? 'msg';
+    const group = stanza.attrs['from'] ?? '';
+    const plain =
+      type === 'skmsg'
+        ? await phone.groupSessions.decrypt(group, author, sealed)
+        : await phone.sessions.decrypt(author, type, sealed);
+    const part = decodeContent(unpad(plain));
+    const key = part.senderKeyDistributionMessage;
+    if (key?.axolotlSenderKeyDistributionMessage) {
+      await phone.groupSessions.learn(key.groupId ?? group, author, key.axolotlSenderKeyDistributionMessage);
+    }
+    // The part that only shares a key says nothing itself; a resend carries both.
+    if (describe(part).type !== 'unknown' || !content) content = part;
   }
   return content;
 }
@@ -59,9 +70,9 @@ async function decrypt(phone: Phone, author: DeviceAddress, stanza: Node): Promi
 function keep(phone: Phone, author: DeviceAddress, stanza: Node, received: proto.IMessage): PhoneMessage {
   const fromMe = author.account === phone.account;
   const content = received.deviceSentMessage?.message ?? received;
-  const wireChat = fromMe
-    ? (stanza.attrs['recipient'] ?? received.deviceSentMessage?.destinationJid ?? '')
-    : bareJid(stanza.attrs['from'] ?? '');
+  const from = stanza.attrs['from'] ?? '';
+  const ownChat = stanza.attrs['recipient'] ?? received.deviceSentMessage?.destinationJid ?? '';
+  const wireChat = fromMe && !isGroupJid(from) ? ownChat : bareJid(from);
   const pushName = stanza.attrs['notify'];
   const participant = stanza.attrs['participant'];
   return phone.messages.add({

@@ -30,6 +30,8 @@ export interface PhoneMessage {
   /** The author's address on the wire in a group. */
   wireAuthor?: string;
   pushName?: string;
+  /** The stanza's `edit` attribute, to send it again alike. */
+  edit?: string;
 }
 
 /** What to look for; a message must fit all that is given. */

@@ -1,22 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import type { Account } from '../network/account.js';
 import type { Device } from '../network/device.js';
 import { routeMessage } from '../network/messages.js';
 import type { Network } from '../network/network.js';
 import { routeReceipt } from '../network/receipts.js';
-import { Refusal } from '../network/refusal.js';
-import { isGroupJid, parseJid, PHONE_SERVER } from '../wire/jid.js';
+import { isGroupJid, PHONE_SERVER } from '../wire/jid.js';
 import { node, type Node } from '../wire/node.js';
 import { collectionOf } from '../network/app-state.js';
 import { writeAppState } from './app-state-writer.js';
 import { bootstrapMessages } from './bootstrap.js';
-import { describe, encodeContent, stanzaType } from './content.js';
+import { encodeContent } from './content.js';
+import { EventLog } from './event-log.js';
+import { GroupSessions, type GroupSessionState } from './group-sessions.js';
 import { receiveMessage } from './incoming.js';
 import { MessageLog, type MessageFilter, type MessageStatus, type PhoneMessage } from './message-log.js';
 import { receiveReceipt } from './incoming-receipts.js';
+import { receiveNotice } from './notices.js';
+import { newMessageId, sendContent, type SendOptions } from './outgoing.js';
 import { Serial } from './serial.js';
-import { pad, SignalSessions, type DeviceAddress } from './signal.js';
+import { pad, SignalSessions } from './signal.js';
 
 /** How a phone behaves by itself. */
 export interface PhoneSettings {
@@ -26,14 +28,8 @@ export interface PhoneSettings {
 
 interface PhoneState {
   sessions: Record<string, unknown>;
+  groups?: GroupSessionState;
   settings: PhoneSettings;
-}
-
-/** How a message is to be sent. */
-export interface SendOptions {
-  id?: string | undefined;
-  /** `edit` attribute of the stanza (1 edit, 7 delete by the author, 8 by an admin). */
-  edit?: string | undefined;
 }
 
 /**
@@ -43,6 +39,8 @@ export interface SendOptions {
 export class Phone {
   readonly messages: MessageLog;
   readonly sessions: SignalSessions;
+  readonly groupSessions: GroupSessions;
+  readonly events = new EventLog();
   readonly settings: PhoneSettings;
   /** Ids that arrived and could not be read, with how often another copy was asked for. */
   readonly unreadable = new Map<string, number>();
@@ -54,6 +52,7 @@ export class Phone {
   ) {
     const kept = network.accounts.keptPhoneState(account.phone) as PhoneState | undefined;
     this.sessions = new SignalSessions(network, account, kept?.sessions);
+    this.groupSessions = new GroupSessions(account, kept?.groups);
     this.settings = { autoDeliver: true, ...kept?.settings };
     this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`);
     network.accounts.keepPhoneState(account.phone, (): PhoneState => ({
@@ -71,6 +70,7 @@ export class Phone {
   receive(stanza: Node): void {
     if (stanza.tag === 'message') this.do(() => receiveMessage(this, stanza));
     if (stanza.tag === 'receipt') this.do(() => receiveReceipt(this, stanza));
+    if (stanza.tag === 'notification') this.do(() => receiveNotice(this, stanza));
   }
 
   /** Sends a text; returns the message as this phone keeps it. Throws {@link Refusal} when the network refuses. */
@@ -81,52 +81,7 @@ export class Phone {
   /** Sends any content to a chat (digits or an address). */
   send(to: string, content: proto.IMessage, options: SendOptions = {}): Promise<PhoneMessage> {
     const chat = to.includes('@') ? to : `${to}@${PHONE_SERVER}`;
-    return this.serial.run(() => this.sendNow(chat, content, options));
-  }
-
-  private async sendNow(chat: string, content: proto.IMessage, options: SendOptions): Promise<PhoneMessage> {
-    const id = options.id ?? newMessageId();
-    if (this.messages.get(id)) throw new Refusal(409, 'A message with this id exists already.');
-    const recipient = this.network.accounts.find(chat);
-    if (!recipient || this.network.unknown(recipient)) throw new Refusal(404, 'There is no such number.');
-    const message = this.messages.add({
-      id,
-      chat: recipient.phoneJid,
-      from: this.account.phoneJid,
-      fromMe: true,
-      ...describe(content),
-      timestamp: Number(this.network.timestamp()),
-      deliveries: 0,
-      status: 'pending',
-      content: encodeContent(content),
-      wireChat: chat,
-    });
-    const participants = await this.encryptForChat(chat, recipient, content);
-    const attrs = { id, to: chat, type: stanzaType(content), edit: options.edit };
-    routeMessage(
-      this.network,
-      { account: this.account, device: 0 },
-      node('message', attrs, [node('participants', {}, participants)]),
-    );
-    this.messages.advance(message, 'sent');
-    return message;
-  }
-
-  private async encryptForChat(chat: string, recipient: Account, content: proto.IMessage): Promise<Node[]> {
-    const { server } = parseJid(chat);
-    const plain = pad(encodeContent(content));
-    const sync = pad(encodeContent({ deviceSentMessage: { destinationJid: chat, message: content } }));
-    const parts: Node[] = [];
-    const others = recipient === this.account ? [] : [0, ...recipient.devices.keys()];
-    for (const device of others) parts.push(await this.part({ account: recipient, device }, server, plain));
-    for (const device of this.account.devices.keys()) {
-      parts.push(await this.part({ account: this.account, device }, server, sync));
-    }
-    return parts;
-  }
-
-  private async part(to: DeviceAddress, server: string, plain: Buffer): Promise<Node> {
-    return node('to', { jid: to.account.jidLike(server, to.device) }, [await this.sessions.encrypt(to, plain)]);
+    return this.serial.run(() => sendContent(this, chat, content, options));
   }
 
   /** Sends a stanza as this phone's device; refusals are thrown. */
@@ -209,6 +164,7 @@ export class Phone {
 
   forgetDevice(device: number): void {
     this.sessions.forget({ account: this.account, device });
+    this.groupSessions.forgetDevice(`${this.account.lid}:${device}`);
   }
 
   /** Changes how the phone behaves by itself. */
@@ -223,15 +179,11 @@ export class Phone {
     return this.serial.idle();
   }
 
-  private do(job: () => Promise<void>): void {
+  private do(job: () => Promise<void> | void): void {
     this.serial.run(job).catch((error: unknown) => {
       this.network.log.error({ phone: this.account.phone, reason: String(error) }, 'a phone failed at a stanza');
     });
   }
-}
-
-export function newMessageId(): string {
-  return `3A${randomBytes(9).toString('hex').toUpperCase()}`;
 }
 
 /** The name under which a phone keeps a chat: people by number, whatever the wire called them. */

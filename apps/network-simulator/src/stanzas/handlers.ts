@@ -3,6 +3,7 @@ import type { IqHandler } from './answer.js';
 import { appState } from './app-state.js';
 import { blocklist } from './blocklist.js';
 import { encrypt } from './encrypt.js';
+import { groups } from './groups.js';
 import { linkedDevices } from './md.js';
 import { media } from './media.js';
 import { mex } from './mex.js';
@@ -22,6 +23,7 @@ export const handlers: Record<string, IqHandler> = {
   privacy,
   status,
   usync,
+  'w:g2': groups,
   'w:m': media,
   'w:mex': mex,
   'w:p': ping,

@@ -1,0 +1,144 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Group } from '../groups/group.js';
+import {
+  acceptInvitation,
+  addMembers,
+  createGroup,
+  joinByCode,
+  leaveGroup,
+  removeMembers,
+  setRole,
+  type Outcome,
+} from '../groups/group-members.js';
+import { changeGroup, revokeInviteCode } from '../groups/group-settings.js';
+import type { Network } from '../network/network.js';
+import { Refusal } from '../network/refusal.js';
+import { LID_SERVER } from '../wire/jid.js';
+import { node } from '../wire/node.js';
+import { accountOf, chatJid } from './lookup.js';
+
+const atPhone = z.object({ phone: z.string() });
+const atGroup = z.object({ phone: z.string(), group: z.string() });
+const people = z.array(z.string().min(1)).min(1);
+const newGroup = z.object({
+  subject: z.string().min(1),
+  members: z.array(z.string()).default([]),
+  addressing: z.enum(['lid', 'pn']).default('lid'),
+});
+const change = z.object({
+  subject: z.string().optional(),
+  description: z.string().optional(),
+  announcement: z.boolean().optional(),
+  locked: z.boolean().optional(),
+  addMode: z.enum(['all_member_add', 'admin_add']).optional(),
+  ephemeralSeconds: z.number().int().min(0).optional(),
+  approval: z.boolean().optional(),
+});
+const membership = z.object({ action: z.enum(['add', 'remove', 'promote', 'demote']), members: people });
+
+/** Groups, done by a phone. */
+export function groupRoutes(app: FastifyInstance, network: Network): void {
+  const at = (params: unknown) => {
+    const { phone, group: id } = atGroup.parse(params);
+    const group = network.groups.find(id);
+    if (!group) throw new Refusal(404, `There is no group ${id}.`);
+    return { actor: accountOf(network, phone), group };
+  };
+
+  app.get('/groups', () => [...network.groups.all()].map((group) => shown(network, group)));
+  app.get('/phones/:phone/groups', (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    return network.groups.ofMember(account.lid).map((group) => shown(network, group));
+  });
+  app.post('/phones/:phone/groups', (request, reply) => {
+    const { subject, members, addressing } = newGroup.parse(request.body);
+    const creator = accountOf(network, atPhone.parse(request.params).phone);
+    const { group, outcomes } = createGroup(network, creator, subject, members.map(chatJid), addressing);
+    return reply.status(201).send({ ...shown(network, group), outcomes: outcomes.map(outcome) });
+  });
+  app.patch('/phones/:phone/groups/:group', (request) => {
+    const { actor, group } = at(request.params);
+    for (const asked of changes(group, change.parse(request.body))) changeGroup(network, group, actor, asked);
+    return shown(network, group);
+  });
+  app.post('/phones/:phone/groups/:group/members', (request) => {
+    const { actor, group } = at(request.params);
+    const { action, members } = membership.parse(request.body);
+    const jids = members.map(chatJid);
+    if (action === 'add') return addMembers(network, group, actor, jids).map(outcome);
+    if (action === 'remove') return removeMembers(network, group, actor, jids).map(outcome);
+    return setRole(network, group, actor, jids, action === 'promote' ? 'admin' : 'member').map(outcome);
+  });
+  app.post('/phones/:phone/groups/:group/leave', (request) => {
+    const { actor, group } = at(request.params);
+    leaveGroup(network, group, actor);
+    return { left: group.jid };
+  });
+  app.post('/phones/:phone/groups/:group/revoke-invite', (request) => {
+    const { actor, group } = at(request.params);
+    return { code: revokeInviteCode(network, group, actor) };
+  });
+  app.post('/phones/:phone/join', (request) => {
+    const { code, group: id } = z.object({ code: z.string(), group: z.string().optional() }).parse(request.body);
+    const actor = accountOf(network, atPhone.parse(request.params).phone);
+    if (id === undefined) return shown(network, joinByCode(network, actor, code));
+    const group = network.groups.find(id);
+    if (!group) throw new Refusal(404, `There is no group ${id}.`);
+    acceptInvitation(network, group, actor, code);
+    return shown(network, group);
+  });
+}
+
+/** The requests, as a client would make them, for what is to be changed. */
+function changes(group: Group, given: z.infer<typeof change>) {
+  const asked = [];
+  if (given.subject !== undefined) asked.push(node('subject', {}, Buffer.from(given.subject)));
+  if (given.description !== undefined) {
+    const prev = group.state.description?.id;
+    const id = Buffer.from(`${group.state.id}${Date.now()}`).toString('hex').slice(-20).toUpperCase();
+    asked.push(
+      given.description === ''
+        ? node('description', { delete: 'true', prev })
+        : node('description', { id, prev }, [node('body', {}, Buffer.from(given.description))]),
+    );
+  }
+  if (given.announcement !== undefined) asked.push(node(given.announcement ? 'announcement' : 'not_announcement'));
+  if (given.locked !== undefined) asked.push(node(given.locked ? 'locked' : 'unlocked'));
+  if (given.addMode !== undefined) asked.push(node('member_add_mode', {}, Buffer.from(given.addMode)));
+  if (given.ephemeralSeconds !== undefined) {
+    asked.push(
+      given.ephemeralSeconds > 0
+        ? node('ephemeral', { expiration: String(given.ephemeralSeconds) })
+        : node('not_ephemeral'),
+    );
+  }
+  if (given.approval !== undefined) {
+    asked.push(node('membership_approval_mode', {}, [node('group_join', { state: given.approval ? 'on' : 'off' })]));
+  }
+  return asked;
+}
+
+function shown(network: Network, group: Group) {
+  const { state } = group;
+  return {
+    id: group.jid,
+    subject: state.subject.text,
+    description: state.description?.text ?? '',
+    addressing: state.addressing,
+    announcement: state.announcement,
+    locked: state.locked,
+    addMode: state.addMode,
+    ephemeralSeconds: state.ephemeralSeconds,
+    approval: state.approval,
+    inviteCode: state.inviteCode,
+    members: Object.entries(state.members).map(([lid, role]) => ({
+      phone: network.accounts.find(`${lid}@${LID_SERVER}`)?.phone ?? lid,
+      role,
+    })),
+  };
+}
+
+function outcome({ jid, account, error, invitation }: Outcome) {
+  return { phone: account?.phone ?? jid, status: error ?? 200, ...(invitation && { invitation }) };
+}

@@ -1,0 +1,92 @@
+import type { Account } from '../network/account.js';
+import type { Network } from '../network/network.js';
+import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
+import { node, type Node } from '../wire/node.js';
+import type { Group } from './group.js';
+
+/** A member's address in the group's naming, and the other one. */
+export function memberNames(network: Network, group: Group, lid: string): { jid: string; other: string } {
+  const account = network.accounts.find(`${lid}@${LID_SERVER}`);
+  const byLid = group.state.addressing === 'lid';
+  return {
+    jid: account?.jidLike(byLid ? LID_SERVER : PHONE_SERVER) ?? `${lid}@${LID_SERVER}`,
+    other: account?.jidLike(byLid ? PHONE_SERVER : LID_SERVER) ?? '',
+  };
+}
+
+/** One member as metadata and notices show it; `error` for members that could not be added. */
+export function participantNode(
+  network: Network,
+  group: Group,
+  lid: string,
+  extra: Record<string, string | undefined> = {},
+  content?: Node[],
+): Node {
+  const { jid, other } = memberNames(network, group, lid);
+  const role = group.state.members[lid];
+  const alternative = group.state.addressing === 'lid' ? { phone_number: other } : { lid: other };
+  return node('participant', { jid, ...alternative, type: role === 'member' ? undefined : role, ...extra }, content);
+}
+
+/** The metadata of a group. */
+export function groupNode(network: Network, group: Group, extraParticipants: Node[] = []): Node {
+  const { state } = group;
+  const owner = memberNames(network, group, state.creator);
+  const subjectBy = memberNames(network, group, state.subject.by);
+  const byLid = state.addressing === 'lid';
+  const content = [...group.memberLids.map((lid) => participantNode(network, group, lid)), ...extraParticipants];
+  if (state.description) {
+    const by = memberNames(network, group, state.description.by);
+    const attrs = { id: state.description.id, participant: by.jid, t: String(state.description.at) };
+    content.push(
+      node('description', byLid ? { ...attrs, participant_pn: by.other } : attrs, [
+        node('body', {}, Buffer.from(state.description.text)),
+      ]),
+    );
+  }
+  if (state.announcement) content.push(node('announcement'));
+  if (state.locked) content.push(node('locked'));
+  content.push(node('member_add_mode', {}, Buffer.from(state.addMode)));
+  if (state.ephemeralSeconds > 0) content.push(node('ephemeral', { expiration: String(state.ephemeralSeconds) }));
+  if (state.approval) content.push(node('membership_approval_mode', {}, [node('group_join', { state: 'on' })]));
+  return node(
+    'group',
+    {
+      id: state.id,
+      subject: state.subject.text,
+      s_t: String(state.subject.at),
+      s_o: subjectBy.jid,
+      s_o_pn: byLid ? subjectBy.other : undefined,
+      creation: String(state.createdAt),
+      creator: owner.jid,
+      creator_pn: byLid ? owner.other : undefined,
+      addressing_mode: state.addressing,
+      size: String(group.memberLids.length),
+    },
+    content,
+  );
+}
+
+/** Tells all devices of these people (members, when absent) what somebody did in the group. */
+export function notifyGroup(network: Network, group: Group, actor: Account, what: Node, to = group.memberLids): void {
+  const { jid, other } = memberNames(network, group, actor.lid);
+  const byLid = group.state.addressing === 'lid';
+  const notice = node(
+    'notification',
+    {
+      type: 'w:gp2',
+      from: group.jid,
+      id: network.stanzaId(),
+      t: network.timestamp(),
+      participant: jid,
+      [byLid ? 'participant_pn' : 'participant_lid']: other,
+      addressing_mode: group.state.addressing,
+      notify: actor.name,
+    },
+    [what],
+  );
+  for (const lid of to) {
+    const account = network.accounts.find(`${lid}@${LID_SERVER}`);
+    if (account) network.deliverToAll(account, notice);
+  }
+}

@@ -1,0 +1,40 @@
+import { child, children, textOf, type Node } from '../wire/node.js';
+import { chatName, type Phone } from './phone.js';
+
+/** A notification reaches the phone: groups change, and pictures. */
+export function receiveNotice(phone: Phone, stanza: Node): void {
+  const { type, from = '', participant = '' } = stanza.attrs;
+  const at = new Date(phone.network.now()).toISOString();
+  const what = child(stanza);
+  if (!what) return;
+  if (type === 'w:gp2') {
+    if (what.tag === 'remove') phone.groupSessions.renew(from);
+    phone.events.add({
+      kind: 'group',
+      what: what.tag,
+      chat: from,
+      from: chatName(phone.network, participant),
+      at,
+      details: describe(phone, what),
+    });
+  }
+  if (type === 'picture') {
+    phone.events.add({
+      kind: 'picture',
+      what: what.tag,
+      chat: chatName(phone.network, from),
+      from: chatName(phone.network, what.attrs['author'] ?? from),
+      at,
+    });
+  }
+}
+
+function describe(phone: Phone, what: Node): Record<string, string> {
+  const participants = children(what, 'participant').map(({ attrs }) => chatName(phone.network, attrs['jid'] ?? ''));
+  const body = textOf(child(what, 'body'));
+  return {
+    ...what.attrs,
+    ...(participants.length > 0 && { participants: participants.join(',') }),
+    ...(body !== undefined && { body }),
+  };
+}
