@@ -1,0 +1,29 @@
+import { jest } from '@jest/globals';
+import { Alarm } from './alarm.js';
+
+describe('Alarm', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('rings once at the earliest time asked for, and can be set again', () => {
+    const ring = jest.fn();
+    const alarm = new Alarm(ring);
+    [500, 100, 300].forEach((ms) => alarm.within(ms));
+    jest.advanceTimersByTime(99);
+    expect(ring).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1_000);
+    expect(ring).toHaveBeenCalledTimes(1);
+    alarm.within(10);
+    jest.advanceTimersByTime(10);
+    expect(ring).toHaveBeenCalledTimes(2);
+  });
+
+  it('does not ring once cancelled', () => {
+    const ring = jest.fn();
+    const alarm = new Alarm(ring);
+    alarm.within(10);
+    alarm.cancel();
+    jest.advanceTimersByTime(1_000);
+    expect(ring).not.toHaveBeenCalled();
+  });
+});

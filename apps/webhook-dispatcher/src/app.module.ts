@@ -1,0 +1,77 @@
+import type { Logger, Probes } from '@dormouse/bootstrap';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { subscribeEventsReady } from '@dormouse/queues';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import type { DispatcherConfig } from './config.js';
+import { createDispatcher } from './create-dispatcher.js';
+import type { Dispatcher } from './dispatcher.js';
+
+/** What the module holds, each by its own name. */
+const DATABASE = 'regional database';
+const REDIS = 'redis';
+const CREATED = 'dispatcher and its connections';
+
+type Created = ReturnType<typeof createDispatcher>;
+
+/** One dispatcher with its database and its ear on Redis; runs from bootstrap to shutdown. */
+@Module({})
+export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    @Inject(CREATED) private readonly created: Created,
+    @Inject(DATABASE) private readonly database: RegionalDatabase,
+    @Inject(REDIS) private readonly redis: Redis,
+  ) {}
+
+  static with(config: DispatcherConfig, log: Logger, probes: Probes): DynamicModule {
+    return {
+      module: AppModule,
+      providers: [
+        {
+          provide: DATABASE,
+          useFactory: () => openRegionalDatabase({ ...config.database, applicationName: 'webhook-dispatcher' }),
+        },
+        { provide: REDIS, useFactory: () => openRedis({ ...config.redis, name: 'webhook-dispatcher', log }) },
+        {
+          provide: CREATED,
+          inject: [DATABASE, REDIS],
+          useFactory: (database: RegionalDatabase, redis: Redis) =>
+            createDispatcher({
+              database,
+              subscribe: (hear) => subscribeEventsReady(redis, hear),
+              settings: config.delivery,
+              registry: probes.metrics,
+              log,
+            }),
+        },
+      ],
+    };
+  }
+
+  get dispatcher(): Dispatcher {
+    return this.created.dispatcher;
+  }
+
+  /** The only dependency without which nothing is delivered; Redis away only means polling. */
+  async databaseAnswers(): Promise<boolean> {
+    await this.database.pool.query('SELECT 1');
+    return true;
+  }
+
+  onApplicationBootstrap(): void {
+    this.dispatcher.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.dispatcher.stop();
+    await this.created.close();
+    await closeRedis(this.redis);
+    await this.database.close();
+  }
+}

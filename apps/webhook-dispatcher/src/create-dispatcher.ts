@@ -1,0 +1,68 @@
+import type { RegionalDatabase } from '@dormouse/database';
+import type { Registry } from 'prom-client';
+import { Cursors } from './cursors.js';
+import { Delivery, type DeliveryLog } from './delivery.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { Dispatcher, type DispatcherSettings, type EventSignals } from './dispatcher.js';
+import { HostSlots } from './host-slots.js';
+import { WebhookClient } from './webhook-client.js';
+
+/** How webhooks are called and how many at a time. */
+export interface DeliverySettings extends DispatcherSettings {
+  /** A receiver must have answered by then. */
+  postTimeoutMs: number;
+  /** How long a claimed webhook belongs to this dispatcher without a word from it. */
+  leaseMs: number;
+  postsPerHost: number;
+  /** A post waits this long for its host's turn before it is put back. */
+  hostWaitMs: number;
+  batchSize: number;
+  allowPrivateWebhooks: boolean;
+}
+
+export const DELIVERY_DEFAULTS: Omit<DeliverySettings, 'allowPrivateWebhooks'> = {
+  maxDeliveries: 1_000,
+  sweepMs: 5_000,
+  pollMs: 1_000,
+  turnMs: 5_000,
+  drainMs: 4_000,
+  postTimeoutMs: 10_000,
+  leaseMs: 30_000,
+  postsPerHost: 100,
+  hostWaitMs: 2_000,
+  batchSize: 32,
+};
+
+/** Of the lease, this much is kept for writing the outcome down. */
+const WRITE_DOWN_MS = 5_000;
+
+/** Puts a dispatcher together; it does nothing until started. `close` comes after its stop. */
+export function createDispatcher(parts: {
+  database: Pick<RegionalDatabase, 'pool'>;
+  subscribe: (hear: (channelId: string) => void) => EventSignals;
+  settings: DeliverySettings;
+  registry: Registry;
+  log: DeliveryLog;
+}): { dispatcher: Dispatcher; close: () => Promise<void> } {
+  const { database, settings, registry, log, subscribe } = parts;
+  const metrics = new DeliveryMetrics(registry);
+  const cursors = new Cursors({ database, leaseMs: settings.leaseMs });
+  const client = new WebhookClient({
+    timeoutMs: settings.postTimeoutMs,
+    connectionsPerHost: settings.postsPerHost,
+    allowPrivate: settings.allowPrivateWebhooks,
+  });
+  const delivery = new Delivery({
+    database,
+    cursors,
+    client,
+    hosts: new HostSlots({ perHost: settings.postsPerHost, waitMs: settings.hostWaitMs }),
+    metrics,
+    log,
+    batchSize: settings.batchSize,
+    postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
+  });
+  const abandonPosts = (): void => client.abandonAll();
+  const dispatcher = new Dispatcher({ cursors, delivery, abandonPosts, subscribe, metrics, log, settings });
+  return { dispatcher, close: () => client.close() };
+}

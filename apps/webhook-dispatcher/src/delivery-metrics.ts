@@ -1,0 +1,51 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Answer } from './webhook-client.js';
+
+/** What the dispatcher counts. */
+export class DeliveryMetrics {
+  readonly #attempts: Counter<'outcome'>;
+  readonly #attemptSeconds: Histogram;
+  readonly #eventAgeSeconds: Histogram;
+  readonly #active: Gauge;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#attempts = new Counter({
+      name: 'webhook_attempts_total',
+      help: 'Calls to webhooks by outcome: taken, refused, unanswered, abandoned',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#attemptSeconds = new Histogram({
+      name: 'webhook_attempt_seconds',
+      help: 'Time a call to a webhook took',
+      buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    });
+    this.#eventAgeSeconds = new Histogram({
+      name: 'webhook_event_age_seconds',
+      help: 'Age of an event when its webhook took it',
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 30, 300, 3_600, 86_400],
+      registers,
+    });
+    this.#active = new Gauge({
+      name: 'webhook_deliveries_active',
+      help: 'Webhooks that this dispatcher is telling events at this moment',
+      registers,
+    });
+  }
+
+  attempted(answer: Answer, tookMs: number): void {
+    this.#attempts.inc({ outcome: answer.kind });
+    this.#attemptSeconds.observe(tookMs / 1_000);
+  }
+
+  /** @param ageMs age of the event when it was read from the database */
+  delivered(ageMs: number, tookMs: number): void {
+    this.#eventAgeSeconds.observe(Math.max(0, ageMs + tookMs) / 1_000);
+  }
+
+  active(count: number): void {
+    this.#active.set(count);
+  }
+}

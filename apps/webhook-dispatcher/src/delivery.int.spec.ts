@@ -1,0 +1,261 @@
+import { jest } from '@jest/globals';
+import { TestOutbox } from './test-outbox.js';
+import { eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
+import { TestReceiver } from './test-receiver.js';
+
+jest.setTimeout(30_000);
+
+const POST_TIMEOUT_MS = 400;
+
+describe('a webhook', () => {
+  let outbox: TestOutbox;
+  let running: RunningDispatcher;
+  const receivers: TestReceiver[] = [];
+  const receiver = async (): Promise<TestReceiver> => {
+    const opened = await TestReceiver.open();
+    receivers.push(opened);
+    return opened;
+  };
+  /** Writes events and announces them. */
+  const tell = async (channelId: string, count = 1, kind?: string, ageS?: number): Promise<void> => {
+    await outbox.write(channelId, count, kind, ageS);
+    running.signal(channelId);
+  };
+  const cursorAt = (channelId: string, position: number) =>
+    eventually(
+      () => outbox.cursors(channelId),
+      ([first]) => first?.position === position && !first.leased,
+    );
+
+  beforeAll(async () => {
+    outbox = await TestOutbox.open();
+    running = startDispatcher(outbox.url, { settings: { postTimeoutMs: POST_TIMEOUT_MS, leaseMs: 8_000 } });
+  });
+  afterAll(async () => {
+    await running.stop();
+    await outbox.close();
+    await Promise.all(receivers.map((each) => each.close()));
+  });
+
+  it('is told events in sequence, one per call, in the shape of the contract, with the event id as header', async () => {
+    const hook = await receiver();
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 100);
+    await tell(channelId, 3);
+    await hook.received(103);
+    expect(hook.numbers).toEqual(Array.from({ length: 103 }, (_, index) => index + 1));
+    expect(hook.calls[0]).toMatchObject({ method: 'POST', path: '/hook' });
+    expect(hook.calls[0]?.headers['content-type']).toBe('application/json');
+    expect(hook.calls[0]?.body).toEqual({
+      messages: [{ number: 1 }],
+      event: { type: 'messages', event: 'post', method: 'post' },
+      channel_id: channelId,
+    });
+    expect(hook.calls.map((call) => call.headers['webhook-id'])).toEqual(await outbox.eventIds(channelId));
+    await cursorAt(channelId, 103);
+  });
+
+  it('is called over a kept connection', async () => {
+    const hook = await receiver();
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 20);
+    await hook.received(20);
+    expect(new Set(hook.calls.map((call) => call.connection)).size).toBe(1);
+  });
+
+  it('in mode path or method is called at its own address for each kind, with its headers and its query', async () => {
+    const hook = await receiver();
+    const events = [{ type: 'messages' as const }];
+    const url = `${hook.url}?key=1`;
+    const channelId = await outbox.channel([
+      webhook({ url, mode: 'path', events, headers: { 'X-Secret': 'sésame', Host: 'evil', 'Content-Type': 'x' } }),
+      webhook({ url, mode: 'method', events }),
+    ]);
+    await tell(channelId, 1, 'messages.patch');
+    await hook.received(2);
+    const byMethod = hook.calls.toSorted((a, b) => a.path.localeCompare(b.path));
+    expect(byMethod.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'PATCH /hook/messages?key=1',
+      'POST /hook/messages/patch?key=1',
+    ]);
+    const headers = byMethod[1]?.headers ?? {};
+    expect(Buffer.from(String(headers['x-secret']), 'latin1').toString('utf8')).toBe('sésame');
+    expect(headers).toMatchObject({ host: `127.0.0.1:${hook.port}`, 'content-type': 'application/json' });
+  });
+
+  it('is told only what it asked for, by present or by deprecated names, and passes the rest over', async () => {
+    const [messages, statuses] = [await receiver(), await receiver()];
+    const channelId = await outbox.channel([
+      webhook({ url: messages.url, events: [{ type: 'message', method: 'post' }] }),
+      webhook({ url: statuses.url, events: [{ type: 'ack' }] }),
+    ]);
+    for (const kind of ['messages.post', 'statuses.post', 'messages.patch', 'chats.post']) {
+      await outbox.write(channelId, 2, kind);
+    }
+    running.signal(channelId);
+    await Promise.all([messages.received(2), statuses.received(2)]);
+    await eventually(
+      () => outbox.cursors(channelId),
+      (cursors) => cursors.every(({ position, leased }) => position === 8 && !leased),
+    );
+    expect(messages.numbers).toEqual([1, 2]);
+    expect(statuses.numbers).toEqual([3, 4]);
+  });
+
+  it('that answers 500 is told the same event again, with the same id, and nothing later before it', async () => {
+    const hook = await receiver();
+    hook.behaviour = () => (hook.calls.length <= 3 ? 500 : 200);
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 3);
+    for (const attempts of [1, 2, 3]) {
+      const [cursor] = await eventually(
+        () => outbox.cursors(channelId),
+        ([first]) => first?.attempts === attempts && !first.leased,
+      );
+      expect(cursor).toMatchObject({ position: 0, lastStatus: 500, lastError: 'answered 500' });
+      expect(cursor?.waitMs).toBeGreaterThan(attempts * 3_000 - 1_000);
+      expect(cursor?.waitMs).toBeLessThanOrEqual(attempts * 3_000);
+      await outbox.passTime(attempts * 3_000);
+      running.dispatcher.lookAgain();
+    }
+    await hook.received(6);
+    expect(hook.numbers).toEqual([1, 1, 1, 1, 2, 3]);
+    expect(new Set(hook.calls.slice(0, 4).map((call) => call.headers['webhook-id'])).size).toBe(1);
+    const [cursor] = await cursorAt(channelId, 3);
+    expect(cursor).toMatchObject({ attempts: 0, lastStatus: null, lastError: null });
+  });
+
+  it('is tried again when its time comes, neither earlier nor much later', async () => {
+    const hook = await receiver();
+    hook.behaviour = () => (hook.calls.length === 1 ? 503 : 204);
+    const channelId = await outbox.channel([webhook({ url: hook.url })], { callback_backoff_delay_ms: 3_000 });
+    await tell(channelId);
+    const [first, second] = await hook.received(2);
+    const waitedMs = (second?.atMs ?? 0) - (first?.atMs ?? 0);
+    expect(waitedMs).toBeGreaterThanOrEqual(2_999);
+    expect(waitedMs).toBeLessThan(3_300);
+  });
+
+  it.each([
+    ['does not answer in time', 'timeout', (): void => undefined],
+    ['redirects', 'answered 302', () => 302],
+    ['closes the connection', 'connection lost', (_call: unknown, response: { destroy(): void }) => response.destroy()],
+  ] as const)('that %s has not taken the event', async (_title, lastError, behaviour) => {
+    const hook = await receiver();
+    hook.behaviour = (call, response) => {
+      if (lastError === 'answered 302') response.setHeader('location', hook.url);
+      return behaviour(call, response);
+    };
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 2);
+    const [cursor] = await eventually(
+      () => outbox.cursors(channelId),
+      ([found]) => found?.attempts === 1,
+    );
+    expect(cursor).toMatchObject({ position: 0, lastError, leased: false });
+    expect(new Set(hook.numbers)).toEqual(new Set([1]));
+  });
+
+  it('nobody listens at has not taken the event', async () => {
+    const gone = await TestReceiver.open();
+    const { url } = gone;
+    await gone.close();
+    const channelId = await outbox.channel([webhook({ url })]);
+    await tell(channelId);
+    const [cursor] = await eventually(
+      () => outbox.cursors(channelId),
+      ([found]) => found?.attempts === 1,
+    );
+    expect(cursor).toMatchObject({ lastStatus: null, lastError: 'connection refused' });
+  });
+
+  it('that answers 2xx has taken the event, however long or slow the rest of the answer is', async () => {
+    const hook = await receiver();
+    hook.behaviour = ({ number }, response) => {
+      response.writeHead(202);
+      if (number === 1) response.end('x'.repeat(5_000_000));
+      else response.write('never ends');
+    };
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 2);
+    await cursorAt(channelId, 2);
+    expect(hook.numbers).toEqual([1, 2]);
+  });
+
+  it('does not wait for another one that hangs, of the same channel or of another', async () => {
+    const [slow, quick] = [await receiver(), await receiver()];
+    slow.behaviour = () => undefined;
+    const [both, onlyQuick] = [
+      await outbox.channel([webhook({ url: slow.url }), webhook({ url: quick.url })]),
+      await outbox.channel([webhook({ url: quick.url })]),
+    ];
+    const startedAtMs = performance.now();
+    await Promise.all([tell(both, 10), tell(onlyQuick, 10)]);
+    await quick.received(20);
+    expect(performance.now() - startedAtMs).toBeLessThan(POST_TIMEOUT_MS);
+    expect(new Set(slow.numbers)).toEqual(new Set([1]));
+  });
+
+  it('with a greatest age is not told older events', async () => {
+    const hook = await receiver();
+    const channelId = await outbox.channel([webhook({ url: hook.url, webhook_max_age_seconds: 60 })]);
+    await outbox.write(channelId, 2, 'messages.post', 120);
+    await tell(channelId, 1, 'messages.post', 30);
+    await cursorAt(channelId, 3);
+    expect(hook.numbers).toEqual([3]);
+  });
+
+  it('is told nothing more once its channel is deleted', async () => {
+    const hook = await receiver();
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    hook.behaviour = async () => {
+      await outbox.markDeleted(channelId);
+      return 200;
+    };
+    await tell(channelId, 5);
+    await hook.received(1);
+    await eventually(
+      () => outbox.cursors(channelId),
+      (cursors) => cursors.length === 0,
+    );
+    await running.dispatcher.idle();
+    expect(hook.numbers).toEqual([1]);
+  });
+
+  it('leaves no bodies, headers or addresses in the log', () => {
+    expect(running.logged.length).toBeGreaterThan(0);
+    expect(JSON.stringify(running.logged)).not.toMatch(/127\.0\.0\.1|\/hook|number|sésame|key=1/);
+  });
+
+  it('leaves its attempts and the age of its events in the metrics', async () => {
+    const text = await running.registry.metrics();
+    expect(text).toMatch(/webhook_attempts_total\{outcome="taken"\} \d{3}/);
+    expect(text).toContain('webhook_event_age_seconds_bucket');
+  });
+});
+
+describe('without leave to call private addresses', () => {
+  it.each(['127.0.0.1', 'localhost', '[::1]', '0x7f.1', '[::ffff:127.0.0.1]'])(
+    'http://%s is never connected to',
+    async (host) => {
+      const outbox = await TestOutbox.open();
+      const hook = await TestReceiver.open();
+      const running = startDispatcher(outbox.url, { settings: { allowPrivateWebhooks: false } });
+      try {
+        const channelId = await outbox.channel([webhook({ url: `http://${host}:${hook.port}/` })]);
+        await outbox.write(channelId);
+        running.signal(channelId);
+        const [cursor] = await eventually(
+          () => outbox.cursors(channelId),
+          ([found]) => found?.attempts === 1,
+        );
+        expect(cursor?.lastError).toBe('address not public');
+        expect(hook.calls).toEqual([]);
+      } finally {
+        await running.stop();
+        await hook.close();
+        await outbox.close();
+      }
+    },
+  );
+});

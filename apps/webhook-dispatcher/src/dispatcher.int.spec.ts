@@ -1,0 +1,305 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { jest } from '@jest/globals';
+import type { RegionalDatabase } from '@dormouse/database';
+import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
+import { closeRedis, openRedis } from '@dormouse/redis';
+import { claimTestRedis } from '@dormouse/stack/test-stores';
+import { DISPATCHER_NAME, eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
+import { TestOutbox } from './test-outbox.js';
+import { TestReceiver, type ReceivedCall } from './test-receiver.js';
+
+jest.setTimeout(30_000);
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/** The numbers each channel's webhook was told, in order. */
+function byChannel(calls: readonly ReceivedCall[]): Map<string, number[]> {
+  const told = new Map<string, number[]>();
+  for (const { body, number } of calls) {
+    const channelId = String(body['channel_id']);
+    told.set(channelId, [...(told.get(channelId) ?? []), number]);
+  }
+  return told;
+}
+
+describe('Dispatcher', () => {
+  let outbox: TestOutbox;
+  let hook: TestReceiver;
+  const started: RunningDispatcher[] = [];
+  const start = (options: Parameters<typeof startDispatcher>[1] = {}): RunningDispatcher => {
+    const running = startDispatcher(outbox.url, options);
+    started.push(running);
+    return running;
+  };
+  const channels = (count: number): Promise<string[]> =>
+    Promise.all(upTo(count).map(() => outbox.channel([webhook({ url: hook.url })])));
+  const allAt = (ids: string[], position: number) =>
+    eventually(
+      async () => (await Promise.all(ids.map((id) => outbox.cursors(id)))).flat(),
+      (cursors) => cursors.every((cursor) => cursor.position === position && !cursor.leased),
+    );
+
+  beforeEach(async () => {
+    outbox = await TestOutbox.open();
+    hook = await TestReceiver.open();
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((running) => running.stop()));
+    await hook.close();
+    await outbox.close();
+  });
+
+  it('side by side with another tells every event once and in sequence', async () => {
+    const ids = await channels(20);
+    const both = [start(), start()];
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(ids.map((id) => outbox.write(id, 10)));
+      // In the first round each hears of half the channels, afterwards of all.
+      ids.forEach((id, index) => both.forEach((running, at) => (round > 0 || index % 2 === at) && running.signal(id)));
+    }
+    await hook.received(1_000);
+    await allAt(ids, 50);
+    const told = byChannel(hook.calls);
+    expect([...told.values()]).toEqual(ids.map(() => upTo(50)));
+    const taken = await Promise.all(both.map(async ({ registry }) => registry.metrics()));
+    taken.forEach((metrics) => expect(metrics).toMatch(/outcome="taken"\} \d+/));
+  });
+
+  it('killed between the 2xx and writing it down has the event told again with the same id, and none lost', async () => {
+    const [id = ''] = await channels(1);
+    const frozen: { until?: Promise<void> } = {};
+    let thaw: () => void = () => undefined;
+    const dying = start({ settings: { leaseMs: 16_000 }, wrap: (database) => freezable(database, frozen) });
+    hook.behaviour = () => {
+      // From the third call on nothing the first dispatcher says reaches the database: for all others it is dead.
+      if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
+      return 200;
+    };
+    await outbox.write(id, 5);
+    dying.signal(id);
+    await hook.received(3);
+    expect(await outbox.cursors(id)).toMatchObject([{ position: 2, leased: true }]);
+    const next = start();
+    next.dispatcher.lookAgain();
+    await next.dispatcher.idle();
+    expect(hook.numbers).toEqual([1, 2, 3]); // the lease is respected while it lasts
+    await outbox.passTime(16_000);
+    next.dispatcher.lookAgain();
+    await hook.received(6);
+    await allAt([id], 5);
+    expect(hook.numbers).toEqual([1, 2, 3, 3, 4, 5]);
+    const [, , first, again] = hook.calls;
+    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    // Risen from the dead it finds its lease lost: it moves nothing and posts nothing.
+    thaw();
+    await dying.dispatcher.idle();
+    expect(await outbox.cursors(id)).toMatchObject([{ position: 5, leased: false }]);
+    expect(hook.calls).toHaveLength(6);
+  });
+
+  it('goes on where it was, without a duplicate, when PostgreSQL drops every connection', async () => {
+    const ids = await channels(5);
+    const running = start({ settings: { pollMs: 50, sweepMs: 50 } });
+    await Promise.all(ids.map((id) => outbox.write(id, 40)));
+    ids.forEach((id) => running.signal(id));
+    for (const count of [20, 60, 120]) {
+      await hook.received(count);
+      await outbox.database.pool.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+        [DISPATCHER_NAME],
+      );
+    }
+    await hook.received(200);
+    await allAt(ids, 40);
+    expect([...byChannel(hook.calls).values()]).toEqual(ids.map(() => upTo(40)));
+  });
+
+  it('finds events whose signal was lost at the next sweep', async () => {
+    const ids = await channels(3);
+    start({ settings: { pollMs: 50, sweepMs: 200 } });
+    await Promise.all(ids.map((id) => outbox.write(id, 2)));
+    await hook.received(6);
+    await allAt(ids, 2);
+  });
+
+  it('is woken by Redis, polls while Redis is away, and is woken again when it is back', async () => {
+    const store = await claimTestRedis();
+    const redis = openRedis({ url: store.url, name: 'dispatcher-spec' });
+    const line = await BreakableLine.open(store.url);
+    const heard = openRedis({ url: line.url, name: 'dispatcher-spec-heard' });
+    const isLive = { now: (): boolean => false };
+    const [id = ''] = await channels(1);
+    start({
+      settings: { pollMs: 100 },
+      subscribe: (hear) => {
+        const signals = subscribeEventsReady(heard, hear);
+        isLive.now = () => signals.isLive();
+        return signals;
+      },
+    });
+    const live = (wanted: boolean) =>
+      eventually(
+        async () => isLive.now(),
+        (value) => value === wanted,
+      );
+    try {
+      await live(true);
+      await eventually(
+        async () => {
+          await outbox.write(id);
+          await publishEventsReady(redis, id);
+          return hook.calls.length;
+        },
+        (count) => count > 0,
+      );
+      line.cut();
+      await live(false);
+      const before = (await outbox.eventIds(id)).length;
+      await outbox.write(id, 3);
+      await hook.received(before + 3);
+      line.mend();
+      await live(true);
+      await outbox.write(id);
+      await publishEventsReady(redis, id);
+      await hook.received(before + 4);
+      await allAt([id], before + 4);
+      expect(hook.numbers).toEqual(upTo(before + 4));
+    } finally {
+      await Promise.all(started.splice(0).map((running) => running.stop()));
+      await Promise.all([closeRedis(redis), closeRedis(heard)]);
+      await line.close();
+      await store.drop();
+    }
+  });
+
+  it('gets through more webhooks than it has slots, with half the slots left to those in good standing', async () => {
+    const dead = await TestReceiver.open();
+    dead.behaviour = () => undefined;
+    try {
+      const deadIds = await Promise.all(upTo(8).map(() => outbox.channel([webhook({ url: dead.url })])));
+      await Promise.all(deadIds.map((id) => outbox.write(id)));
+      await outbox.database.pool.query('UPDATE webhook_cursors SET attempts = 1');
+      const ids = await channels(30);
+      await Promise.all(ids.map((id) => outbox.write(id, 3)));
+      start({ settings: { maxDeliveries: 4, pollMs: 50, drainMs: 10 } });
+      await hook.received(90);
+      await allAt(ids, 3);
+      expect(dead.calls.length).toBe(2);
+    } finally {
+      await dead.close();
+    }
+  });
+
+  it('keeps to the number of posts a host may have under way, and still tells all', async () => {
+    const ids = await channels(12);
+    let [now, most] = [0, 0];
+    hook.behaviour = async () => {
+      most = Math.max(most, (now += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      return 200;
+    };
+    const running = start({ settings: { postsPerHost: 3, hostWaitMs: 50, pollMs: 50 } });
+    await Promise.all(ids.map((id) => outbox.write(id, 3)));
+    ids.forEach((id) => running.signal(id));
+    await hook.received(36);
+    await allAt(ids, 3);
+    expect(most).toBe(3);
+    expect([...byChannel(hook.calls).values()]).toEqual(ids.map(() => upTo(3)));
+  });
+
+  it('stopped lets a post finish, abandons one that does not, and leaves every cursor free at its place', async () => {
+    const hanging = await TestReceiver.open();
+    hanging.behaviour = () => undefined;
+    const [id = ''] = await channels(1);
+    const hangingId = await outbox.channel([webhook({ url: hanging.url })]);
+    let finish: () => void = () => undefined;
+    const stopping = new Promise<void>((resolve) => (finish = resolve));
+    hook.behaviour = async () => {
+      await stopping;
+      return 200;
+    };
+    const running = start({ settings: { drainMs: 100 } });
+    await Promise.all([outbox.write(id, 2), outbox.write(hangingId, 2)]);
+    [id, hangingId].forEach((each) => running.signal(each));
+    await Promise.all([hook.received(1), hanging.received(1)]);
+    const startedAtMs = performance.now();
+    const stopped = running.dispatcher.stop();
+    finish();
+    await stopped;
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    expect(await outbox.cursors(id)).toMatchObject([{ position: 1, attempts: 0, leased: false }]);
+    expect(await outbox.cursors(hangingId)).toMatchObject([{ position: 0, attempts: 0, leased: false }]);
+    expect([hook.numbers, hanging.numbers]).toEqual([[1], [1]]);
+    await hanging.close();
+  });
+});
+
+/** A database whose connection can freeze: what was asked from then on waits until it thaws. */
+function freezable(database: RegionalDatabase, frozen: { until?: Promise<void> }): Pick<RegionalDatabase, 'pool'> {
+  const pool = new Proxy(database.pool, {
+    get(target, name): unknown {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name !== 'query') return value.bind(target) as unknown;
+      return async (...given: unknown[]): Promise<unknown> => {
+        await frozen.until;
+        return value.apply(target, given) as unknown;
+      };
+    },
+  });
+  return { pool };
+}
+
+/** A wire to a server that can be cut and mended. */
+class BreakableLine {
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+  readonly #server = createServer((near) => {
+    if (this.#isCut) return void near.destroy();
+    const far = connect(Number(this.target.port), this.target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(from);
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        this.#sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+
+  private constructor(private readonly target: URL) {}
+
+  static async open(url: string): Promise<BreakableLine> {
+    const line = new BreakableLine(new URL(url));
+    line.#server.listen(0, '127.0.0.1');
+    await once(line.#server, 'listening');
+    return line;
+  }
+
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.toString();
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    this.#sockets.forEach((socket) => socket.destroy());
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

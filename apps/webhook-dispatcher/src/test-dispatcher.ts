@@ -1,0 +1,84 @@
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import type { WebhookEntry } from '@dormouse/gateway-contract';
+import { Registry } from 'prom-client';
+import { createDispatcher, DELIVERY_DEFAULTS, type DeliverySettings } from './create-dispatcher.js';
+import type { Dispatcher, EventSignals } from './dispatcher.js';
+
+/** A line the dispatcher logged. */
+export interface LoggedLine {
+  facts: object;
+  message: string;
+}
+
+/** A running dispatcher with its own connections, as another process would have. */
+export interface RunningDispatcher {
+  dispatcher: Dispatcher;
+  logged: LoggedLine[];
+  registry: Registry;
+  /** Says that the channel has events, as Redis would. */
+  signal(channelId: string): void;
+  stop(): Promise<void>;
+}
+
+export const DISPATCHER_NAME = 'dispatcher-under-test';
+
+/** A webhook entry with the contract's defaults. */
+export function webhook(entry: Partial<WebhookEntry> & { url: string }): WebhookEntry {
+  return { mode: 'body', events: [{ type: 'messages', method: 'post' }], ...entry };
+}
+
+/**
+ * Starts a dispatcher on a regional database. Without `subscribe` its signals come from the spec and count as live, and
+ * sweeps are a minute apart, so that what is delivered was delivered by a signal.
+ */
+export function startDispatcher(
+  url: string,
+  options: {
+    settings?: Partial<DeliverySettings>;
+    subscribe?: (hear: (channelId: string) => void) => EventSignals;
+    wrap?: (database: RegionalDatabase) => Pick<RegionalDatabase, 'pool'>;
+  } = {},
+): RunningDispatcher {
+  const database = openRegionalDatabase({ url, applicationName: DISPATCHER_NAME });
+  const logged: LoggedLine[] = [];
+  const log = {
+    info: (facts: object, message: string) => void logged.push({ facts, message }),
+    warn: (facts: object, message: string) => void logged.push({ facts, message }),
+  };
+  let hear: (channelId: string) => void = () => undefined;
+  const bySpec = (listener: (channelId: string) => void): EventSignals => {
+    hear = listener;
+    return { isLive: () => true, close: async () => undefined };
+  };
+  const registry = new Registry();
+  const { dispatcher, close } = createDispatcher({
+    database: options.wrap?.(database) ?? database,
+    subscribe: options.subscribe ?? bySpec,
+    settings: { ...DELIVERY_DEFAULTS, sweepMs: 60_000, allowPrivateWebhooks: true, ...options.settings },
+    registry,
+    log,
+  });
+  dispatcher.start();
+  return {
+    dispatcher,
+    logged,
+    registry,
+    signal: (channelId) => hear(channelId),
+    stop: async () => {
+      await dispatcher.stop();
+      await close();
+      await database.close();
+    },
+  };
+}
+
+/** Looks again until the value is as it should be; for state that nobody announces. */
+export async function eventually<T>(look: () => Promise<T>, isRight: (value: T) => boolean): Promise<T> {
+  const giveUpAtMs = performance.now() + 10_000;
+  for (;;) {
+    const value = await look();
+    if (isRight(value)) return value;
+    if (performance.now() > giveUpAtMs) throw new Error(`never came true; last seen: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

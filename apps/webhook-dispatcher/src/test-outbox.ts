@@ -1,0 +1,118 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import { openRegionalDatabase, transaction, type RegionalDatabase } from '@dormouse/database';
+import type { SettingsPatch } from '@dormouse/gateway-contract';
+import { createTestDatabase } from '@dormouse/stack/test-stores';
+
+/** A cursor's row, as specs look at it. */
+export interface CursorState {
+  position: number;
+  attempts: number;
+  leased: boolean;
+  waitMs: number;
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+/** A regional database of one spec, with channels and events put in the way their owners do it. */
+export class TestOutbox {
+  readonly #directory: ChannelDirectory;
+
+  private constructor(
+    readonly database: RegionalDatabase,
+    readonly url: string,
+    private readonly drop: () => Promise<void>,
+  ) {
+    this.#directory = new ChannelDirectory({ database });
+  }
+
+  static async open(): Promise<TestOutbox> {
+    const store = await createTestDatabase('regional');
+    const database = openRegionalDatabase({ url: store.url, applicationName: 'dispatcher-spec' });
+    return new TestOutbox(database, store.url, () => store.drop());
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+    await this.drop();
+  }
+
+  /** A channel with these webhooks. */
+  async channel(webhooks: NonNullable<SettingsPatch['webhooks']>, settings: SettingsPatch = {}): Promise<string> {
+    const id = `SPEC-${randomBytes(5).toString('hex')}`;
+    await this.#directory.create({ id, accountId: 'a', name: id, tokenHash: randomBytes(32), shard: 0 });
+    await this.#directory.updateSettings(id, { ...settings, webhooks });
+    return id;
+  }
+
+  async updateSettings(channelId: string, patch: SettingsPatch): Promise<void> {
+    await this.#directory.updateSettings(channelId, patch);
+  }
+
+  async markDeleted(channelId: string): Promise<void> {
+    await this.#directory.markDeleted(channelId);
+  }
+
+  /** Writes `count` events in one transaction; they carry `number`: 1, 2, 3, … over the channel's whole life. */
+  async write(channelId: string, count = 1, kind = 'messages.post', ageS = 0): Promise<void> {
+    const [type = '', method = ''] = kind.split('.');
+    await transaction(this.database, async (connection) => {
+      const { rows } = await connection.query<{ last_seq: string }>(
+        `INSERT INTO event_sequences AS s (channel_id, last_seq) VALUES ($1, $2)
+         ON CONFLICT (channel_id) DO UPDATE SET last_seq = s.last_seq + $2 RETURNING last_seq`,
+        [channelId, count],
+      );
+      const first = Number(rows[0]?.last_seq) - count + 1;
+      const numbers = Array.from({ length: count }, (_, index) => first + index);
+      await connection.query(
+        `INSERT INTO events (channel_id, seq, id, type, method, payload, created_at)
+         SELECT $1, n, id, $3::text, $4, jsonb_build_object($3::text, jsonb_build_array(jsonb_build_object('number', n))),
+                now() - $6::float8 * interval '1 s'
+         FROM unnest($2::bigint[], $5::uuid[]) AS t(n, id)`,
+        [channelId, numbers, type, method, numbers.map(() => randomUUID()), ageS],
+      );
+    });
+  }
+
+  async eventIds(channelId: string): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ id: string }>(
+      'SELECT id FROM events WHERE channel_id = $1 ORDER BY seq',
+      [channelId],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  /** The channel's cursors by their place in the table; specs with one webhook take the first. */
+  async cursors(channelId: string): Promise<CursorState[]> {
+    const { rows } = await this.database.pool.query<{
+      position: string;
+      attempts: number;
+      leased: boolean;
+      wait_ms: number;
+      last_status: number | null;
+      last_error: string | null;
+    }>(
+      `SELECT position, attempts, coalesce(leased_until > clock_timestamp(), false) AS leased, last_status, last_error,
+              extract(epoch FROM next_attempt_at - clock_timestamp())::float8 * 1000 AS wait_ms
+       FROM webhook_cursors WHERE channel_id = $1 ORDER BY webhook_id`,
+      [channelId],
+    );
+    return rows.map((row) => ({
+      position: Number(row.position),
+      attempts: row.attempts,
+      leased: row.leased,
+      waitMs: row.wait_ms,
+      lastStatus: row.last_status,
+      lastError: row.last_error,
+    }));
+  }
+
+  /** Lets the time of waiting webhooks pass. */
+  async passTime(ms: number): Promise<void> {
+    await this.database.pool.query(
+      `UPDATE webhook_cursors SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
+              leased_until = leased_until - $1::float8 * interval '1 ms'`,
+      [ms],
+    );
+  }
+}

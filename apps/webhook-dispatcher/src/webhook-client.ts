@@ -1,0 +1,140 @@
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { publicConnector } from './public-addresses.js';
+import type { WebhookRequest } from './webhook-request.js';
+
+/** What came of one call. */
+export type Answer =
+  /** 2xx: the event is the receiver's now. */
+  | { kind: 'taken'; status: number }
+  /** Any other status, redirects included. */
+  | { kind: 'refused'; status: number }
+  /** No status: the receiver may or may not have seen the event. */
+  | { kind: 'unanswered'; reason: UnansweredReason }
+  /** We ended the call ourselves to stop in time. */
+  | { kind: 'abandoned' };
+
+export type UnansweredReason =
+  | 'timeout'
+  | 'name not found'
+  | 'connection refused'
+  | 'connection lost'
+  | 'certificate not accepted'
+  | 'address not public'
+  | 'request not possible'
+  | 'network error';
+
+export interface WebhookClientOptions {
+  /** A receiver that has not sent its status by then has failed. */
+  timeoutMs: number;
+  connectionsPerHost: number;
+  /** Loopback and private networks too: for development and the sandbox. */
+  allowPrivate: boolean;
+}
+
+/** Of an answer's body at most this much is read, for at most this long; then the connection is closed instead. */
+const READ_AT_MOST_BYTES = 4_096;
+const READ_WITHIN_MS = 1_000;
+/** A connection that broke this soon had been closed by the receiver while it lay idle. */
+const WAS_STALE_WITHIN_MS = 500;
+
+/**
+ * Posts to customers' URLs over kept connections. Redirects are not followed, and what the receiver says beyond its
+ * status is read only to keep the connection.
+ */
+export class WebhookClient {
+  readonly #agent: Agent;
+  readonly #timeoutMs: number;
+  readonly #underWay = new Set<AbortController>();
+  #stopped = false;
+
+  constructor({ timeoutMs, connectionsPerHost, allowPrivate }: WebhookClientOptions) {
+    const connect = { timeout: timeoutMs, keepAlive: true };
+    this.#timeoutMs = timeoutMs;
+    this.#agent = new Agent({
+      connect: allowPrivate ? buildConnector(connect) : publicConnector(connect),
+      connections: connectionsPerHost,
+      pipelining: 1,
+      keepAliveTimeout: 20_000,
+      keepAliveMaxTimeout: 60_000,
+      // The deadline of the whole call is ours; these must not end it earlier.
+      headersTimeout: timeoutMs * 2,
+      bodyTimeout: timeoutMs * 2,
+    });
+  }
+
+  /** Makes the call, once; a kept connection that turns out to be dead is replaced. Never throws. */
+  async post(request: WebhookRequest): Promise<Answer> {
+    if (this.#stopped) return { kind: 'abandoned' };
+    const deadline = new AbortController();
+    const startedAtMs = performance.now();
+    const timer = setTimeout(() => deadline.abort('timeout'), this.#timeoutMs);
+    this.#underWay.add(deadline);
+    try {
+      return await this.#call(request, deadline, timer).catch(async (error: unknown) => {
+        const isStale = isConnectionLoss(error) && performance.now() - startedAtMs < WAS_STALE_WITHIN_MS;
+        if (!isStale) throw error;
+        return this.#call(request, deadline, timer);
+      });
+    } catch (error) {
+      if (deadline.signal.aborted && deadline.signal.reason === 'stop') return { kind: 'abandoned' };
+      return { kind: 'unanswered', reason: deadline.signal.aborted ? 'timeout' : reasonOf(error) };
+    } finally {
+      clearTimeout(timer);
+      this.#underWay.delete(deadline);
+    }
+  }
+
+  /** Ends the calls that are under way and makes no new ones: each resolves as abandoned. */
+  abandonAll(): void {
+    this.#stopped = true;
+    for (const deadline of this.#underWay) deadline.abort('stop');
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #call(request: WebhookRequest, deadline: AbortController, timer: NodeJS.Timeout): Promise<Answer> {
+    const { statusCode, body } = await this.#agent.request({
+      origin: request.url.origin,
+      path: request.url.pathname + request.url.search,
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      signal: deadline.signal,
+    });
+    clearTimeout(timer);
+    await drain(body);
+    return { kind: statusCode >= 200 && statusCode < 300 ? 'taken' : 'refused', status: statusCode };
+  }
+}
+
+/** The status is known: whatever happens to the rest of the answer changes nothing. */
+async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
+  const late = setTimeout(() => body.destroy(), READ_WITHIN_MS);
+  await body.dump({ limit: READ_AT_MOST_BYTES }).catch(() => undefined);
+  clearTimeout(late);
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : '';
+}
+
+function isConnectionLoss(error: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(error));
+}
+
+/** Codes of Node's network stack, of OpenSSL's certificate checks and of the HTTP client, in words for the customer. */
+function reasonOf(error: unknown): UnansweredReason {
+  const code = codeOf(error);
+  if (isConnectionLoss(error)) return 'connection lost';
+  if (code === 'PRIVATE_ADDRESS') return 'address not public';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'name not found';
+  if (code === 'ECONNREFUSED') return 'connection refused';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout';
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'request not possible';
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code)) return 'certificate not accepted';
+  return 'network error';
+}

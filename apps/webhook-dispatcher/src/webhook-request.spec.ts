@@ -1,0 +1,61 @@
+import { webhookRequest } from './webhook-request.js';
+
+const event = {
+  id: 'a4d5cf3a-18d0-4a4c-8ae5-8b3c4a1f8f0e',
+  type: 'statuses' as const,
+  method: 'put' as const,
+  payload: { statuses: [{ id: 'x' }] },
+};
+const request = (entry: Partial<Parameters<typeof webhookRequest>[1]>) =>
+  webhookRequest('CHAN-1', { url: 'https://hooks.example.com/wa', mode: 'body', ...entry }, event);
+
+describe('webhookRequest', () => {
+  it.each([
+    ['body', 'https://hooks.example.com/wa?k=1', 'POST', 'https://hooks.example.com/wa?k=1'],
+    ['path', 'https://hooks.example.com/wa/?k=1', 'POST', 'https://hooks.example.com/wa/statuses/put?k=1'],
+    ['method', 'https://hooks.example.com', 'PUT', 'https://hooks.example.com/statuses'],
+    ['path', 'https://hooks.example.com/a%2Fb#part', 'POST', 'https://hooks.example.com/a%2Fb/statuses/put'],
+  ] as const)('in mode %s turns %s into %s %s', (mode, url, method, called) => {
+    const made = request({ mode, url });
+    expect([made.method, made.url.href]).toEqual([method, called]);
+  });
+
+  it('has the same body in every mode', () => {
+    const bodies = (['body', 'path', 'method'] as const).map((mode) => request({ mode }).body);
+    expect(new Set(bodies).size).toBe(1);
+    expect(JSON.parse(bodies[0] ?? '')).toEqual({
+      statuses: [{ id: 'x' }],
+      event: { type: 'statuses', event: 'put', method: 'put' },
+      channel_id: 'CHAN-1',
+    });
+  });
+
+  it("sends the customer's headers, except those that are the connection's or ours", () => {
+    const { headers } = request({
+      headers: {
+        Authorization: 'Bearer x',
+        'Content-Length': '1',
+        'Transfer-Encoding': 'chunked',
+        'Webhook-Id': 'mine',
+      },
+    });
+    expect(headers).toEqual({
+      authorization: 'Bearer x',
+      'content-type': 'application/json',
+      'user-agent': 'Dormouse-Webhooks/1',
+      'webhook-id': event.id,
+    });
+  });
+
+  it('leaves out a header whose value cannot travel', () => {
+    expect(request({ headers: { 'X-Broken': 'a\u0000b' } }).headers).not.toHaveProperty('x-broken');
+  });
+
+  it('turns a user and password in the URL into Basic authentication, unless a header says otherwise', () => {
+    const url = 'https://us%C3%A9r:p%40ss@hooks.example.com/';
+    const made = request({ url });
+    expect(made.url.href).toBe('https://hooks.example.com/');
+    expect(made.headers['authorization']).toBe(`Basic ${Buffer.from('usér:p@ss').toString('base64')}`);
+    expect(request({ url, headers: { authorization: 'own' } }).headers['authorization']).toBe('own');
+  });
+});
