@@ -8,30 +8,14 @@
  * with PostgreSQL away nothing is written and the caller must try again.
  */
 import { fencedTransaction, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
-import type { EventPayload, Message, WebhookEventMethod, WebhookEventType } from '@dormouse/gateway-contract';
-
-/** A stored message changed: as it was, as it is, and what made it change. */
-export interface MessageUpdate {
-  id: string;
-  trigger?: Message;
-  before_update: Message;
-  after_update: Message;
-  changes: string[];
-}
-
-/** Something to tell the customer. */
-export interface NewEvent {
-  type: WebhookEventType;
-  method: WebhookEventMethod;
-  payload: EventPayload | { messages_updates: [MessageUpdate] } | { messages_removed: [string] };
-}
+import type { ChannelEvent } from '@dormouse/gateway-contract';
 
 /** A transaction on one channel. */
 export interface ChannelTransaction {
   readonly connection: Connection;
   readonly channelId: string;
   /** Writes events after all that are there, in the order given; returns their sequence numbers. */
-  append(events: readonly NewEvent[]): Promise<number[]>;
+  append(events: readonly ChannelEvent[]): Promise<number[]>;
 }
 
 /**

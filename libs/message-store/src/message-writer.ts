@@ -1,6 +1,6 @@
 import type { Fence, RegionalDatabase } from '@dormouse/database';
-import type { Message } from '@dormouse/gateway-contract';
-import { channelTransaction, type ChannelTransaction, type NewEvent } from './channel-events.js';
+import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
+import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats, writeContacts } from './chat-writes.js';
 import { messageColumns, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
@@ -161,14 +161,14 @@ async function write(
   transaction: ChannelTransaction,
   records: readonly MessageRecord[],
   live: boolean,
-): Promise<{ messages: Message[]; events: NewEvent[] }> {
+): Promise<{ messages: Message[]; events: ChannelEvent[] }> {
   const clean = records.map((record) => ({ ...record, message: storable(record.message) }));
   const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
   const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
   if (messages.length === 0) return { messages: [], events: [] };
   const names = await touchChats(transaction, messages, live);
   if (!live) return { messages, events: [] };
-  const events = messages.map((message): NewEvent => {
+  const events = messages.map((message): ChannelEvent => {
     const chatName = names.get(message.chat_id);
     return {
       type: 'messages',
@@ -191,7 +191,7 @@ async function applyEarlyReceipts(
   transaction: ChannelTransaction,
   records: readonly MessageRecord[],
   fresh: readonly Message[],
-): Promise<NewEvent[]> {
+): Promise<ChannelEvent[]> {
   const ids = new Set(fresh.filter(({ from_me: fromMe, source }) => fromMe && source !== 'api').map(({ id }) => id));
   const keyIds = records.filter(({ message }) => ids.has(message.id)).map(({ key }) => key.id);
   if (keyIds.length === 0) return [];
@@ -203,7 +203,10 @@ async function applyEarlyReceipts(
   return changes.events;
 }
 
-async function applyReports(transaction: ChannelTransaction, reports: readonly StatusReport[]): Promise<NewEvent[]> {
+async function applyReports(
+  transaction: ChannelTransaction,
+  reports: readonly StatusReport[],
+): Promise<ChannelEvent[]> {
   const keyIds = [...new Set(reports.map(({ keyId }) => keyId))];
   const messages = await ownMessages(transaction, keyIds);
   const taken = messages.size > 0 ? await receiptsOf(transaction, keyIds) : [];
@@ -216,7 +219,7 @@ async function changeTarget(
   { connection, channelId }: ChannelTransaction,
   { target, apply }: MessageChange,
   trigger: Message,
-): Promise<NewEvent[]> {
+): Promise<ChannelEvent[]> {
   const { rows } = await connection.query<KeyedMessageRow>({
     name: 'message-to-change',
     text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto

@@ -1,5 +1,11 @@
-import { MESSAGE_STATUS_CODES, type Message, type MessageStatus, type StatusEntry } from '@dormouse/gateway-contract';
-import type { ChannelTransaction, NewEvent } from './channel-events.js';
+import {
+  MESSAGE_STATUS_CODES,
+  type ChannelEvent,
+  type Message,
+  type MessageStatus,
+  type StatusEntry,
+} from '@dormouse/gateway-contract';
+import type { ChannelTransaction } from './channel-events.js';
 import { isMessageStatus, StatusLadder, type ReceiptStatus, type StatusReport, type Step } from './status-ladder.js';
 
 /** A row of `receipts`. */
@@ -17,7 +23,7 @@ export interface StatusChanges {
   receipts: (Step & { keyId: string })[];
   /** New status of messages, by public id. */
   statuses: Map<string, MessageStatus>;
-  events: NewEvent[];
+  events: ChannelEvent[];
 }
 
 /**
@@ -101,7 +107,7 @@ export function statusEntry(
 }
 
 /** In a chat of two the viewer is the chat: only events of groups name one. */
-function statusEvent(message: Message, step: Step): NewEvent {
+function statusEvent(message: Message, step: Step): ChannelEvent {
   const { viewer_id: viewerId, ...entry } = statusEntry(message, step);
   const shown = viewerId !== undefined && message.chat_id.endsWith('@g.us') ? { ...entry, viewer_id: viewerId } : entry;
   return { type: 'statuses', method: 'post', payload: { statuses: [shown] } };
