@@ -113,7 +113,8 @@ export function chatIdOfKey(key: AddressedKey, numbers?: KnownNumbers): string |
   if (remote.server === 'broadcast' && remote.user !== 'status' && !key.fromMe) {
     return personChatId([key.participant, key.participantAlt], numbers);
   }
-  return personChatId([key.remoteJid, key.remoteJidAlt], numbers);
+  const isPerson = remote.server === INDIVIDUAL_SUFFIX || remote.server === LID_SUFFIX;
+  return isPerson ? personChatId([key.remoteJid, key.remoteJidAlt], numbers) : undefined;
 }
 
 /** The author of a message from somebody else, as a contact id. */

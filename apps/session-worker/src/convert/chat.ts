@@ -1,0 +1,60 @@
+import type { ChatRecord } from '@dormouse/message-store/write';
+import type { Chat, ChatUpdate } from '@whiskeysockets/baileys';
+import { chatIdOfKey, personChatId, readJid, type KnownNumbers } from './jid.js';
+import { toNumber } from './present.js';
+
+/** Shown for "muted until further notice": the end of the year 9999, in epoch milliseconds. */
+const FOREVER_MS = 253_402_300_799_000;
+
+/** The chat id of what the network calls a chat. */
+function chatIdOf(chat: { id?: string | null; pnJid?: string | null; lidJid?: string | null }, numbers: KnownNumbers) {
+  const isPerson = readJid(chat.id)?.server !== 'g.us';
+  return isPerson ? personChatId([chat.id, chat.pnJid, chat.lidJid], numbers) : chatIdOfKey({ remoteJid: chat.id });
+}
+
+/** A chat as the phone's history tells it. */
+export function chatFromHistory(chat: Chat, numbers: KnownNumbers): ChatRecord | undefined {
+  const id = chatIdOf(chat, numbers);
+  if (id === undefined) return undefined;
+  const timestamp = toNumber(chat.conversationTimestamp);
+  const name = chat.name ?? chat.displayName;
+  return {
+    id,
+    ...(name && { name }),
+    ...(timestamp !== undefined && { timestamp }),
+    ...(typeof chat.unreadCount === 'number' && chat.unreadCount >= 0 && { unread: chat.unreadCount }),
+    ...states(chat),
+  };
+}
+
+/**
+ * What an update of the phone says of a chat. Counts of unread messages in it are steps, which the messages themselves
+ * make; only "all read" is a state.
+ * @returns undefined when nothing of what is kept changed
+ */
+export function chatFromUpdate(update: ChatUpdate, numbers: KnownNumbers): ChatRecord | undefined {
+  const id = chatIdOf(update, numbers);
+  if (id === undefined) return undefined;
+  const record: ChatRecord = {
+    id,
+    ...(update.name && { name: update.name }),
+    ...(update.unreadCount === 0 && { unread: 0 }),
+    ...states(update),
+  };
+  return Object.keys(record).length > 1 ? record : undefined;
+}
+
+function states(chat: Pick<ChatUpdate, 'archived' | 'pinned' | 'muteEndTime'>): Partial<ChatRecord> {
+  return {
+    ...(typeof chat.archived === 'boolean' && { archived: chat.archived }),
+    ...(chat.pinned !== undefined && { pinned: Boolean(chat.pinned) }),
+    ...(chat.muteEndTime !== undefined && { muteUntilMs: muteUntilMs(toNumber(chat.muteEndTime)) }),
+  };
+}
+
+/** History counts in seconds, updates in milliseconds; -1 is "until further notice". */
+function muteUntilMs(end: number | undefined): number {
+  if (end === undefined || end === 0) return 0;
+  if (end < 0) return FOREVER_MS;
+  return end < 1e12 ? end * 1_000 : end;
+}

@@ -1,0 +1,22 @@
+import type { ContactRecord } from '@dormouse/message-store/write';
+import type { Contact } from '@whiskeysockets/baileys';
+import { personContactId, readJid, type KnownNumbers } from './jid.js';
+
+/**
+ * What the network tells of a contact.
+ * @returns undefined when it is about nobody, or tells no name
+ */
+export function contactFromNetwork(contact: Partial<Contact>, numbers: KnownNumbers): ContactRecord | undefined {
+  const jids = [contact.phoneNumber, contact.id, contact.lid];
+  const id = personContactId(jids, numbers);
+  if (id === undefined) return undefined;
+  const lid = jids.map((jid) => readJid(jid)).find((jid) => jid?.server === 'lid')?.user;
+  const pushName = contact.notify ?? contact.verifiedName;
+  const record: ContactRecord = {
+    id,
+    ...(contact.name && { name: contact.name }),
+    ...(pushName && { pushName }),
+    ...(lid !== undefined && { lid }),
+  };
+  return Object.keys(record).length > 1 ? record : undefined;
+}

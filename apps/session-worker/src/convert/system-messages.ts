@@ -1,0 +1,61 @@
+/** What happened in a chat by itself, told as one sentence: the network names the event and its parameters. */
+import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { contactOf, type People } from './people.js';
+
+type Sentence = (author: string, parameters: readonly string[]) => string;
+
+const S = WAMessageStubType;
+
+const SENTENCES = new Map<number, Sentence>([
+  [S.GROUP_CREATE, (author, [subject]) => `${author} created the group${subject ? ` "${subject}"` : ''}`],
+  [S.GROUP_CHANGE_SUBJECT, (author, [subject]) => `${author} changed the subject to "${subject ?? ''}"`],
+  [S.GROUP_CHANGE_ICON, (author) => `${author} changed the group's picture`],
+  [S.GROUP_CHANGE_INVITE_LINK, (author) => `${author} changed the group's invite link`],
+  [S.GROUP_CHANGE_DESCRIPTION, (author) => `${author} changed the group's description`],
+  [
+    S.GROUP_CHANGE_RESTRICT,
+    (author, [on]) => `${author} lets ${on === 'on' ? 'only admins' : 'all members'} edit the group`,
+  ],
+  [
+    S.GROUP_CHANGE_ANNOUNCE,
+    (author, [on]) => `${author} lets ${on === 'on' ? 'only admins' : 'all members'} send messages`,
+  ],
+  [S.GROUP_PARTICIPANT_ADD, (author, who) => `${author} added ${who.join(', ')}`],
+  [S.GROUP_PARTICIPANT_INVITE, (_, who) => `${who.join(', ')} joined by the invite link`],
+  [S.GROUP_PARTICIPANT_REMOVE, (author, who) => `${author} removed ${who.join(', ')}`],
+  [S.GROUP_PARTICIPANT_PROMOTE, (author, who) => `${author} made ${who.join(', ')} admin`],
+  [S.GROUP_PARTICIPANT_DEMOTE, (author, who) => `${author} dismissed ${who.join(', ')} as admin`],
+  [S.GROUP_PARTICIPANT_LEAVE, (_, who) => `${who.join(', ')} left`],
+  [S.GROUP_DELETE, (author) => `${author} deleted the group`],
+  [S.CALL_MISSED_VOICE, () => 'Missed voice call'],
+  [S.CALL_MISSED_VIDEO, () => 'Missed video call'],
+  [S.CALL_MISSED_GROUP_VOICE, () => 'Missed group voice call'],
+  [S.CALL_MISSED_GROUP_VIDEO, () => 'Missed group video call'],
+]);
+
+/**
+ * The sentence of a system message; people are named by contact id.
+ * @returns undefined when the network tells something people are not shown
+ */
+export function systemSentence(heard: WAMessage, people: People): string | undefined {
+  const sentence = typeof heard.messageStubType === 'number' ? SENTENCES.get(heard.messageStubType) : undefined;
+  if (!sentence) return undefined;
+  const parameters: unknown = heard.messageStubParameters;
+  const named = Array.isArray(parameters) ? parameters.map((parameter) => nameOf(parameter, people)) : [];
+  const { participant, participantAlt } = heard.key;
+  const author = heard.key.fromMe ? people.own.phone : (contactOf(participant ?? participantAlt, people) ?? 'Somebody');
+  return sentence(author, named);
+}
+
+/** A parameter is a text, an address, or (since groups go by LID) a participant as JSON. */
+function nameOf(parameter: unknown, people: People): string {
+  if (typeof parameter !== 'string') return '';
+  if (!parameter.startsWith('{')) return contactOf(parameter, people) ?? parameter;
+  try {
+    const participant = JSON.parse(parameter) as { id?: unknown; phoneNumber?: unknown };
+    const jids = [participant.phoneNumber, participant.id].filter((jid) => typeof jid === 'string');
+    return jids.map((jid) => contactOf(jid, people)).find((id) => id !== undefined) ?? '';
+  } catch {
+    return parameter;
+  }
+}
