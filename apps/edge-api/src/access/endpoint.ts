@@ -1,0 +1,31 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
+import type { RateClass } from './rate-limits.js';
+
+/** What the access chain has to know of an endpoint. */
+export interface EndpointPolicy {
+  /** Which limit a request counts against. */
+  rate: RateClass;
+  /** Refused with 402 while the channel may not be billed? */
+  billed: boolean;
+  /** Answered with 501 otherwise. */
+  implemented: boolean;
+  /** Largest body in bytes; undefined = the edge's limit for JSON without media. */
+  maxBodyBytes?: number;
+}
+
+const STANDARD: EndpointPolicy = { rate: 'other', billed: true, implemented: true };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    policy?: Partial<EndpointPolicy>;
+  }
+}
+
+/** Says where an endpoint differs from the standard: rate 'other', billed, implemented, JSON without media. */
+export const Endpoint = (policy: Partial<EndpointPolicy>): MethodDecorator => RouteConfig({ policy });
+
+/** The policy of the endpoint that a request goes to; undefined when there is no such endpoint. */
+export function policyOf(request: FastifyRequest): EndpointPolicy | undefined {
+  return request.is404 ? undefined : { ...STANDARD, ...request.routeOptions.config.policy };
+}

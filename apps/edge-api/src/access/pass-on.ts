@@ -1,0 +1,105 @@
+/**
+ * Passes a request on to another region's edge and streams the answer back, neither body held in memory.
+ * Nothing is tried twice. No connection to the other edge: 503, it cannot have heard. A connection that breaks before
+ * the answer: 502, it may have. A client that goes away takes the other request with it.
+ */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import { GatewayError, type Region } from '@dormouse/gateway-contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PASSED_ON_HEADER } from './home-region.js';
+
+/** Longer than any command may take, so that the home region's own answer comes first. */
+const IDLE_MS = 150_000;
+/** Headers that speak of one connection only (RFC 9110, section 7.6.1). */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export class PassOn {
+  readonly #here: Region;
+  readonly #agents = {
+    'http:': new HttpAgent({ keepAlive: true }),
+    'https:': new HttpsAgent({ keepAlive: true }),
+  };
+
+  constructor({ here }: { here: Region }) {
+    this.#here = here;
+  }
+
+  /**
+   * Answers `reply` with what `origin` answers to the same request.
+   * @throws {GatewayError} 502 or 503 while nothing of an answer has been sent
+   */
+  async answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
+    const answer = await this.#send(request, new URL(request.originalUrl, origin));
+    reply.hijack();
+    const headers = endToEnd(answer.headers);
+    reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
+    // Broken off in the middle: the client sees its connection end.
+    await pipeline(answer, reply.raw).catch(() => reply.raw.destroy());
+  }
+
+  close(): void {
+    this.#agents['http:'].destroy();
+    this.#agents['https:'].destroy();
+  }
+
+  #send(request: FastifyRequest, url: URL): Promise<IncomingMessage> {
+    const secure = url.protocol === 'https:';
+    const send = secure ? httpsRequest : httpRequest;
+    const headers = {
+      ...endToEnd(request.headers),
+      'x-request-id': request.id,
+      [PASSED_ON_HEADER]: this.#here,
+      ...(request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
+    };
+    return new Promise((resolve, reject) => {
+      const agent = this.#agents[secure ? 'https:' : 'http:'];
+      const outgoing = send(url, { method: request.method, headers, agent, timeout: IDLE_MS });
+      let connected = false;
+      outgoing.on('socket', (socket) => {
+        if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true));
+        else connected = true;
+      });
+      outgoing.on('response', resolve);
+      outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));
+      outgoing.on('error', (error) => {
+        const details = 'the home region of the channel could not be reached';
+        reject(
+          new GatewayError(
+            connected ? 502 : 503,
+            { details, ...(connected ? {} : { retryAfterS: 3 }) },
+            { cause: error },
+          ),
+        );
+      });
+      request.raw.once('close', () => {
+        if (!request.raw.complete) outgoing.destroy();
+      });
+      request.raw.pipe(outgoing);
+    });
+  }
+}
+
+function endToEnd(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+  const listed = String(headers.connection ?? '')
+    .toLowerCase()
+    .split(/\s*,\s*/);
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      (entry): entry is [string, string | string[]] =>
+        entry[1] !== undefined && !OF_THE_CONNECTION.has(entry[0]) && !listed.includes(entry[0]),
+    ),
+  );
+}

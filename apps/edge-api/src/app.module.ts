@@ -1,0 +1,48 @@
+import type { ChannelDirectory as Directory } from '@dormouse/channel-directory';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import { MessageReader } from '@dormouse/message-store/read';
+import { CommandClient } from '@dormouse/queues';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { Settings } from './channel/settings.js';
+import { ChannelController } from './channel/channel.controller.js';
+import { UsersController } from './channel/users.controller.js';
+import { ChatsController } from './chats/chats.controller.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { StatusesController } from './messages/statuses.controller.js';
+import { NotBuiltController, NotImplementedController } from './not-implemented.controller.js';
+
+/** What the controllers work with. */
+export interface AppServices {
+  directory: Directory;
+  messages: MessageReader;
+  commands: CommandClient;
+  settings: Settings;
+}
+
+/**
+ * The 56 endpoints. In front of all of them stands the access chain (access/access-chain.ts: 401, 501, 402, 429, 413);
+ * whatever is thrown leaves through errors/error-envelope.filter.ts.
+ */
+@Module({})
+export class AppModule {
+  static serving(services: AppServices): DynamicModule {
+    return {
+      module: AppModule,
+      controllers: [
+        ChannelController,
+        UsersController,
+        MessagesController,
+        StatusesController,
+        ChatsController,
+        NotImplementedController,
+        NotBuiltController,
+      ],
+      providers: [
+        { provide: ChannelDirectory, useValue: services.directory },
+        { provide: MessageReader, useValue: services.messages },
+        { provide: CommandClient, useValue: services.commands },
+        { provide: Settings, useValue: services.settings },
+      ],
+    };
+  }
+}

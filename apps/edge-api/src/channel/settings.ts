@@ -1,0 +1,32 @@
+import type { Logger } from '@dormouse/bootstrap';
+import type { ChannelDirectory } from '@dormouse/channel-directory';
+import { GatewayError, shownSettings, type SettingsPatch, type SettingsUpdateResult } from '@dormouse/gateway-contract';
+import { publishChannelChanged } from '@dormouse/queues';
+import type { Redis } from '@dormouse/redis';
+import { requirePublicWebhooks } from './webhook-address.js';
+
+export interface SettingsServices {
+  directory: Pick<ChannelDirectory, 'updateSettings'>;
+  redis: Redis;
+  log: Logger;
+  allowPrivateWebhooks: boolean;
+}
+
+/** Changes of a channel's settings. Workers and the dispatcher are told; who misses it finds it at the next look. */
+export class Settings {
+  constructor(private readonly services: SettingsServices) {}
+
+  async update(channelId: string, patch: SettingsPatch): Promise<SettingsUpdateResult> {
+    if (!this.services.allowPrivateWebhooks) requirePublicWebhooks(patch);
+    const update = await this.services.directory.updateSettings(channelId, patch);
+    if (!update) throw new GatewayError(401, { details: 'the channel is gone' });
+    await publishChannelChanged(this.services.redis, channelId).catch((error: unknown) => {
+      this.services.log.warn({ err: error, channelId }, 'nobody was told of changed settings');
+    });
+    return {
+      before_update: shownSettings(update.before),
+      after_update: shownSettings(update.after),
+      changes: update.changes,
+    };
+  }
+}

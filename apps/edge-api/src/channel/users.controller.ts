@@ -1,0 +1,41 @@
+import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
+import { GatewayError, type Success } from '@dormouse/gateway-contract';
+import { CommandClient } from '@dormouse/queues';
+import { Controller, Get, Header, HttpCode, Post, Query, StreamableFile } from '@nestjs/common';
+import { CurrentChannel, RequestId } from '../access/current-channel.js';
+import { valid } from '../body/valid.js';
+import { drawLoginImage, loginImageQuery, type LoginImageQuery } from './login-image.js';
+
+@Controller('users')
+export class UsersController {
+  constructor(
+    private readonly commands: CommandClient,
+    private readonly directory: ChannelDirectory,
+  ) {}
+
+  /** The current code of the pairing that runs; starts one if none does. */
+  @Get('login/image')
+  @Header('cache-control', 'no-store')
+  async loginImage(
+    @CurrentChannel() { id, shard, session }: ChannelRecord,
+    @RequestId() requestId: string,
+    @Query(valid(loginImageQuery)) query: LoginImageQuery,
+  ): Promise<StreamableFile> {
+    if (!query.wakeup && session.state !== 'qr' && !session.linked) {
+      throw new GatewayError(503, { details: 'no pairing is running: ask without wakeup=false to start one' });
+    }
+    if (session.linked) throw new GatewayError(403, { details: 'the number is linked: POST /users/logout first' });
+    const { code } = await this.commands.call({ id, shard }, 'channel.loginCode', {}, { requestId });
+    return new StreamableFile(drawLoginImage(code, query), { type: 'image/png' });
+  }
+
+  /** Also ends a pairing that runs. Nothing to unlink is a success. */
+  @Post('logout')
+  @HttpCode(200)
+  async logout(@CurrentChannel() { id, shard }: ChannelRecord, @RequestId() requestId: string): Promise<Success> {
+    // The remembered record may be a second old, and a number linked in that second must be unlinked.
+    const channel = await this.directory.refresh(id);
+    if (channel && !channel.session.linked && channel.session.state === 'closed') return { success: true };
+    return this.commands.call({ id, shard }, 'channel.logout', {}, { requestId });
+  }
+}

@@ -1,0 +1,79 @@
+import { readConfig, variable } from '@dormouse/bootstrap';
+import { REGIONS } from '@dormouse/gateway-contract';
+import { z } from 'zod';
+import { DEFAULT_RATE_LIMITS, readRateLimit, type RateLimit } from './access/rate-limits.js';
+
+const rate = (standard: RateLimit) =>
+  z
+    .string()
+    .transform((text, context): RateLimit => {
+      const limit = readRateLimit(text);
+      if (limit !== undefined) return limit;
+      context.addIssue({ code: 'custom', message: 'must be <requests>/<seconds> or off' });
+      return z.NEVER;
+    })
+    .default(standard);
+
+const origin = z
+  .string()
+  .transform((text) => (text.includes('://') ? text : `https://${text}`))
+  .refine((text) => URL.canParse(text), 'must be a host or an origin')
+  .transform((text) => new URL(text).origin);
+
+const schema = z
+  .object({
+    /** Where to listen. */
+    PORT: variable.port().default(3000),
+    HOST: z.string().default('0.0.0.0'),
+    LOG_LEVEL: variable.logLevel().default('info'),
+    /** The region this edge serves. */
+    REGION: z.enum(REGIONS),
+    /**
+     * JSON, region to the region-pinned host of its edges, as a host (https) or an origin. A request that came to the
+     * own pinned host is never passed on to another region.
+     */
+    REGION_HOSTS: variable.json(z.partialRecord(z.enum(REGIONS), origin)).default({}),
+    REGIONAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
+    /** Connections to PostgreSQL. */
+    DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
+    REDIS_URL: variable.url('redis', 'rediss'),
+    /** Where the documentation lives: errors link to its errors page. */
+    DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+    /** Whom an error tells customers to write to. */
+    SUPPORT_ADDRESS: z.string().default('support@example.com'),
+    /** Webhooks to loopback and private addresses may be set: development and sandbox only. */
+    ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
+    /** Largest JSON body of an endpoint that takes no media, in bytes. */
+    MAX_JSON_BYTES: variable.integer(1_024).default(1_048_576),
+    /** Rate limits of a channel, `<requests>/<seconds>` or `off`; see access/rate-limits.ts. */
+    RATE_SENDS: rate(DEFAULT_RATE_LIMITS.sends),
+    RATE_CONTACT_CHECKS: rate(DEFAULT_RATE_LIMITS.contactChecks),
+    RATE_GROUP_WRITES: rate(DEFAULT_RATE_LIMITS.groupWrites),
+    RATE_HEALTH: rate(DEFAULT_RATE_LIMITS.health),
+    RATE_OTHER: rate(DEFAULT_RATE_LIMITS.other),
+  })
+  .transform((env) => ({
+    listen: { port: env.PORT, host: env.HOST },
+    logLevel: env.LOG_LEVEL,
+    region: env.REGION,
+    regionHosts: env.REGION_HOSTS,
+    database: { url: env.REGIONAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
+    redisUrl: env.REDIS_URL,
+    site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
+    allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
+    maxJsonBytes: env.MAX_JSON_BYTES,
+    rateLimits: {
+      sends: env.RATE_SENDS,
+      contactChecks: env.RATE_CONTACT_CHECKS,
+      groupWrites: env.RATE_GROUP_WRITES,
+      health: env.RATE_HEALTH,
+      other: env.RATE_OTHER,
+    },
+  }));
+
+export type EdgeConfig = z.output<typeof schema>;
+
+/** @throws {ConfigError} naming every variable that is wrong */
+export function edgeConfig(environment: Readonly<Record<string, string | undefined>> = process.env): EdgeConfig {
+  return readConfig(schema, environment);
+}

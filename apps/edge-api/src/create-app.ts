@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import { NestLog, requestIdFrom, type Logger } from '@dormouse/bootstrap';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { guardAccess, type AccessServices } from './access/access-chain.js';
+import { AppModule, type AppServices } from './app.module.js';
+import { readJsonBodies } from './body/json-body.js';
+import { cleanUrl } from './clean-path.js';
+import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
+import { answerMalformedRequest } from './errors/malformed-request.js';
+import { logRequests } from './request-log.js';
+
+/** Longer than load balancers keep an idle connection (60 s as a rule), so that they, not we, end it. */
+const KEEP_ALIVE_MS = 65_000;
+/** A request that takes longer to arrive is cut off. Uploads are the longest. */
+const ARRIVES_WITHIN_MS = 300_000;
+/** Ids are looked up whatever they look like; this only keeps them off the router's own limit of 100. */
+const MAX_ID_LENGTH = 4_096;
+
+export interface AppSettings {
+  services: AppServices;
+  access: AccessServices;
+  site: Site;
+  log: Logger;
+}
+
+/** The Nest application, complete but not listening. */
+export async function createApp({ services, access, site, log }: AppSettings): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    rewriteUrl: ({ url = '/' }) => cleanUrl(url),
+    routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    // HEAD is not on the list: an automatic one would answer an existence check wrongly.
+    exposeHeadRoutes: false,
+    genReqId: ({ headers }: IncomingMessage) => requestIdFrom(headers['x-request-id']),
+    requestIdHeader: false,
+    bodyLimit: access.maxJsonBytes,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: ARRIVES_WITHIN_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: answerMalformedRequest(site),
+    skipMiddie: true,
+  });
+  const fastify = adapter.getInstance();
+  logRequests(fastify, { log, probes: access.probes });
+  guardAccess(fastify, access);
+  readJsonBodies(fastify, access);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.serving(services), adapter, {
+    logger: new NestLog(log),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new ErrorEnvelopeFilter(site, log));
+  return app;
+}

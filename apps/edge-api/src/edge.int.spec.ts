@@ -1,0 +1,59 @@
+import { RunningEdge } from './testing/running-edge.js';
+
+const hello = { to: '15550001111', body: 'Hello' };
+
+describe('an edge', () => {
+  it('finishes what is under way when it drains, is not ready meanwhile, and then takes nothing more', async () => {
+    const edge = await RunningEdge.start();
+    await edge.ready();
+    const channel = await edge.channel();
+    let finish: () => void = () => undefined;
+    const taken = new Promise<void>((tell) => {
+      edge.worker(channel, async () => {
+        tell();
+        await new Promise<void>((resolve) => (finish = resolve));
+        return { ok: true, result: { sent: true } };
+      });
+    });
+    const underWay = edge.ask('POST /messages/text', { token: channel.token, body: hello });
+    await taken;
+    const stopped = edge.stop();
+    await expect(fetch(`${edge.url}/readyz`)).rejects.toThrow();
+    finish();
+    expect((await underWay).status).toBe(200);
+    await stopped;
+    await expect(fetch(`${edge.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('without Redis answers what is stored, and 503 to what needs a worker; it says that it is not ready', async () => {
+    const edge = await RunningEdge.start({ REDIS_URL: 'redis://127.0.0.1:1' });
+    const { token } = await edge.channel();
+    expect((await edge.ask('GET /chats', { token })).status).toBe(200);
+    expect((await edge.ask('GET /health', { token })).status).toBe(200);
+    expect((await edge.ask('PATCH /settings', { token, body: { auto_read: true } })).status).toBe(200);
+    const send = await edge.ask('POST /messages/text', { token, body: hello });
+    expect(send.error).toMatchObject({ code: 503, details: 'the command queue is not reachable' });
+    expect(send.headers.get('retry-after')).toBe('3');
+    expect(await edge.ask('GET /readyz')).toMatchObject({ status: 503, json: { missing: ['commands'] } });
+    expect((await edge.ask('GET /healthz')).status).toBe(200);
+    await edge.stop();
+  });
+
+  it('without Redis limits by itself', async () => {
+    const edge = await RunningEdge.start({ REDIS_URL: 'redis://127.0.0.1:1', RATE_OTHER: '2/60' });
+    const { token } = await edge.channel();
+    const statuses = [];
+    for (let n = 0; n < 3; n++) statuses.push((await edge.ask('GET /chats', { token })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    await edge.stop();
+  });
+
+  it('without PostgreSQL answers 503, since it can look up nobody', async () => {
+    const edge = await RunningEdge.start({ REGIONAL_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
+    const { token } = await edge.channel();
+    const answer = await edge.ask('GET /chats', { token });
+    expect(answer.error).toMatchObject({ code: 503, details: 'the channel directory is not reachable' });
+    expect(answer.headers.get('retry-after')).toBe('3');
+    await edge.stop();
+  });
+});

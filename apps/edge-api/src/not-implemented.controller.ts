@@ -1,0 +1,77 @@
+import { Controller, Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { Endpoint } from './access/endpoint.js';
+
+/** These answer 501 for ever. The access chain does it (order: before 402 and 429), so no method is ever entered. */
+@Controller()
+export class NotImplementedController {
+  /** Stars live in the phone's app; not supported. */
+  @Put('messages/:MessageID/star')
+  @Endpoint({ implemented: false })
+  starMessage(): void {}
+
+  /** Presence updates arrive through webhooks. */
+  @Post('presences/:EntryID')
+  @Endpoint({ implemented: false })
+  subscribePresence(): void {}
+}
+
+/** Listed endpoints that are still to be built: 501 until a controller of their own takes the path off this page. */
+@Controller()
+export class NotBuiltController {
+  @Get([
+    'users/profile',
+    'contacts',
+    'contacts/:ContactID',
+    'contacts/:ContactID/profile',
+    'groups',
+    'groups/:GroupID',
+    'groups/:GroupID/invite',
+    'media',
+    'media/:MediaID',
+  ])
+  @Endpoint({ implemented: false })
+  read(): void {}
+
+  @Post([
+    'messages/image',
+    'messages/video',
+    'messages/audio',
+    'messages/voice',
+    'messages/document',
+    'messages/sticker',
+    'messages/location',
+    'messages/contact',
+    'messages/link_preview',
+    'messages/poll',
+    'messages/:MessageID',
+    'chats/:ChatID',
+    'contacts',
+    'groups',
+    'groups/:GroupID/participants',
+    'groups/link/:InviteCode',
+    'media',
+  ])
+  @Endpoint({ implemented: false })
+  add(): void {}
+
+  @Put(['messages/:MessageID', 'messages/:MessageID/reaction', 'presences/me', 'presences/:EntryID'])
+  @Endpoint({ implemented: false })
+  replace(): void {}
+
+  @Patch(['users/profile', 'chats/:ChatID', 'groups/:GroupID', 'groups/:GroupID/admins'])
+  @Endpoint({ implemented: false })
+  change(): void {}
+
+  @Delete([
+    'messages/:MessageID',
+    'messages/:MessageID/reaction',
+    'chats/:ChatID',
+    'groups/:GroupID',
+    'groups/:GroupID/participants',
+    'groups/:GroupID/admins',
+    'groups/:GroupID/invite',
+    'media/:MediaID',
+  ])
+  @Endpoint({ implemented: false })
+  remove(): void {}
+}

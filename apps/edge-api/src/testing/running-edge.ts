@@ -1,0 +1,140 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { openLog } from '@dormouse/bootstrap';
+import { hashToken, mintToken } from '@dormouse/channel-token';
+import { ChannelDirectory, type Standing } from '@dormouse/channel-directory';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import type { ChannelSettings, ErrorEnvelope, SessionState } from '@dormouse/gateway-contract';
+import { openCommandWorker, type CommandReply, type CommandWorker, type ReceivedCommand } from '@dormouse/queues';
+import { edgeConfig } from '../config.js';
+import { openEdge } from '../edge.js';
+
+/** A channel made for a spec, with its token. */
+export interface TestChannel {
+  id: string;
+  token: string;
+  shard: number;
+}
+
+export interface TestChannelState {
+  standing?: Standing;
+  linked?: boolean;
+  state?: SessionState;
+  settings?: Partial<ChannelSettings>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: unknown;
+  /** The error of the envelope. */
+  error: ErrorEnvelope['error'];
+}
+
+export interface Question {
+  token?: string;
+  headers?: Record<string, string>;
+  /** An object is sent as JSON, text as it is. */
+  body?: unknown;
+}
+
+/** An edge on a free port over the test stores, with what a spec needs to put it to work. */
+export class RunningEdge {
+  private readonly workers: CommandWorker[] = [];
+
+  private constructor(
+    readonly url: string,
+    readonly database: RegionalDatabase,
+    /** What was logged, one JSON line each. */
+    readonly logged: string[],
+    readonly drain: () => Promise<void>,
+  ) {}
+
+  static async start(environment: Record<string, string> = {}): Promise<RunningEdge> {
+    const databaseUrl = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
+    const config = edgeConfig({
+      REGION: 'sg',
+      PORT: '0',
+      HOST: '127.0.0.1',
+      DOCS_URL: 'https://docs.example.com/',
+      REGIONAL_DATABASE_URL: databaseUrl,
+      REDIS_URL: process.env.TEST_REDIS_URL,
+      ...environment,
+    });
+    const logged: string[] = [];
+    const log = openLog({ name: 'edge-api', destination: { write: (line: string) => void logged.push(line) } });
+    const { url, drain } = await openEdge(config, log);
+    const database = openRegionalDatabase({ url: databaseUrl, applicationName: 'edge-spec' });
+    return new RunningEdge(url, database, logged, drain);
+  }
+
+  async ready(): Promise<void> {
+    while ((await fetch(`${this.url}/readyz`)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.drain(), ...this.workers.splice(0).map((worker) => worker.close())]);
+    await this.database.close();
+  }
+
+  async channel({ standing = 'good', linked = true, state, settings }: TestChannelState = {}): Promise<TestChannel> {
+    const token = mintToken('sg');
+    const id = `CH-${randomBytes(6).toString('hex')}`;
+    // Of its own, far from what other specs use: its queue is its alone.
+    const shard = randomInt(1_000_000, 2_000_000_000);
+    const directory = new ChannelDirectory({ database: this.database });
+    await directory.create({ id, accountId: 'account', name: 'Shop', tokenHash: hashToken(token), shard });
+    if (settings) await directory.updateSettings(id, settings);
+    await this.database.prisma.channel.update({
+      where: { id },
+      data: {
+        standing,
+        linked,
+        sessionState: state ?? (linked ? 'open' : 'closed'),
+        ...(linked ? { phone: '15550009999', deviceId: 7, pushName: 'Example Shop' } : {}),
+      },
+    });
+    return { id, token, shard };
+  }
+
+  /** A worker that answers the channel's commands as the spec says. */
+  worker(
+    channel: TestChannel,
+    handle: (command: ReceivedCommand) => Promise<CommandReply> | CommandReply,
+  ): CommandWorker {
+    const worker = openCommandWorker({
+      redisUrl: process.env.TEST_REDIS_URL ?? '',
+      shard: channel.shard,
+      concurrency: 16,
+      handle: async (command) => handle(command),
+      onError: (error) => this.logged.push(String(error)),
+    });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  async ask(route: string, { token, headers = {}, body }: Question = {}): Promise<Answer> {
+    const [method, path] = route.split(' ');
+    const json = body !== undefined && typeof body !== 'string';
+    const response = await fetch(`${this.url}${path ?? ''}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(json ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      body: json ? JSON.stringify(body) : (body as string | undefined),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+    const parsed: unknown = isJson ? JSON.parse(text) : undefined;
+    const { error } = (parsed ?? {}) as Partial<ErrorEnvelope>;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: parsed,
+      error: error as ErrorEnvelope['error'],
+    };
+  }
+}
