@@ -146,6 +146,16 @@ describe('AuthStates', () => {
     expect(await state.keys.get('lid-mapping', ['1'])).toEqual({});
   });
 
+  it('writes nothing more for a socket that has ended, after what it had begun', async () => {
+    const state = await reload();
+    const begun = state.keys.set({ 'lid-mapping': { '5': '6' } });
+    await state.retire();
+    await begun;
+    await expect(state.keys.set({ 'lid-mapping': { '5': '7' } })).rejects.toThrow('ended');
+    await expect(state.saveCreds()).rejects.toThrow('ended');
+    expect(await (await reload()).keys.get('lid-mapping', ['5'])).toEqual({ '5': '6' });
+  });
+
   it('leaves nothing after a wipe', async () => {
     await states.wipe(owner(), CHANNEL);
     expect(await states.load(owner(), CHANNEL)).toBeUndefined();

@@ -7,6 +7,7 @@
  * are sealed, and one that does not open is an error, never an absent key.
  * PostgreSQL away: writes wait and are repeated while the shard is surely ours; then they fail and the session ends.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Fence } from '@dormouse/database';
 import {
   BufferJSON,
@@ -22,6 +23,10 @@ import type { AuthRows, KeyWrite } from './auth-rows.js';
 import { newDataKey, openDataKey, type MasterKeys } from './data-keys.js';
 import { writeWhileHeld } from './fenced-write.js';
 import { open, seal } from './sealing.js';
+
+/** What a transaction of the key store needs at most between its last read and its write. */
+const LAST_WRITES_PAUSE_MS = 50;
+const LAST_WRITES_WITHIN_MS = 2_000;
 
 /** Under which ownership the state is used. */
 export interface Ownership {
@@ -78,6 +83,8 @@ export class AuthState implements AuthenticationState {
   /** A write that has not begun yet and will take everything changed until it does. */
   private next: Promise<void> | undefined;
   private readonly keyWrites = new Set<Promise<void>>();
+  private lastUseMs = 0;
+  private retired = false;
 
   constructor(
     private readonly rows: AuthRows,
@@ -106,9 +113,22 @@ export class AuthState implements AuthenticationState {
     return write;
   }
 
-  /** Resolves when nothing is being written; failed writes have been told to those who asked for them. */
-  async settled(): Promise<void> {
-    await Promise.allSettled([this.writing, ...this.keyWrites]);
+  /**
+   * For a socket that has ended: waits until what it had begun is written, then refuses every further write, which
+   * would overwrite what the next socket has stored. Failed writes have been told to those who asked for them.
+   */
+  async retire(): Promise<void> {
+    const untilMs = performance.now() + LAST_WRITES_WITHIN_MS;
+    do {
+      await Promise.allSettled([this.writing, ...this.keyWrites]);
+      await delay(LAST_WRITES_PAUSE_MS);
+    } while (this.inUse() && performance.now() < untilMs);
+    this.retired = true;
+  }
+
+  /** A transaction reads, works, and writes: between the two there is nothing to wait for but a pause. */
+  private inUse(): boolean {
+    return this.keyWrites.size > 0 || performance.now() - this.lastUseMs < LAST_WRITES_PAUSE_MS;
   }
 
   private async getKeys<T extends keyof SignalDataTypeMap>(
@@ -116,6 +136,7 @@ export class AuthState implements AuthenticationState {
     ids: string[],
   ): Promise<{ [id: string]: SignalDataTypeMap[T] }> {
     if (ids.length === 0) return {};
+    this.lastUseMs = performance.now();
     const found: { [id: string]: SignalDataTypeMap[T] } = {};
     for (const [id, sealed] of await this.rows.readKeys(this.channelId, type, ids)) {
       const value = parse(open(this.dataKey, keyPlace(this.channelId, type, id), sealed));
@@ -140,6 +161,8 @@ export class AuthState implements AuthenticationState {
   }
 
   private write(write: () => Promise<void>): Promise<void> {
+    if (this.retired) return Promise.reject(new Error('the socket of this state has ended'));
+    this.lastUseMs = performance.now();
     return writeWhileHeld(() => this.owner.isHeld(), write);
   }
 }

@@ -2,9 +2,9 @@
  * One socket generation of a channel.
  *
  * What it guarantees: whatever was received and decrypted is given to the listeners before the socket is gone (Baileys
- * drops its buffered events on `end`, after having told the network that they arrived); a planned end takes nothing new
- * from the wire and waits for what is being decrypted; the network gets no answer before the credentials it rests on
- * are stored. After the end nothing of the socket is heard any more.
+ * drops its buffered events on `end`, after having told the network that they arrived); a planned end takes no new
+ * message from the wire, so that the network keeps it, and waits for what is being decrypted; the network gets no answer
+ * before the credentials it rests on are stored. Once `stored` has resolved, the dead socket can write no key any more.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { Boom } from '@hapi/boom';
@@ -44,15 +44,17 @@ export interface LiveOptions {
 
 /** A planned end waits no longer for what is being decrypted. */
 const QUIET_WITHIN_MS = 5_000;
+/** After the end a message whose handling asked the network something is never done with: nobody answers. */
+const DEAD_QUIET_WITHIN_MS = 1_000;
 /** The server has this long to take our goodbye. */
 const CLOSE_WITHIN_MS = 2_000;
 /** Free turns of the message mutex in a row that count as quiet: batches of offline messages pause for one. */
 const QUIET_TURNS = 3;
+/** Stanzas that the network keeps until they are answered. */
+const KEPT_STANZAS = ['CB:message', 'CB:receipt', 'CB:notification', 'CB:call'] as const;
 
 /** The raw WebSocket below Baileys' client. */
 interface RawSocket extends FrameSender {
-  pause(): void;
-  resume(): void;
   terminate(): void;
 }
 
@@ -108,7 +110,7 @@ export class LiveSession implements OpenSession {
   /** Ends gently. Resolves when all that was heard is stored, as far as it could be. */
   async end(): Promise<void> {
     if (!this.over) {
-      this.raw.pause();
+      this.takeNoMore();
       await endsWithin(QUIET_WITHIN_MS, this.quiet());
       this.close();
     }
@@ -118,6 +120,7 @@ export class LiveSession implements OpenSession {
   /** Tells the network that the device is gone, then ends. Throws when it could not be told. */
   async logout(): Promise<void> {
     if (this.over) throw new Error('the connection is closed');
+    this.takeNoMore();
     await endsWithin(QUIET_WITHIN_MS, this.quiet());
     await this.socket.logout();
     await endsWithin(CLOSE_WITHIN_MS, this.gone.promise);
@@ -131,10 +134,11 @@ export class LiveSession implements OpenSession {
     this.raw.terminate();
   }
 
-  /** Resolves when everything heard before the end is stored and no key is being written any more. */
+  /** After the end: resolves when everything heard is stored and no key can be written any more. */
   async stored(): Promise<void> {
+    await endsWithin(DEAD_QUIET_WITHIN_MS, this.quiet());
     await Promise.all(this.attachments.map((attachment) => attachment.drained()));
-    await this.options.auth.settled();
+    await this.options.auth.retire();
   }
 
   private listen(): void {
@@ -183,12 +187,16 @@ export class LiveSession implements OpenSession {
     this.over = true;
     this.acks.end();
     void this.socket.end(undefined); // stops listening to the wire at once, says goodbye in the background
-    this.raw.resume(); // the goodbye is answered on the wire
     const cut = setTimeout(() => this.raw.terminate(), CLOSE_WITHIN_MS);
     void this.gone.promise.finally(() => clearTimeout(cut));
   }
 
-  /** Resolves when no message is being decrypted. Nothing new comes while the wire is paused. */
+  /** Leaves new stanzas to the next socket; answers to our own questions are still heard. */
+  private takeNoMore(): void {
+    for (const stanza of KEPT_STANZAS) this.socket.ws.removeAllListeners(stanza);
+  }
+
+  /** Resolves when no message is being decrypted. */
   private async quiet(): Promise<void> {
     for (let free = 0; free < QUIET_TURNS;) {
       const entered = this.socket.messageMutex.mutex(() => Promise.resolve(true));

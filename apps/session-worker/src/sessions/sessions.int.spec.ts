@@ -1,0 +1,345 @@
+import { randomBytes } from 'node:crypto';
+import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import type { WAMessage } from '@whiskeysockets/baileys';
+import { AuthRows } from '../auth-state/auth-rows.js';
+import { AuthStates } from '../auth-state/auth-state.js';
+import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
+import { startTestNetwork, type TestNetwork } from '../test-network.js';
+import { silenceConsole } from '../silent-console.js';
+import { ChangeSignal } from './change-signal.js';
+import { deferred } from './deferred.js';
+import type { OpenSession } from './open-session.js';
+import { Sessions, type SessionsOptions } from './sessions.js';
+
+const MASTER_KEYS = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
+const soon = (): number => Date.now() + 15_000;
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
+
+/** The part of a worker that owns shards and holds sessions. */
+class TestWorker {
+  readonly heard: WAMessage[] = [];
+  readonly sockets: OpenSession[] = [];
+  readonly changed = new ChangeSignal();
+  readonly sessions: Sessions;
+  readonly directory: ChannelDirectory;
+  readonly closes: string[] = [];
+  private readonly owner: ShardOwner;
+  readonly held = deferred<HeldShard>();
+
+  constructor(id: string, database: RegionalDatabase, network: TestNetwork, options: Partial<SessionsOptions> = {}) {
+    this.directory = new ChannelDirectory({ database });
+    this.sessions = new Sessions({
+      directory: this.directory,
+      database,
+      authStates: new AuthStates(new AuthRows(database), MASTER_KEYS),
+      network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
+      listeners: [
+        {
+          attach: (session) => {
+            this.sockets.push(session);
+            this.changed.fire();
+            session.socket.ev.on('messages.upsert', ({ messages }) => {
+              this.heard.push(...messages);
+              this.changed.fire();
+            });
+            return { drained: () => Promise.resolve() };
+          },
+        },
+      ],
+      recall: () => Promise.resolve(undefined),
+      backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
+      restMs: 60_000,
+      ackWaitMs: 5_000,
+      connectingAtOnce: 10,
+      startJitterMs: 0,
+      log: silent,
+      onClosed: ({ name }) => {
+        this.closes.push(name);
+        this.changed.fire();
+      },
+      ...options,
+    });
+    const leases = new ShardLeases({ database, workerId: id, ttlMs: 3_000 });
+    this.owner = new ShardOwner({
+      leases,
+      renewEveryMs: 100,
+      marginMs: 500,
+      finishWithinMs: 10_000,
+      log: silent,
+      startWork: (held) => {
+        void this.sessions.takeOver(held).then(() => this.held.resolve(held));
+        return { finish: () => this.sessions.handOver(held), abandon: () => this.sessions.abandon(held) };
+      },
+    });
+  }
+
+  async start(): Promise<this> {
+    this.owner.start();
+    await this.held.promise;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.owner.drain();
+  }
+
+  /** Waits until something that this worker hears makes the condition true. */
+  async until(condition: () => boolean): Promise<void> {
+    const deadlineMs = soon();
+    while (!condition()) {
+      if (!(await this.changed.changedBy(deadlineMs))) throw new Error('waited in vain');
+    }
+  }
+}
+
+describe('Sessions', () => {
+  let store: TestStore;
+  let database: RegionalDatabase;
+  let network: TestNetwork;
+  let worker: TestWorker;
+  const workers: TestWorker[] = [];
+  let channelCount = 0;
+
+  const startWorker = async (options: Partial<SessionsOptions> = {}): Promise<TestWorker> => {
+    const started = new TestWorker(`w${workers.length}`, database, network, options);
+    workers.push(started);
+    return started.start();
+  };
+
+  let restoreConsole = (): void => undefined;
+
+  beforeAll(async () => {
+    restoreConsole = silenceConsole(silent);
+    store = await createTestDatabase('regional');
+    database = openRegionalDatabase({ url: store.url, applicationName: 'sessions-spec' });
+    await new ShardLeases({ database, workerId: 'setup', ttlMs: 1_000 }).ensureShards(1);
+    network = await startTestNetwork();
+  });
+
+  beforeEach(async () => {
+    worker = await startWorker();
+  });
+
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((one) => one.stop()));
+    const { overlaps } = await network.call<{ overlaps: number }>('GET', '/connections');
+    expect(overlaps).toBe(0);
+  });
+
+  afterAll(async () => {
+    await network.stop();
+    await database.close();
+    await store.drop();
+    restoreConsole();
+  });
+
+  const newChannel = async (): Promise<string> => {
+    const id = `channel-${++channelCount}`;
+    await worker.directory.create({ id, accountId: 'a', name: id, tokenHash: randomBytes(32), shard: 0 });
+    return id;
+  };
+
+  const record = async (channelId: string): Promise<ChannelRecord> => {
+    const found = await new ChannelDirectory({ database }).byId(channelId);
+    if (!found) throw new Error('no channel');
+    return found;
+  };
+
+  /** The stored session, once it is in this state; states are written in the background. */
+  const stored = async (channelId: string, state: string): Promise<ChannelRecord['session']> => {
+    const deadlineMs = soon();
+    for (;;) {
+      const { session } = await record(channelId);
+      if (session.state === state || Date.now() > deadlineMs) return session;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  const link = async (channelId: string): Promise<{ phone: string; session: OpenSession }> => {
+    const { code } = await worker.sessions.loginCode(channelId, soon());
+    const { phone } = await network.call<{ phone: string }>('POST', '/phones', {});
+    await network.call('POST', `/phones/${phone}/scan`, { qr: code });
+    await worker.until(() =>
+      worker.sockets.some((socket) => socket.channelId === channelId && socket.generation === 2),
+    );
+    return { phone, session: await worker.sessions.open(channelId, soon()) };
+  };
+
+  const hear = async (channelId: string, phone: string, text: string, by = worker): Promise<void> => {
+    const other = await network.call<{ phone: string }>('POST', '/phones', {});
+    await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text });
+    await by.until(() =>
+      by.heard.some(({ message }) => message?.conversation === text || message?.extendedTextMessage?.text === text),
+    );
+  };
+
+  it('links a channel by its code, and writes down who it is', async () => {
+    const channelId = await newChannel();
+    const { phone, session } = await link(channelId);
+    expect(session.identity).toMatchObject({ phone, deviceId: expect.any(Number) as number });
+    expect(await stored(channelId, 'open')).toMatchObject({ state: 'open', linked: true, phone, reason: null });
+    await hear(channelId, phone, 'hello');
+  });
+
+  it('shares one pairing among those who ask for the code, and refuses a code once linked', async () => {
+    const channelId = await newChannel();
+    const codes = await Promise.all([1, 2, 3].map(() => worker.sessions.loginCode(channelId, soon())));
+    expect(new Set(codes.map(({ code }) => code)).size).toBe(1);
+    expect((await stored(channelId, 'qr')).state).toBe('qr');
+    await link(channelId);
+    await expect(worker.sessions.loginCode(channelId, soon())).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('has no socket for a channel that is not linked: 503 that says what to do', async () => {
+    const channelId = await newChannel();
+    await expect(worker.sessions.open(channelId, soon())).rejects.toMatchObject({
+      status: 503,
+      details: expect.stringContaining('GET /users/login/image') as string,
+    });
+  });
+
+  it("tells the network's ack of a message", async () => {
+    const channelId = await newChannel();
+    const { session } = await link(channelId);
+    const other = await network.call<{ phone: string }>('POST', '/phones', {});
+    const accepted = session.expectAck('3EB0AAAAAAAAAAAAAAA1');
+    await session.socket.sendMessage(
+      `${other.phone}@s.whatsapp.net`,
+      { text: 'hi' },
+      { messageId: '3EB0AAAAAAAAAAAAAAA1' },
+    );
+    expect(await accepted).toEqual({ timestampS: expect.any(Number) as number });
+    await network.call('POST', '/faults', { kind: 'refuse-send', code: 463, count: 1 });
+    const refused = session.expectAck('3EB0AAAAAAAAAAAAAAA2');
+    await session.socket.sendMessage(
+      `${other.phone}@s.whatsapp.net`,
+      { text: 'hi' },
+      { messageId: '3EB0AAAAAAAAAAAAAAA2' },
+    );
+    expect(await refused).toMatchObject({ error: '463' });
+  });
+
+  it('opens again without a scan under the next worker, and hears what came meanwhile', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    await worker.stop();
+    workers.splice(workers.indexOf(worker), 1);
+    expect((await record(channelId)).session).toMatchObject({
+      state: 'connecting',
+      reason: 'redeploying',
+      linked: true,
+    });
+    const other = await network.call<{ phone: string }>('POST', '/phones', {});
+    await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text: 'while away' });
+    worker = await startWorker();
+    await worker.until(() =>
+      worker.heard.some(
+        ({ message }) => message?.conversation === 'while away' || message?.extendedTextMessage?.text === 'while away',
+      ),
+    );
+    expect(await stored(channelId, 'open')).toMatchObject({ state: 'open', reason: null });
+  });
+
+  it('connects again when the stream drops', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    for (const code of [503, 515]) {
+      const sockets = worker.sockets.length;
+      await network.call('POST', '/faults', { kind: 'drop', phone, code });
+      await worker.until(() => worker.sockets.length > sockets);
+      await worker.sessions.open(channelId, soon());
+    }
+    expect(worker.closes.slice(-2)).toEqual(['network_unavailable', 'restart_required']);
+    await hear(channelId, phone, 'after the drop');
+  });
+
+  it('notices that it was unlinked on the phone, and keeps nothing', async () => {
+    const channelId = await newChannel();
+    const { phone, session } = await link(channelId);
+    await network.call('DELETE', `/phones/${phone}/devices/${session.identity.deviceId}`);
+    expect(await stored(channelId, 'closed')).toMatchObject({ linked: false, reason: 'unlinked', phone: null });
+    const left = await database.prisma.authKey.count({ where: { channelId } });
+    expect(left + (await database.prisma.authCreds.count({ where: { channelId } }))).toBe(0);
+    await link(channelId);
+  });
+
+  it('logs out: the phone lists the device no more, nothing is kept, and it may be linked again', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    await worker.sessions.logout(channelId);
+    expect((await record(channelId)).session).toMatchObject({
+      state: 'closed',
+      linked: false,
+      reason: null,
+      phone: null,
+    });
+    const { devices } = await network.call<{ devices: unknown[] }>('GET', `/phones/${phone}`);
+    expect(devices).toEqual([]);
+    await worker.sessions.logout(channelId);
+    await link(channelId);
+  });
+
+  it('gives way when another holder of the device replaces it, and stays linked', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    await network.call('POST', '/faults', { kind: 'drop', phone, conflict: 'replaced' });
+    await worker.until(() => worker.closes.includes('replaced'));
+    expect(await stored(channelId, 'connecting')).toMatchObject({ reason: 'replaced', linked: true });
+    await expect(worker.sessions.open(channelId, Date.now() + 1_000)).rejects.toMatchObject({ status: 503 });
+  });
+
+  it('rests in a reported state once its attempts are used up', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    await network.call('POST', '/faults', {
+      kind: 'refuse-connection',
+      phone,
+      code: 503,
+      count: 20,
+    });
+    await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
+    expect(await stored(channelId, 'closed')).toMatchObject({ reason: 'unreachable', linked: true });
+  });
+
+  it('never tries again after a ban, not even under the next worker', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    await network.call('POST', '/faults', {
+      kind: 'refuse-connection',
+      phone,
+      code: 403,
+      count: 20,
+    });
+    await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
+    expect(await stored(channelId, 'closed')).toMatchObject({ reason: 'locked', linked: true });
+    await worker.stop();
+    workers.splice(workers.indexOf(worker), 1);
+    worker = await startWorker();
+    await expect(worker.sessions.open(channelId, soon())).rejects.toMatchObject({ status: 503 });
+    expect(worker.sockets.filter((socket) => socket.channelId === channelId)).toEqual([]);
+  });
+
+  it('refuses a network whose certificate another root key signed', async () => {
+    await worker.stop();
+    workers.splice(workers.indexOf(worker), 1);
+    const wrong = { socketUrl: network.socketUrl, rootKey: randomBytes(32) };
+    worker = await startWorker({ network: wrong });
+    const channelId = await newChannel();
+    await expect(worker.sessions.loginCode(channelId, soon())).rejects.toMatchObject({ status: 503 });
+    expect(worker.closes).toContain('server_refused');
+  });
+
+  it('refuses to write once another owner has the shard, and closes every socket of it', async () => {
+    const channelId = await newChannel();
+    const { session } = await link(channelId);
+    await database.pool.query("UPDATE shard_leases SET owner_id = 'x', epoch = epoch + 1 WHERE shard = 0");
+    const write = Promise.resolve(session.socket.authState.keys.set({ 'lid-mapping': { '1': '2' } }));
+    await write.catch((error: unknown) => session.reportFault(error));
+    await expect(worker.sessions.open(channelId, Date.now() + 500)).rejects.toMatchObject({ status: 503 });
+    expect(session.socket.ws.isOpen).toBe(false);
+    await database.pool.query('UPDATE shard_leases SET owner_id = NULL, expires_at = NULL WHERE shard = 0');
+  });
+});
