@@ -49,13 +49,8 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     'control-plane': { GLOBAL_DATABASE_URL: stores.databases.global, REGIONS: JSON.stringify(regions) },
     'session-worker': { ...regional, ...objects, ...master, ...simulated, SHARD_COUNT: String(shardCount) },
-    'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },
-    'edge-api': {
-      ...regional,
-      ...objects,
-      ALLOW_PRIVATE_WEBHOOKS: 'true',
-      REGION_HOSTS: JSON.stringify({ sg: new URL(facts.edge.sg).host }),
-    },
+    'webhook-dispatcher': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true' },
+    'edge-api': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };
   const listens: Switches =
     app === 'session-worker' || app === 'webhook-dispatcher' ? { PROBE_PORT: String(port) } : { PORT: String(port) };

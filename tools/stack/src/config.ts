@@ -78,3 +78,33 @@ export function inheritedEnvironment(): NodeJS.ProcessEnv {
   const own = new Set(Object.keys(environment.shape));
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.has(name)));
 }
+
+const objectServer = z.object({
+  /** Port and address of the server. */
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  /** Folder of the buckets. */
+  DATA_DIR: z.string().min(1),
+  /** The bucket that is there from the start, and who may use it. */
+  S3_BUCKET: z.string().min(3),
+  S3_ACCESS_KEY_ID: z.string().min(1),
+  S3_SECRET_ACCESS_KEY: z.string().min(8),
+});
+
+/** The switches of the object store as a server of its own. @throws a ZodError that names what is wrong */
+export function readObjectServerEnvironment(source: NodeJS.ProcessEnv = process.env): z.output<typeof objectServer> {
+  return objectServer.parse(source);
+}
+
+const preparation = z.object({
+  /** The two databases; they are made if they do not exist. */
+  GLOBAL_DATABASE_URL: z.string().min(1),
+  REGIONAL_DATABASE_URL: z.string().min(1),
+  /** Key of the first account for the management API. */
+  ACCOUNT_KEY: z.string().min(24),
+});
+
+/** The switches of an installation's preparation. @throws a ZodError that names what is wrong */
+export function readPreparationEnvironment(source: NodeJS.ProcessEnv = process.env): z.output<typeof preparation> {
+  return preparation.parse(source);
+}

@@ -19,6 +19,8 @@ export interface ObjectStoreOptions extends Credentials {
   /** Folder of the buckets, made if missing. */
   dir: string;
   port: number;
+  /** Address to listen on; default: the loopback address. */
+  host?: string;
   /** Buckets that are there from the start. */
   buckets: readonly string[];
   /** True: an answered write survives a power cut. */
@@ -185,7 +187,7 @@ function refuse(error: unknown, request: IncomingMessage, response: ServerRespon
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Starts the server on the loopback address. @throws when the port is taken or the folder cannot be used */
+/** Starts the server. @throws when the port is taken or the folder cannot be used */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<ObjectStore> {
   const objects = new ObjectServer(options);
   const server = createServer((request, response) => {
@@ -193,7 +195,7 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Obj
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, '127.0.0.1', resolve);
+    server.listen(options.port, options.host ?? '127.0.0.1', resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
