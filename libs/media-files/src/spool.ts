@@ -89,6 +89,11 @@ export class Spool {
     return spooled(path, size, hash.digest(), head.subarray(0, Math.min(size, HEAD_BYTES)));
   }
 
+  /** Deletes what another program may have begun to write at `path`. */
+  async discard(path: string): Promise<void> {
+    await rm(path, { force: true });
+  }
+
   /** Takes over a file that another program wrote at `path`. */
   async adopt(path: string): Promise<SpooledFile> {
     const hash = createHash('sha256');

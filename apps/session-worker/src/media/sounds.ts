@@ -1,0 +1,125 @@
+/** Sounds: voice notes in the form phones record and play them, and audio files. */
+import type { Spool, SpooledFile } from '@dormouse/media-files';
+import { type Ffmpeg, FfmpegFailed } from './ffmpeg.js';
+import { secondsSaid } from './films.js';
+import { readOggOpus } from './ogg-opus.js';
+import { unusable, type PreparedFile } from './prepared-file.js';
+import { Waveform, WAVEFORM_PCM } from './waveform.js';
+
+const OPUS_TYPE = 'audio/ogg; codecs=opus';
+/** As the network's own clients encode: mono, 16 kHz, packets of 60 ms. iOS refuses to play much else. */
+const VOICE_ENCODING = [
+  ...['-map', '0:a:0', '-map_metadata', '-1', '-ac', '1', '-ar', '16000', '-c:a', 'libopus', '-b:a', '24k'],
+  ...['-vbr', 'on', '-application', 'voip', '-frame_duration', '60', '-f', 'ogg'],
+] as const;
+const AUDIO_ENCODING = [
+  ...['-map', '0:a:0', '-map_metadata', '-1', '-ac', '2', '-c:a', 'aac', '-b:a', '128k', '-movflags', '+faststart'],
+  ...['-f', 'ipod'],
+] as const;
+/** Types phones play as they are. */
+const PLAYABLE = new Set(['audio/mpeg', 'audio/mp4', 'audio/aac', 'audio/amr', 'audio/ogg', OPUS_TYPE]);
+
+/** What a sound is prepared with. */
+export interface SoundOptions {
+  spool: Spool;
+  /** Absent on machines without one: nothing is transcoded or measured then. */
+  ffmpeg: Ffmpeg | undefined;
+  mimeType: string;
+  /** Leave the encoding as it is. */
+  asIs?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+export function notDecodable(error: unknown, what: string): unknown {
+  if (!(error instanceof FfmpegFailed)) return error;
+  return unusable(error.reason === 'timeout' ? `took too long to convert` : `is not ${what} that can be played`, error);
+}
+
+function wholeSeconds(seconds: number): number {
+  return Math.max(1, Math.round(seconds));
+}
+
+/** The bars of a file's sound; undefined where it cannot be decoded, which a file sent as it is need not be. */
+async function waveformOf(path: string, ffmpeg: Ffmpeg, signal?: AbortSignal): Promise<Uint8Array | undefined> {
+  const waveform = new Waveform();
+  const output = ['-map', '0:a:0', ...WAVEFORM_PCM, 'pipe:1'];
+  try {
+    await ffmpeg.run({ input: path, output, onOutput: (pcm) => waveform.add(pcm), signal });
+  } catch (error) {
+    if (error instanceof FfmpegFailed) return undefined;
+    throw error;
+  }
+  return waveform.bars();
+}
+
+/** Encodes and listens in one pass. */
+async function transcodeVoice(source: SpooledFile, spool: Spool, ffmpeg: Ffmpeg, signal?: AbortSignal) {
+  const path = spool.freshPath('ogg');
+  const waveform = new Waveform();
+  const output = [...VOICE_ENCODING, path, '-map', '0:a:0', ...WAVEFORM_PCM, 'pipe:1'];
+  try {
+    await ffmpeg.run({ input: source.path, output, onOutput: (pcm) => waveform.add(pcm), signal });
+    return { file: await spool.adopt(path), bars: waveform.bars() };
+  } catch (error) {
+    await spool.discard(path);
+    throw notDecodable(error, 'a sound');
+  }
+}
+
+function base64(bars: Uint8Array | undefined): { waveform?: string } {
+  return bars ? { waveform: Buffer.from(bars).toString('base64') } : {};
+}
+
+/**
+ * A voice note's file: Opus in Ogg passes unchanged (by its content, whatever it is called), everything else that can be
+ * heard is transcoded. Seconds and waveform are measured.
+ * @throws {GatewayError} 400 when there is no sound in it that can be decoded
+ */
+export async function prepareVoice(source: SpooledFile, options: SoundOptions): Promise<PreparedFile> {
+  const { spool, ffmpeg, signal } = options;
+  const opus = await readOggOpus(source.path);
+  if (opus) {
+    const bars = ffmpeg && (await waveformOf(source.path, ffmpeg, signal));
+    const facts = { mimeType: OPUS_TYPE, seconds: wholeSeconds(opus.seconds), ...base64(bars) };
+    return { file: source, facts };
+  }
+  if (options.asIs) return prepareAudio(source, options);
+  if (!ffmpeg) throw unusable('must be Opus in Ogg: this installation cannot transcode');
+  const { file, bars } = await transcodeVoice(source, spool, ffmpeg, signal);
+  const seconds = (await readOggOpus(file.path))?.seconds ?? 0;
+  return { file, facts: { mimeType: OPUS_TYPE, seconds: wholeSeconds(seconds), ...base64(bars) } };
+}
+
+/**
+ * An audio message's file: what phones play passes unchanged, other sounds become AAC.
+ * @throws {GatewayError} 400 when there is no sound in it that can be decoded
+ */
+export async function prepareAudio(source: SpooledFile, options: SoundOptions): Promise<PreparedFile> {
+  const { spool, ffmpeg, mimeType, signal } = options;
+  if (options.asIs || PLAYABLE.has(mimeType)) {
+    const seconds = ffmpeg && (await audioSeconds(source.path, ffmpeg, options));
+    return { file: source, facts: { mimeType, ...(seconds && { seconds: wholeSeconds(seconds) }) } };
+  }
+  if (!ffmpeg) throw unusable('must be MP3, AAC, AMR or Ogg: this installation cannot transcode');
+  const path = spool.freshPath('m4a');
+  try {
+    const said = await ffmpeg.run({ input: source.path, output: [...AUDIO_ENCODING, path], logLevel: 'info', signal });
+    const seconds = secondsSaid(said);
+    const file = await spool.adopt(path);
+    return { file, facts: { mimeType: 'audio/mp4', ...(seconds && { seconds: wholeSeconds(seconds) }) } };
+  } catch (error) {
+    await spool.discard(path);
+    throw notDecodable(error, 'a sound');
+  }
+}
+
+/** @throws {GatewayError} 400 when it should be a sound and is none */
+async function audioSeconds(path: string, ffmpeg: Ffmpeg, options: SoundOptions): Promise<number | undefined> {
+  const output = ['-map', '0:a:0', '-t', '0.1', '-f', 'null', '-'];
+  try {
+    return secondsSaid(await ffmpeg.run({ input: path, output, logLevel: 'info', signal: options.signal }));
+  } catch (error) {
+    if (options.asIs && error instanceof FfmpegFailed) return undefined;
+    throw notDecodable(error, 'a sound');
+  }
+}

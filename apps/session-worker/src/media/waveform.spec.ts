@@ -1,0 +1,40 @@
+import { Waveform } from './waveform.js';
+
+function pcm(samples: number[]): Buffer {
+  const bytes = Buffer.alloc(samples.length * 2);
+  samples.forEach((sample, index) => bytes.writeInt16LE(sample, index * 2));
+  return bytes;
+}
+
+describe('Waveform', () => {
+  it('draws 64 bars, the loudest being 100', () => {
+    const waveform = new Waveform();
+    const rising = Array.from({ length: 64 * 160 }, (_, index) => Math.floor(index / 160) * 100 * (index % 2 ? 1 : -1));
+    waveform.add(pcm(rising));
+    const bars = waveform.bars();
+    expect(bars).toHaveLength(64);
+    expect([bars?.[0], bars?.[63]]).toEqual([0, 100]);
+    expect([...(bars ?? [])]).toEqual([...(bars ?? [])].sort((a, b) => a - b));
+  });
+
+  it('draws the same however the sound is cut into pieces', () => {
+    const sound = pcm(
+      Array.from({ length: 5_003 }, (_, index) => Math.round(Math.sin(index / 50) * 20_000 * (index / 5_003))),
+    );
+    const whole = new Waveform();
+    whole.add(sound);
+    const pieces = new Waveform();
+    for (let at = 0; at < sound.length; at += 7) pieces.add(sound.subarray(at, at + 7));
+    expect(pieces.bars()).toEqual(whole.bars());
+  });
+
+  it('draws silence as zeros, a short sound in 64 bars, and nothing for no sound', () => {
+    const silence = new Waveform();
+    silence.add(Buffer.alloc(1_000));
+    expect(silence.bars()).toEqual(new Uint8Array(64));
+    const short = new Waveform();
+    short.add(pcm([30_000]));
+    expect(short.bars()).toEqual(new Uint8Array(64).fill(100));
+    expect(new Waveform().bars()).toBeUndefined();
+  });
+});

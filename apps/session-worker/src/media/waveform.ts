@@ -1,0 +1,55 @@
+/** What PCM for a waveform is asked of ffmpeg as: signed 16 bit, little endian, mono. */
+export const WAVEFORM_PCM = ['-ac', '1', '-ar', '8000', '-f', 's16le'] as const;
+
+const BARS = 64;
+const HIGHEST = 100;
+/** 20 ms at 8 kHz: an hour makes 180,000 numbers. */
+const BLOCK_SAMPLES = 160;
+
+/** Makes the waveform phones draw for a voice note: 64 loudnesses from 0 to 100, the loudest being 100. */
+export class Waveform {
+  readonly #blocks: number[] = [];
+  #sum = 0;
+  #samples = 0;
+  #odd: number | undefined;
+
+  /** Takes the next piece of PCM; pieces may end within a sample. */
+  add(chunk: Uint8Array): void {
+    let at = 0;
+    if (this.#odd !== undefined && chunk.length > 0) {
+      this.#sample(this.#odd, chunk[0] ?? 0);
+      at = 1;
+    }
+    for (; at + 1 < chunk.length; at += 2) this.#sample(chunk[at] ?? 0, chunk[at + 1] ?? 0);
+    if (at < chunk.length) this.#odd = chunk[at];
+    else if (chunk.length > 0) this.#odd = undefined;
+  }
+
+  #sample(low: number, high: number): void {
+    const value = ((high << 24) >> 16) | low;
+    this.#sum += Math.abs(value);
+    this.#samples += 1;
+    if (this.#samples === BLOCK_SAMPLES) this.#endBlock();
+  }
+
+  #endBlock(): void {
+    this.#blocks.push(this.#sum / this.#samples);
+    this.#sum = 0;
+    this.#samples = 0;
+  }
+
+  /** The 64 values for all that was added; undefined when that was nothing. */
+  bars(): Uint8Array | undefined {
+    if (this.#samples > 0) this.#endBlock();
+    const count = this.#blocks.length;
+    if (count === 0) return undefined;
+    const bars = Array.from({ length: BARS }, (_, bar) => {
+      const from = Math.floor((bar * count) / BARS);
+      const to = Math.max(from + 1, Math.floor(((bar + 1) * count) / BARS));
+      const part = this.#blocks.slice(from, to);
+      return part.reduce((sum, loudness) => sum + loudness, 0) / part.length;
+    });
+    const loudest = Math.max(...bars);
+    return Uint8Array.from(bars, (bar) => (loudest === 0 ? 0 : Math.round((bar / loudest) * HIGHEST)));
+  }
+}
