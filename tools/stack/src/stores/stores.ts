@@ -5,8 +5,8 @@ import type { LauncherEnvironment } from '../config.js';
 import type { Credentials } from '../objects/signature.js';
 import { startObjectStore } from '../objects/object-store.js';
 import type { ProcessRegister } from '../process-register.js';
-import { startPostgres } from './postgres.js';
-import { startRedis } from './redis.js';
+import { type PostgresServer, startPostgres } from './postgres.js';
+import { type RedisServer, startRedis } from './redis.js';
 import { redisAnswers } from './redis-wire.js';
 
 /** The addresses of everything that keeps data. */
@@ -40,6 +40,22 @@ interface Started<T> {
   stop(): Promise<void>;
 }
 
+/** Says when a server of ours ends without having been asked; apps wait for it, and a new start brings it back. */
+function stopWatched(
+  name: string,
+  server: PostgresServer | RedisServer,
+  say: (message: string) => void,
+): () => Promise<void> {
+  let isStopping = false;
+  void server.exited.then((how) => {
+    if (!isStopping) say(`${name} ended by itself (${how}). Stop Dormouse and start it again.`);
+  });
+  return () => {
+    isStopping = true;
+    return server.stop();
+  };
+}
+
 const nothingToStop = (): Promise<void> => Promise.resolve();
 
 async function databases(options: StoresOptions): Promise<Started<Stores['databases']>> {
@@ -53,7 +69,7 @@ async function databases(options: StoresOptions): Promise<Started<Stores['databa
     global ??= await server.ensureDatabase('dormouse_global');
     regional ??= await server.ensureDatabase('dormouse_sg');
     pids = { postgres: server.pid };
-    stop = () => server.stop();
+    stop = stopWatched('PostgreSQL', server, options.say);
   }
   await Promise.all([migrate(global, 'global'), migrate(regional, 'regional')]);
   return { value: { global, sg: regional }, pids, stop };
@@ -73,7 +89,7 @@ async function redis(options: StoresOptions): Promise<Started<string>> {
     binary: redisServer,
     say: options.say,
   });
-  return { value: server.url, pids: { redis: server.pid }, stop: () => server.stop() };
+  return { value: server.url, pids: { redis: server.pid }, stop: stopWatched('Redis', server, options.say) };
 }
 
 async function objects(options: StoresOptions): Promise<Started<Stores['objects']>> {
