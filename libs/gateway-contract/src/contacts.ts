@@ -38,7 +38,7 @@ function contactId(reason: string) {
  */
 export function readPhoneNumber(typed: string): string | undefined {
   if (typed.length > 64) return undefined;
-  const digits = typed.replace(/[+().\-\s]/g, '').replace(/@s\.whatsapp\.net$/, '');
+  const digits = typed.replace(/@s\.whatsapp\.net$/, '').replace(/[+().\-\s]/g, '');
   return /^\d{7,15}$/.test(digits) ? digits : undefined;
 }
 

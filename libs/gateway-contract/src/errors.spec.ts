@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { ERROR_TABLE, errorEnvelope, fromErrorReply, GatewayError, toErrorReply } from './errors.js';
+import { ERROR_TABLE, errorEnvelope, fromErrorReply, GatewayError, toErrorReply, type ErrorReply } from './errors.js';
+import { DEFAULT_SIZE_LIMITS_BYTES, MEDIA_RETENTION_DAYS, tooLarge } from './media.js';
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 
@@ -20,9 +21,18 @@ describe('the error table', () => {
     expect(sections).toEqual(table);
   });
 
+  it('has the default size limits and the retention on the errors page', () => {
+    const section = page.slice(page.indexOf('{#file-too-large}'), page.indexOf('{#rate-limit}'));
+    const told = [...section.matchAll(/(\d+) MiB/g)].map(([, mebibytes]) => Number(mebibytes));
+    const limits = new Set(Object.values(DEFAULT_SIZE_LIMITS_BYTES).map((bytes) => bytes / 1024 / 1024));
+    expect(new Set(told)).toEqual(limits);
+    expect(section).toContain(`\`${tooLarge('image').details}\``);
+    expect(page).toContain(`kept for ${MEDIA_RETENTION_DAYS} days`);
+  });
+
   it('survives a queue as a value', () => {
     const error = new GatewayError(503, { details: 'waking from hibernation', retryAfterS: 3 });
-    const copy = fromErrorReply(JSON.parse(JSON.stringify(toErrorReply(error))));
+    const copy = fromErrorReply(JSON.parse(JSON.stringify(toErrorReply(error))) as ErrorReply);
     expect(copy).toMatchObject({ status: 503, message: error.message, details: error.details, retryAfterS: 3 });
   });
 

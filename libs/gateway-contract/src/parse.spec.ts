@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { GatewayError } from './errors.js';
 import { listMessagesQuery, sendTextBody } from './messages.js';
 import { parseInput } from './parse.js';
