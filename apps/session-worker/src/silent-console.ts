@@ -12,11 +12,12 @@ const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir'] as con
  * @returns puts the console back
  */
 export function silenceConsole(witness: ConsoleWitness): () => void {
-  const before = METHODS.map((method) => [method, console[method]] as const);
+  const target = globalThis.console;
+  const before = METHODS.map((method) => [method, Reflect.get(target, method) as unknown] as const);
   for (const method of METHODS) {
-    console[method] = () => witness.debug({ method }, 'a library printed to the console');
+    Reflect.set(target, method, () => witness.debug({ method }, 'a library printed to the console'));
   }
   return () => {
-    for (const [method, print] of before) console[method] = print;
+    for (const [method, print] of before) Reflect.set(target, method, print);
   };
 }

@@ -21,7 +21,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
 import { newDataKey, openDataKey, type MasterKeys } from './data-keys.js';
-import { writeWhileHeld } from './fenced-write.js';
+import { whileHeld } from './while-held.js';
 import { open, seal } from './sealing.js';
 
 /** What a transaction of the key store needs at most between its last read and its write. */
@@ -57,7 +57,7 @@ export class AuthStates {
   /** A new state for pairing; whatever the channel had is wiped. Nothing of it is stored before the scan. */
   async create(owner: Ownership, channelId: string): Promise<AuthState> {
     const { dataKey, wrapped } = newDataKey(this.masterKeys, channelId);
-    await writeWhileHeld(
+    await whileHeld(
       () => owner.isHeld(),
       async () => {
         await this.rows.wipe(owner.fence, channelId);
@@ -69,7 +69,7 @@ export class AuthStates {
 
   /** Leaves nothing of the session. */
   async wipe(owner: Ownership, channelId: string): Promise<void> {
-    await writeWhileHeld(
+    await whileHeld(
       () => owner.isHeld(),
       () => this.rows.wipe(owner.fence, channelId),
     );
@@ -163,7 +163,7 @@ export class AuthState implements AuthenticationState {
   private write(write: () => Promise<void>): Promise<void> {
     if (this.retired) return Promise.reject(new Error('the socket of this state has ended'));
     this.lastUseMs = performance.now();
-    return writeWhileHeld(() => this.owner.isHeld(), write);
+    return whileHeld(() => this.owner.isHeld(), write);
   }
 }
 

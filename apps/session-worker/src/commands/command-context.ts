@@ -1,19 +1,8 @@
-import type { ChannelSettings, CommandInput, CommandName, CommandResult, LoginCode } from '@dormouse/gateway-contract';
+import type { ChannelSettings, CommandInput, CommandName, CommandResult } from '@dormouse/gateway-contract';
 import type { OpenSession } from '../sessions/open-session.js';
+import type { SessionControl } from '../sessions/session-control.js';
 
-/** What commands may ask of the sessions beyond an open socket. */
-export interface SessionControl {
-  /**
-   * The current code to scan; starts a pairing if none runs, and callers at the same time share it.
-   * @param deadlineMs epoch milliseconds until when to wait for the network to offer a code
-   * @throws {GatewayError} 403 when the channel is linked already; 503 when no code came in time
-   */
-  loginCode(channelId: string, deadlineMs: number): Promise<LoginCode>;
-  /** Unlinks the device: tells the network if it can be reached, wipes all keys, leaves the channel not linked. */
-  logout(channelId: string): Promise<void>;
-  /** For a deleted channel: logs out as far as possible, then leaves nothing of the session behind. */
-  forget(channelId: string): Promise<void>;
-}
+export type { SessionControl };
 
 /** What a handler has at hand while its command runs. */
 export interface CommandContext {

@@ -28,7 +28,8 @@ const RECORD: ChannelRecord = {
   deleted: false,
 };
 
-const SENT = { sent: true } as const;
+const SENT = { sent: true } as unknown as SentMessage;
+const SESSION = { reportFault: () => undefined } as unknown as OpenSession;
 
 function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } = {}) {
   const clock = { nowMs: 1_000, now: () => clock.nowMs, schedule: () => () => undefined };
@@ -36,7 +37,7 @@ function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } 
   const never = () => Promise.reject(new Error('not expected'));
   const runner = new CommandRunner({
     sessions: {
-      open: given.open ?? (() => Promise.resolve({ reportFault: () => undefined } as unknown as OpenSession)),
+      open: given.open ?? (() => Promise.resolve(SESSION)),
       loginCode: () => Promise.resolve({ code: 'qr', expiresAtMs: 5 }),
       logout: () => Promise.resolve(),
       forget: () => Promise.resolve(),
@@ -47,7 +48,7 @@ function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } 
       'channel.loginCode': (context) => context.sessions.loginCode(context.channelId, 0),
       'channel.logout': never,
       'channel.delete': never,
-    } as Handlers,
+    },
     networkError: (error) => (error instanceof Error && error.message === 'known' ? new GatewayError(403) : undefined),
     log: { info: () => undefined, error: (facts) => logged.push(facts) },
     clock,
@@ -71,12 +72,12 @@ describe('CommandRunner', () => {
     const seen: unknown[] = [];
     const { runner, command } = setup({
       'messages.sendText': (context, input) => {
-        seen.push(context.session().reportFault, context.settings, input.body);
-        return Promise.resolve(SENT as unknown as SentMessage);
+        seen.push(context.session(), context.settings, input.body);
+        return Promise.resolve(SENT);
       },
     });
     await expect(runner.run(command())).resolves.toEqual({ ok: true, result: SENT });
-    expect(seen.slice(1)).toEqual([DEFAULT_SETTINGS, 'hello']);
+    expect(seen).toEqual([SESSION, DEFAULT_SETTINGS, 'hello']);
   });
 
   it('runs commands that need no socket beside the lane, and gives them none', async () => {
@@ -113,7 +114,7 @@ describe('CommandRunner', () => {
     const reply = runner.run(command());
     await asked.promise;
     clock.nowMs = 50_000;
-    woken.resolve({ reportFault: () => undefined } as unknown as OpenSession);
+    woken.resolve(SESSION);
     await expect(reply).resolves.toEqual(failing(503));
     expect(started).toBe(false);
   });
@@ -133,7 +134,7 @@ describe('CommandRunner', () => {
     const { runner, command } = setup({
       'messages.sendText': async (context, input) => {
         order.push(input.body);
-        if (input.body === 'second') return SENT as unknown as SentMessage;
+        if (input.body === 'second') return SENT;
         await turn();
         context.leaveLane();
         return answered.promise;
@@ -142,7 +143,7 @@ describe('CommandRunner', () => {
     const first = runner.run(command());
     const second = runner.run(command({ jobId: 2, input: { to: '4915112345678', body: 'second' } }));
     await expect(second).resolves.toMatchObject({ ok: true });
-    answered.resolve(SENT as unknown as SentMessage);
+    answered.resolve(SENT);
     await first;
     expect(order).toEqual(['hello', 'second']);
   });

@@ -20,7 +20,8 @@ import {
 import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
 import { errorOutline } from '../error-outline.js';
 import type { OpenSession } from '../sessions/open-session.js';
-import type { CommandContext, Handlers, SessionControl } from './command-context.js';
+import type { SessionControl } from '../sessions/session-control.js';
+import type { CommandContext, Handlers } from './command-context.js';
 import { Lanes, SYSTEM_CLOCK, type LaneClock } from './lane.js';
 
 export interface CommandRunnerOptions {

@@ -1,8 +1,8 @@
 /** A promise that is settled from outside. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
-  resolve(value: T): void;
-  reject(error: unknown): void;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 export function deferred<T>(): Deferred<T> {

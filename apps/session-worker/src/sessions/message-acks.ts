@@ -9,8 +9,8 @@ import type { MessageAck } from './open-session.js';
 
 interface Expected {
   promise: Promise<MessageAck>;
-  settle(ack: MessageAck): void;
-  fail(error: GatewayError): void;
+  settle: (ack: MessageAck) => void;
+  fail: (error: GatewayError) => void;
 }
 
 export class MessageAcks {

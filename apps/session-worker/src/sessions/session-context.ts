@@ -21,18 +21,18 @@ export interface SessionContext {
     wipe(owner: Ownership, channelId: string): Promise<void>;
   };
   /** Opens a socket for a channel and begins to connect. */
-  openLive(options: LiveRequest): LiveSession;
+  readonly openLive: (options: LiveRequest) => LiveSession;
   /** Waits for permission to connect; what it returns ends the permission. */
-  takeConnectSlot(): Promise<() => void>;
+  readonly takeConnectSlot: () => Promise<() => void>;
   /** Writes a state down, under the fence. */
-  record(channelId: string, change: SessionStateChange): Promise<boolean>;
+  readonly record: (channelId: string, change: SessionStateChange) => Promise<boolean>;
   readonly backoff: BackoffLimits;
   /** How long a session rests after its attempts are used up. */
   readonly restMs: number;
   readonly log: SessionLog;
-  onClosed(reason: CloseReason): void;
+  readonly onClosed: (reason: CloseReason) => void;
   /** Epoch milliseconds. */
-  now(): number;
+  readonly now: () => number;
 }
 
 export interface LiveRequest {

@@ -9,7 +9,7 @@ import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-director
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
 import type { AuthStates } from '../auth-state/auth-state.js';
-import type { SessionControl } from '../commands/command-context.js';
+import { whileHeld } from '../auth-state/while-held.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { CloseReason } from './close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
@@ -17,6 +17,7 @@ import { LiveSession } from './live-session.js';
 import type { MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
 import { openSocket, type NetworkAddress } from './open-socket.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
+import type { SessionControl } from './session-control.js';
 import { Session } from './session.js';
 import type { LiveRequest, SessionContext, SessionLog } from './session-context.js';
 
@@ -62,7 +63,12 @@ export class Sessions implements SessionControl {
   async takeOver(held: HeldShard): Promise<void> {
     const { shard } = held.fence;
     this.shards.set(shard, held);
-    for (const record of await this.options.directory.linkedChannels(shard)) {
+    const { directory } = this.options;
+    const records = await whileHeld(
+      () => held.isHeld(),
+      () => directory.linkedChannels(shard),
+    );
+    for (const record of records) {
       if (this.shards.get(shard) !== held) return;
       this.add(record, held).resume();
     }

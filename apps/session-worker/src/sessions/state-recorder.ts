@@ -1,5 +1,5 @@
 import type { SessionStateChange } from '@dormouse/channel-directory';
-import { writeWhileHeld } from '../auth-state/fenced-write.js';
+import { whileHeld } from '../auth-state/while-held.js';
 
 /**
  * Writes a session's states down one after the other. What has not been written yet when a newer state comes is merged
@@ -31,7 +31,7 @@ export class StateRecorder {
       const next = change;
       this.waiting = undefined;
       try {
-        await writeWhileHeld(this.held, () => this.write(next));
+        await whileHeld(this.held, () => this.write(next));
       } catch (error) {
         this.onFault(error);
       }

@@ -5,7 +5,7 @@
  */
 import { keyAgreedLast } from './signatures.js';
 import { Boom } from '@hapi/boom';
-import { Curve, proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
+import { proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 
 /** The status Baileys itself gives to a certificate it refuses. */
 const REFUSED_STATUS = 400;

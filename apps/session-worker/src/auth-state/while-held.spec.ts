@@ -1,5 +1,5 @@
 import { FencedError } from '@dormouse/database';
-import { isPassing, writeWhileHeld } from './fenced-write.js';
+import { isPassing, whileHeld } from './while-held.js';
 
 const failure = (code: string): Error => Object.assign(new Error('failed'), { code });
 const away = failure('ECONNREFUSED');
@@ -10,23 +10,23 @@ function failing(times: number, error: Error) {
   return write;
 }
 
-describe('writeWhileHeld', () => {
+describe('whileHeld', () => {
   it('writes again when the database comes back', async () => {
     const write = failing(2, away);
-    await expect(writeWhileHeld(() => true, write.run)).resolves.toBe('written');
+    await expect(whileHeld(() => true, write.run)).resolves.toBe('written');
     expect(write.calls).toBe(3);
   });
 
   it('gives up once the shard is not surely ours', async () => {
     const write = failing(9, away);
-    await expect(writeWhileHeld(() => write.calls < 2, write.run)).rejects.toBe(away);
+    await expect(whileHeld(() => write.calls < 2, write.run)).rejects.toBe(away);
     expect(write.calls).toBe(2);
   });
 
   it('never repeats what the fence refused, or what failed for its own reasons', async () => {
     for (const error of [new FencedError({ shard: 1, epoch: 2n }), failure('23505'), new TypeError('no')]) {
       const write = failing(1, error);
-      await expect(writeWhileHeld(() => true, write.run)).rejects.toBe(error);
+      await expect(whileHeld(() => true, write.run)).rejects.toBe(error);
     }
   });
 });

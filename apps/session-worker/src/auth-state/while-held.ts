@@ -1,7 +1,7 @@
 /**
- * How an owner writes: again and again while PostgreSQL is away, as long as the shard surely is its own. A write that
- * was refused by the fence, or for any reason of its own, is not repeated. Repeating is safe because every such write
- * sets rows to what they should be.
+ * How an owner reads and writes: again and again while PostgreSQL is away, as long as the shard surely is its own. What
+ * the fence refused, or what failed for a reason of its own, is not repeated. Repeating is safe because every such
+ * write sets rows to what they should be.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
@@ -25,10 +25,10 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** @param held does the shard surely belong to this worker at this moment? */
-export async function writeWhileHeld<T>(held: () => boolean, write: () => Promise<T>): Promise<T> {
+export async function whileHeld<T>(held: () => boolean, work: () => Promise<T>): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await write();
+      return await work();
     } catch (error) {
       if (!isPassing(error) || !held()) throw error;
       await delay(pauseMs);

@@ -1,0 +1,86 @@
+import { hostname } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { readConfig, variable } from '@dormouse/bootstrap';
+import { REGIONS } from '@dormouse/gateway-contract';
+import { z } from 'zod';
+
+const KEY_BYTES = 32;
+
+/** 32 bytes in base64. */
+const key = z
+  .string()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((bytes) => bytes.length === KEY_BYTES, 'must be 32 bytes in base64');
+
+const environment = z.object({
+  /** The region whose channels this worker serves. */
+  REGION: z.enum(REGIONS),
+  /** That region's database: `postgresql://…`. */
+  REGIONAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
+  /** That region's Redis: commands come and answers go through it. */
+  REDIS_URL: variable.url('redis', 'rediss'),
+  /** Seals the data keys of channels: 32 bytes in base64. */
+  MASTER_KEY: key,
+  /** Name of that key, stored beside what it seals. */
+  MASTER_KEY_ID: z.string().min(1),
+  /** Earlier master keys that old data keys are still sealed under: `{"<id>":"<base64>"}`. */
+  MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
+  /** Address of a network other than the real one (the sandbox): `ws://…` or `wss://…`. */
+  NETWORK_SOCKET_URL: variable.url('ws', 'wss').optional(),
+  /** The key that signs that network's certificate: 32 bytes in base64. */
+  NETWORK_ROOT_KEY: key.optional(),
+  /** How many shards the region has; it may grow, never shrink. */
+  SHARD_COUNT: variable.integer(1, 4_096).default(8),
+  /** Name of this worker in leases and logs; a random end is added, because a restarted worker is another one. */
+  WORKER_ID: z.string().min(1).max(60).optional(),
+  /** Port of /healthz, /readyz and /metrics. */
+  PROBE_PORT: variable.port().default(9_091),
+  /** Address the probe port listens on. */
+  HOST: z.string().default('0.0.0.0'),
+  LOG_LEVEL: variable.logLevel().default('info'),
+  /** Connections to the database, beside two for the leases. */
+  DATABASE_CONNECTIONS: variable.integer(1, 200).default(16),
+  /** Commands in hand at once for each shard, those that wait for their channel's lane included. */
+  COMMANDS_PER_SHARD: variable.integer(1, 10_000).default(500),
+  /** Sessions that connect at once. */
+  CONNECTING_AT_ONCE: variable.integer(1, 200).default(10),
+  /** Each connect waits up to this long at random. */
+  START_JITTER_MS: variable.integer(0, 60_000).default(100),
+  /** How long a lease holds without being renewed: how soon another worker serves the channels of a dead one. */
+  LEASE_TTL_MS: variable.integer(1_000, 300_000).default(9_000),
+  /** How long a send waits for the network's acknowledgement. */
+  ACK_WAIT_MS: variable.integer(100, 120_000).default(20_000),
+  /** First pause before a session connects again; it doubles with every drop within the hour. */
+  RECONNECT_BASE_MS: variable.integer(1, 60_000).default(1_000),
+});
+
+export type WorkerConfig = ReturnType<typeof workerConfig>;
+
+/** Reads the environment. @throws ConfigError naming every variable that is wrong */
+export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
+  const read = readConfig(environment, source);
+  const earlier = Object.entries(read.MASTER_KEYS_EARLIER);
+  return {
+    region: read.REGION,
+    workerId: `${read.WORKER_ID ?? hostname()}-${randomBytes(4).toString('hex')}`,
+    logLevel: read.LOG_LEVEL,
+    probes: { port: read.PROBE_PORT, host: read.HOST },
+    database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
+    redis: { url: read.REDIS_URL },
+    masterKeys: {
+      currentId: read.MASTER_KEY_ID,
+      keys: new Map<string, Buffer>([...earlier, [read.MASTER_KEY_ID, read.MASTER_KEY]]),
+    },
+    network: {
+      ...(read.NETWORK_SOCKET_URL === undefined ? {} : { socketUrl: read.NETWORK_SOCKET_URL }),
+      ...(read.NETWORK_ROOT_KEY === undefined ? {} : { rootKey: read.NETWORK_ROOT_KEY }),
+    },
+    shards: { count: read.SHARD_COUNT, ttlMs: read.LEASE_TTL_MS, commandsEach: read.COMMANDS_PER_SHARD },
+    sessions: {
+      connectingAtOnce: read.CONNECTING_AT_ONCE,
+      startJitterMs: read.START_JITTER_MS,
+      ackWaitMs: read.ACK_WAIT_MS,
+      reconnectBaseMs: read.RECONNECT_BASE_MS,
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { SESSION_STATES, type SessionState } from '@dormouse/gateway-contract';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What a worker counts; names and labels hold no customer's data. */
+export class WorkerMetrics {
+  private readonly commands: Counter<'command' | 'status'>;
+  private readonly commandSeconds: Histogram<'command'>;
+  private readonly acks: Counter<'outcome'>;
+  private readonly closes: Counter<'reason'>;
+
+  constructor(registry: Registry, now: { sessions: () => Map<SessionState, number>; shards: () => number }) {
+    const registers = [registry];
+    this.commands = new Counter({
+      name: 'dormouse_commands_total',
+      help: 'Commands answered, by the status their caller gets',
+      labelNames: ['command', 'status'],
+      registers,
+    });
+    this.commandSeconds = new Histogram({
+      name: 'dormouse_command_seconds',
+      help: 'From taking a command to its answer, waits included',
+      labelNames: ['command'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    });
+    this.acks = new Counter({
+      name: 'dormouse_message_acks_total',
+      help: "The network's answers to messages, by refusal code",
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.closes = new Counter({
+      name: 'dormouse_socket_closes_total',
+      help: 'Sockets that closed by themselves, by reason',
+      labelNames: ['reason'],
+      registers,
+    });
+    new Gauge({
+      name: 'dormouse_sessions',
+      help: 'Sessions held, by state',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const counts = now.sessions();
+        for (const state of SESSION_STATES) this.set({ state }, counts.get(state) ?? 0);
+      },
+    });
+    new Gauge({
+      name: 'dormouse_shards_owned',
+      help: 'Shards this worker owns',
+      registers,
+      collect() {
+        this.set(now.shards());
+      },
+    });
+  }
+
+  readonly answered = (command: string, status: number, tookMs: number): void => {
+    this.commands.inc({ command, status });
+    this.commandSeconds.observe({ command }, tookMs / 1_000);
+  };
+
+  readonly acked = ({ error }: { error?: string }): void => this.acks.inc({ outcome: error ?? 'accepted' });
+
+  readonly closed = ({ name }: { name: string }): void => this.closes.inc({ reason: name });
+}
