@@ -160,6 +160,6 @@ describe('bodies with limits', () => {
       size: 300,
       color_dark: '#112233',
     });
-    expect(detailsOf(() => parseInput(loginImageQuery, { size: '9999' }))).toBe('size: must be between 32 and 2048');
+    expect(detailsOf(() => parseInput(loginImageQuery, { size: '9999' }))).toBe('size: must be between 100 and 2000');
   });
 });

@@ -62,7 +62,7 @@ describe('parseForm', () => {
     const parts = [to, { name: 'media', text: 'https://media.example.com/a.jpg' }];
     expect(parseForm(sendImageBody, parts, 'media').media).toEqual({
       form: 'url',
-      url: 'https://media.example.com/a.jpg',
+      url: new URL('https://media.example.com/a.jpg'),
     });
   });
 

@@ -236,4 +236,4 @@ const COMMAND_PLACES = {
   groupId: '120363000000000001@g.us',
   inviteCode: 'AbCdEfGhIjKlMnOpQrStUv',
 };
-const STORED = { objectKey: 'c/1', mimeType: 'image/png', sizeBytes: 70, sha256: 'q83vEg==' };
+const STORED = 'png-00000000000000000000000000abc123-000014c0fb69ad';

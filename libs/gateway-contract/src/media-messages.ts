@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { flag, int32, longText, text, textUpTo } from './fields.js';
-import { anyMedia, fileNameField, mediaOptions, storedMedia } from './media.js';
+import { anyMedia, fileNameField, mediaOptions, mediaIdField } from './media.js';
 import { indicatorSeconds, mentions, sendOptions } from './send-options.js';
 
 const mediaSend = { ...sendOptions, ...mediaOptions, media: anyMedia };
@@ -46,10 +46,10 @@ export const sendStickerBody = z.object({ ...mediaSend, ...pixels, animated: fla
 export type SendStickerBody = z.output<typeof sendStickerBody>;
 
 /**
- * Each send as said to the worker: the media is in the object store by then. Parsing its own output changes nothing,
+ * Each send as said to the worker: the media is in the media store by then. Parsing its own output changes nothing,
  * because the worker parses again what the edge has parsed.
  */
-const stored = { media: storedMedia };
+const stored = { media: mediaIdField };
 export const sendImageInput = sendImageBody.extend(stored);
 export const sendVideoInput = sendVideoBody.extend(stored);
 export const sendAudioInput = sendAudioBody.extend(stored);

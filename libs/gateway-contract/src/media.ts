@@ -3,20 +3,19 @@ import { GatewayError } from './errors.js';
 import { flag, text, textUpTo } from './fields.js';
 import { pageQuery, queryTime, type Page } from './queries.js';
 
-/** Kinds of media a message can carry. */
-export const MEDIA_KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
+/** What a file is used as; each has its own size limit. `icon` is a profile picture. */
+export const MEDIA_KINDS = ['image', 'video', 'audio', 'voice', 'document', 'sticker', 'icon'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
-/** Ids of media; those of uploads are `<extension>-<32 hex>-<14 hex>`. */
+/** Ids of media, of uploads and of files in messages. */
 export const MEDIA_ID_PATTERN = /^(?:media_init|[A-Za-z0-9]{1,16}-[0-9A-Fa-f-]{1,160})$/;
 
-/** Days an upload is kept. */
-export const MEDIA_RETENTION_DAYS = 30;
+/** The largest file of each kind, in bytes. */
+export type MediaLimits = Readonly<Record<MediaKind, number>>;
 
 const MIB = 1024 * 1024;
 
-/** How large files and bodies may be, in bytes. `icon` is a profile picture, `body` a JSON body with base64 inside. */
-export const DEFAULT_SIZE_LIMITS_BYTES = {
+export const DEFAULT_MEDIA_LIMITS: MediaLimits = {
   image: 16 * MIB,
   video: 100 * MIB,
   audio: 16 * MIB,
@@ -24,20 +23,20 @@ export const DEFAULT_SIZE_LIMITS_BYTES = {
   document: 100 * MIB,
   sticker: 1 * MIB,
   icon: 5 * MIB,
-  body: 148 * MIB,
-} as const;
-export type SizeLimitName = keyof typeof DEFAULT_SIZE_LIMITS_BYTES;
-export type SizeLimits = Readonly<Record<SizeLimitName, number>>;
+};
 
-/** The limit that holds for an upload of this type. */
-export function sizeLimitName(mimeType: string): SizeLimitName {
+/** The largest JSON body, in bytes: room for the largest file as base64. */
+export const DEFAULT_MAX_JSON_BYTES = 148 * MIB;
+
+/** The kind whose limit holds for an upload that says nothing of its use: by the type of its content. */
+export function kindOfUpload(mimeType: string): MediaKind {
   const family = mimeType.slice(0, mimeType.indexOf('/')).toLowerCase();
   return family === 'image' || family === 'video' || family === 'audio' ? family : 'document';
 }
 
-/** The refusal of something too large: 413 whose details tell the kind and the limit. */
-export function tooLarge(name: SizeLimitName, limits: SizeLimits = DEFAULT_SIZE_LIMITS_BYTES): GatewayError {
-  return new GatewayError(413, { details: `${name}: larger than ${limits[name]} bytes` });
+/** The refusal of a file beyond its kind's limit: 413 whose details name both. */
+export function fileTooLarge(kind: MediaKind, limits: MediaLimits): GatewayError {
+  return new GatewayError(413, { details: `${kind}: larger than ${limits[kind]} bytes` });
 }
 
 /**
@@ -57,13 +56,12 @@ export class FilePart {
   ) {}
 }
 
-/** What can stand in `media` (and `icon`), told apart. The text of base64 is not decoded. */
+/** What can stand in `media` (and `icon`), told apart. Base64 is not decoded, and names are as they were given. */
 export type MediaInput =
-  | { form: 'url'; url: string }
-  /** `mimeType` keeps its parameters (`audio/ogg; codecs=opus`). */
-  | { form: 'data-uri'; mimeType: string; fileName?: string; base64: string }
+  | { form: 'url'; url: URL }
   | { form: 'id'; id: string }
-  | { form: 'base64'; base64: string }
+  /** Of a data: URI: `mimeType` keeps its parameters (`audio/ogg; codecs=opus`). */
+  | { form: 'base64'; base64: string; mimeType?: string; fileName?: string }
   | FilePart;
 
 /**
@@ -75,7 +73,7 @@ export function readMediaInput(value: string | FilePart): MediaInput | undefined
   if (value instanceof FilePart) return value;
   const start = value.slice(0, 8).toLowerCase();
   if (start.startsWith('http://') || start.startsWith('https://')) {
-    return value.length <= 8_192 && URL.canParse(value) ? { form: 'url', url: value } : undefined;
+    return value.length <= 8_192 && URL.canParse(value) ? { form: 'url', url: new URL(value) } : undefined;
   }
   if (start.startsWith('data:')) return readDataUri(value);
   if (value.length <= 180 && MEDIA_ID_PATTERN.test(value)) return { form: 'id', id: value };
@@ -83,7 +81,7 @@ export function readMediaInput(value: string | FilePart): MediaInput | undefined
 }
 
 function readDataUri(uri: string): MediaInput | undefined {
-  const comma = uri.slice(0, 1_024).indexOf(',');
+  const comma = uri.slice(0, 2_048).indexOf(',');
   if (comma === -1) return undefined;
   const [type, ...parameters] = uri
     .slice('data:'.length, comma)
@@ -92,10 +90,11 @@ function readDataUri(uri: string): MediaInput | undefined {
   const base64 = uri.slice(comma + 1);
   if (parameters.pop()?.toLowerCase() !== 'base64' || !type || !/^[\w.+-]+\/[\w.+-]+$/.test(type)) return undefined;
   if (base64.length === 0 || !isBase64(base64)) return undefined;
-  const name = parameters.find((part) => part.startsWith('name='));
-  const fileName = name && fileBaseName(percentDecoded(name.slice('name='.length)));
-  const mimeType = [type.toLowerCase(), ...parameters.filter((part) => part !== name)].join('; ');
-  return { form: 'data-uri', mimeType, ...(fileName ? { fileName } : {}), base64 };
+  const isName = (parameter: string) => /^(?:file)?name=/i.test(parameter);
+  const name = parameters.find(isName);
+  const fileName = name && percentDecoded(name.slice(name.indexOf('=') + 1).replace(/^"(.*)"$/, '$1'));
+  const mimeType = [type.toLowerCase(), ...parameters.filter((parameter) => !isName(parameter))].join('; ');
+  return { form: 'base64', base64, mimeType, ...(fileName ? { fileName } : {}) };
 }
 
 function isBase64(value: string): boolean {
@@ -112,37 +111,30 @@ function percentDecoded(value: string): string {
   }
 }
 
-/** The last part of a file name that may be a path (`./files/a.jpg`), without control characters; '' when none is left. */
-export function fileBaseName(fileName: string): string {
-  const last = fileName.slice(-1_024).split(/[/\\]/).at(-1) ?? '';
-  return last.replace(/\p{Cc}/gu, '').trim();
-}
-
 const isTextOrFile = (value: unknown): value is string | FilePart =>
   typeof value === 'string' || value instanceof FilePart;
 
-const mediaField = (forms: readonly MediaInput['form'][], reason: string) =>
-  z.custom<string | FilePart>(isTextOrFile, 'must be text').transform((value, context): MediaInput => {
-    const media = readMediaInput(value);
-    if (media && forms.includes(media.form)) return media;
-    context.addIssue({ code: 'custom', message: reason });
-    return z.NEVER;
-  });
-
 /** Media of a send, and the icon of a profile: every form. */
-export const anyMedia = mediaField(
-  ['url', 'data-uri', 'id', 'base64', 'file'],
-  'must be an http(s) URL, a data: URI, a media id or base64',
-);
+export const anyMedia = z.custom<string | FilePart>(isTextOrFile, 'must be text').transform((value, context) => {
+  const media = readMediaInput(value);
+  if (media) return media;
+  context.addIssue('must be an http(s) URL, a data: URI, a media id or base64');
+  return z.NEVER;
+});
 
 /** Media of an upload: everything but the id of an upload. */
-export const newMedia = mediaField(
-  ['url', 'data-uri', 'base64', 'file'],
-  'must be an http(s) URL, a data: URI or base64',
-);
+export const newMedia = z.custom<string | FilePart>(isTextOrFile, 'must be text').transform((value, context) => {
+  const media = readMediaInput(value);
+  if (media && media.form !== 'id') return media;
+  context.addIssue('must be an http(s) URL, a data: URI or base64');
+  return z.NEVER;
+});
 
-/** A file name as customers write it; the parsed value is its base name. */
-export const fileNameField = text.transform(fileBaseName);
+/** Media as it travels in a command: the id of a file that is in the media store by then, never the bytes. */
+export const mediaIdField = text.regex(MEDIA_ID_PATTERN, 'not a media id');
+
+/** A name as it was given; who keeps the file makes it safe. */
+export const fileNameField = textUpTo(1_024);
 
 /** What accompanies media wherever it is accepted. */
 export const mediaOptions = {
@@ -153,21 +145,6 @@ export const mediaOptions = {
   /** Download the URL again even if its bytes are known. */
   no_cache: flag.optional(),
 } as const;
-
-/** Media as it travels in a command: where its bytes are, never the bytes. */
-export const storedMedia = z.object({
-  /** Key of the bytes in the region's object store. */
-  objectKey: z.string().min(1),
-  /** Found by content. */
-  mimeType: z.string().min(1),
-  sizeBytes: z.int().min(0),
-  /** SHA-256 of the bytes, base64. */
-  sha256: z.string().min(1),
-  fileName: z.string().optional(),
-  /** The upload the customer named: the sent message shows this id. */
-  mediaId: z.string().regex(MEDIA_ID_PATTERN).optional(),
-});
-export type StoredMedia = z.output<typeof storedMedia>;
 
 /** JSON body, and form, of POST /media. */
 export const uploadMediaBody = z.object({ media: newMedia, filename: fileNameField.optional(), ...mediaOptions });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { filledText, int32, longText, text, textUpTo, wholeNumber } from './fields.js';
-import { anyMedia, mediaOptions, storedMedia } from './media.js';
+import { anyMedia, mediaOptions, mediaIdField } from './media.js';
 import { mentions, sendOptions } from './send-options.js';
 
 const degrees = (limit: number) => {
@@ -48,7 +48,7 @@ export const sendLinkPreviewBody = z.object({ ...linkPreview, media: anyMedia.op
 export type SendLinkPreviewBody = z.output<typeof sendLinkPreviewBody>;
 
 /** The same, as said to the worker. */
-export const sendLinkPreviewInput = z.object({ ...linkPreview, media: storedMedia.optional() });
+export const sendLinkPreviewInput = z.object({ ...linkPreview, media: mediaIdField.optional() });
 export type SendLinkPreviewInput = z.output<typeof sendLinkPreviewInput>;
 
 const OPTIONS_RANGE = 'must have 2 to 12 entries';
@@ -87,5 +87,5 @@ export const sendGroupInviteBody = z.object({ ...groupInvite, media: anyMedia.op
 export type SendGroupInviteBody = z.output<typeof sendGroupInviteBody>;
 
 /** The same, as said to the worker. */
-export const sendGroupInviteInput = z.object({ ...groupInvite, inviteCode: text, media: storedMedia.optional() });
+export const sendGroupInviteInput = z.object({ ...groupInvite, inviteCode: text, media: mediaIdField.optional() });
 export type SendGroupInviteInput = z.output<typeof sendGroupInviteInput>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { text } from './fields.js';
-import { anyMedia, storedMedia } from './media.js';
+import { anyMedia, mediaIdField } from './media.js';
 
 const between = (low: number, high: number) => {
   const reason = `must have ${low} to ${high} characters`;
@@ -17,7 +17,7 @@ export const updateProfileBody = z.object({ ...fields, icon: anyMedia.optional()
 export type UpdateProfileBody = z.output<typeof updateProfileBody>;
 
 /** The same, as said to the worker. */
-export const updateProfileInput = z.object({ ...fields, icon: storedMedia.optional() }).refine(hasAny, NOTHING);
+export const updateProfileInput = z.object({ ...fields, icon: mediaIdField.optional() }).refine(hasAny, NOTHING);
 export type UpdateProfileInput = z.output<typeof updateProfileInput>;
 
 /** Answer of GET /users/profile and GET /contacts/{ContactID}/profile. */

@@ -39,17 +39,13 @@ export interface Page {
 export const resyncQuery = z.object({ resync: queryBoolean.default(false) });
 export type ResyncQuery = z.output<typeof resyncQuery>;
 
-const COLOR = /^#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/;
+const COLOR_REASON = 'must be a colour like #1a2b3c';
 const color = z
-  .string('must be a color like #ffffff')
-  .regex(COLOR, 'must be a color like #ffffff')
+  .string(COLOR_REASON)
+  .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/, COLOR_REASON)
   .transform((text) => (text.startsWith('#') ? text : `#${text}`));
-const PIXELS_RANGE = 'must be between 32 and 2048';
-const pixels = z
-  .string(PIXELS_RANGE)
-  .regex(/^\d{1,6}(\.\d{1,6})?$/, PIXELS_RANGE)
-  .transform((text) => Math.round(Number(text)))
-  .refine((value) => value >= 32 && value <= 2_048, PIXELS_RANGE);
+const PIXELS_RANGE = 'must be between 100 and 2000';
+const pixels = digits(PIXELS_RANGE).refine((value) => value >= 100 && value <= 2_000, PIXELS_RANGE);
 
 /** Query of GET /users/login/image. `width` and `height` win over `size`; all are pixels. */
 export const loginImageQuery = z.object({

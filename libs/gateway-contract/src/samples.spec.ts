@@ -4,7 +4,7 @@ import { normalizeContactId } from './contacts.js';
 import { ERROR_TABLE, errorEnvelope, GatewayError, isErrorStatus, type ErrorEnvelope } from './errors.js';
 import { INVITE_CODE_PATTERN } from './groups.js';
 import { MESSAGE_ID_PATTERN, normalizeChatId } from './ids.js';
-import { MEDIA_ID_PATTERN, tooLarge } from './media.js';
+import { DEFAULT_MEDIA_LIMITS, fileTooLarge, MEDIA_ID_PATTERN } from './media.js';
 import { READERS } from './test-readers.js';
 import { contract, idsIn, sampleName, samples, templateOf, webhookExamples, type Sample } from './test-samples.js';
 
@@ -122,7 +122,7 @@ describe('responses of the samples', () => {
 
   it('tells the kind and the limit of what is too large', () => {
     const sample = samples.find(({ response }) => response.status === 413);
-    expect(errorEnvelope(tooLarge('image'), site)).toEqual(sample?.response.body);
+    expect(errorEnvelope(fileTooLarge('image', DEFAULT_MEDIA_LIMITS), site)).toEqual(sample?.response.body);
   });
 });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { bounded, flag, text, textUpTo } from './fields.js';
-import { MEDIA_KINDS } from './media.js';
 
 /** Webhook event types with the methods each can have. */
 export const WEBHOOK_EVENT_METHODS = {
@@ -68,7 +67,8 @@ const webhookEntry = z.object({
   webhook_max_age_seconds: bounded(15, 172_800).optional(),
 });
 
-const mediaSettings = z.object({ auto_download: z.array(z.enum(MEDIA_KINDS)), init_avatars: flag });
+const AUTO_DOWNLOAD_KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
+const mediaSettings = z.object({ auto_download: z.array(z.enum(AUTO_DOWNLOAD_KINDS)), init_avatars: flag });
 
 const PROXY_PATTERN = /^socks5h?:\/\/(\S+):(\S+)@(((?:[0-9]{1,3}\.){3}[0-9]{1,3})|[a-zA-Z0-9.-]+):([0-9]{1,5})$|^$/;
 
