@@ -108,9 +108,7 @@ describe('the message store', () => {
     it('lists the steps of a message and tells each once, never backwards', async () => {
       await writer.recordMessage(fence, channel, own('O1'));
       const report = (status: 'sent' | 'delivered' | 'read', timestamp: number) =>
-        writer.recordStatuses(fence, channel, [
-          { keyId: 'O1', status, timestamp, ...(status !== 'sent' && { viewerId: '15550001111' }) },
-        ]);
+        writer.recordStatuses(fence, channel, [{ keyId: 'O1', status, timestamp }]);
       await report('sent', 101);
       await report('read', 104);
       await report('delivered', 103);
@@ -128,8 +126,8 @@ describe('the message store', () => {
 
     it('keeps a receipt that is heard before the message and tells it right after the message', async () => {
       await writer.recordStatuses(fence, channel, [
-        { keyId: 'O1', status: 'read', viewerId: '15550001111', timestamp: 104 },
-        { keyId: 'O1', status: 'delivered', viewerId: '15550001111', timestamp: 103 },
+        { keyId: 'O1', status: 'read', timestamp: 104 },
+        { keyId: 'O1', status: 'delivered', timestamp: 103 },
       ]);
       expect(await told()).toEqual([]);
       await writer.recordMessage(fence, channel, own('O1', { source: 'mobile', status: 'sent' }));
@@ -316,7 +314,7 @@ describe('the message store', () => {
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
       await writer.recordMessage(fence, channel, own('O4'));
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
-      await writer.recordChatRead(fence, channel, ADA);
+      await writer.recordChats(fence, channel, [{ id: ADA, unread: 0 }]);
       expect((await reader.chat(channel, ADA))?.unread).toBe(0);
     });
 
@@ -326,9 +324,9 @@ describe('the message store', () => {
         incoming('A2', { timestamp: 200 }),
         incoming('A3', { timestamp: 300 }),
       ]);
-      await writer.recordChatRead(fence, channel, ADA, ['A2', 'A1']);
+      await writer.recordRead(fence, channel, ['A2', 'A1']);
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
-      await writer.recordChatRead(fence, channel, ADA, ['unknown']);
+      await writer.recordRead(fence, channel, ['unknown']);
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
     });
 

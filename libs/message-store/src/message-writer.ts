@@ -113,21 +113,12 @@ export class MessageWriter {
   }
 
   /**
-   * The chat was read elsewhere up to these messages: what is unread is what came later.
-   * @param keyIds the network's ids of the messages that were read; none = all of the chat
+   * The owner read these messages on the phone or another device: unread in their chats is what came later.
+   * @param keyIds the network's ids of messages of others
    */
-  async recordChatRead(fence: Fence, channelId: string, chatId: string, keyIds?: readonly string[]): Promise<void> {
+  async recordRead(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-      await connection.query({
-        name: 'chat-read',
-        text: `UPDATE chats SET unread = least(unread, CASE WHEN $3::text[] IS NULL THEN 0 ELSE (
-                 SELECT count(*) FROM messages m WHERE m.channel_id = $1 AND m.chat_id = $2 AND NOT m.from_me
-                   AND m.type NOT IN ('action', 'system') AND m.timestamp > (
-                     SELECT coalesce(max(r.timestamp), -1) FROM messages r
-                     WHERE r.channel_id = $1 AND r.chat_id = $2 AND r.key_id = ANY ($3::text[])))::int END)
-               WHERE channel_id = $1 AND id = $2`,
-        values: [channelId, chatId, keyIds ?? null],
-      });
+      await connection.query({ name: 'record-read', text: RECORD_READ, values: [channelId, keyIds] });
     });
   }
 
@@ -156,6 +147,17 @@ export class MessageWriter {
     return rows[0]?.proto ?? undefined;
   }
 }
+
+const RECORD_READ = `
+UPDATE chats SET unread = least(unread, (
+  SELECT count(*)::int FROM messages later
+  WHERE later.channel_id = $1 AND later.chat_id = r.chat_id AND NOT later.from_me
+    AND later.type NOT IN ('action', 'system') AND later.timestamp > r.last))
+FROM (
+  SELECT chat_id, max(timestamp) AS last FROM messages
+  WHERE channel_id = $1 AND key_id = ANY ($2) AND NOT from_me GROUP BY chat_id
+) r
+WHERE chats.channel_id = $1 AND chats.id = r.chat_id`;
 
 async function write(
   transaction: ChannelTransaction,
@@ -196,9 +198,7 @@ async function applyEarlyReceipts(
   const keyIds = records.filter(({ message }) => ids.has(message.id)).map(({ key }) => key.id);
   if (keyIds.length === 0) return [];
   const early = await receiptsOf(transaction, keyIds);
-  const reports = toReports(early.filter(({ viewer_id: viewerId }) => viewerId !== ''));
-  if (reports.length === 0) return [];
-  const changes = changesOf(reports, await ownMessages(transaction, keyIds), []);
+  const changes = changesOf(toReports(early), await ownMessages(transaction, keyIds), []);
   await writeStatuses(transaction, changes);
   return changes.events;
 }

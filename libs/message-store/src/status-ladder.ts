@@ -12,7 +12,10 @@ export interface StatusReport {
   /** The network's id of the message. */
   keyId: string;
   status: ReceiptStatus;
-  /** Contact id of who received or read it; absent for a step of the message itself (sent, failed). */
+  /**
+   * Contact id of the group's member who received or read it. Absent in a chat of two, where there is only one, and for
+   * a step of the message itself (sent, failed).
+   */
   viewerId?: string;
   /** Epoch seconds. */
   timestamp: number;
@@ -23,6 +26,7 @@ export interface StatusReport {
 /** A step taken, to be written and told. */
 export interface Step {
   status: ReceiptStatus;
+  /** '' as in a report without viewer. */
   viewerId: string;
   timestamp: number;
   errors?: StatusReport['errors'];
@@ -46,6 +50,7 @@ export class StatusLadder {
     private current: MessageStatus,
     taken: readonly { viewerId: string; status: string }[],
   ) {
+    this.raise('', RANK[current]);
     for (const { viewerId, status } of taken) {
       if (isMessageStatus(status)) this.raise(viewerId, RANK[status]);
     }

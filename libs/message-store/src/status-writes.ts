@@ -85,25 +85,29 @@ function isReceiptStatus(status: string): status is ReceiptStatus {
   return isMessageStatus(status) && status !== 'pending' && status !== 'deleted';
 }
 
-/** One step as customers see it. */
+/** One step as customers see it. A list names the viewer of every receipt, in a chat of two the other one. */
 export function statusEntry(
   message: { id: string; chat_id: string },
-  step: {
-    status: MessageStatus;
-    viewerId: string;
-    timestamp: number;
-    errors?: StatusReport['errors'] | null;
-  },
+  step: { status: MessageStatus; viewerId: string; timestamp: number; errors?: StatusReport['errors'] | null },
 ): StatusEntry {
+  const viewerId = step.viewerId || (RECEIVED.includes(step.status) ? otherOf(message.chat_id) : undefined);
   return {
     id: message.id,
     code: MESSAGE_STATUS_CODES[step.status],
     status: step.status,
     recipient_id: message.chat_id,
-    ...(step.viewerId !== '' && { viewer_id: step.viewerId }),
+    ...(viewerId !== undefined && { viewer_id: viewerId }),
     timestamp: String(step.timestamp),
     ...(step.errors && { errors: step.errors }),
   };
+}
+
+const RECEIVED: readonly MessageStatus[] = ['delivered', 'read', 'played'];
+
+/** The contact a chat of two is with. */
+function otherOf(chatId: string): string | undefined {
+  if (chatId.endsWith('@g.us')) return undefined;
+  return chatId.endsWith('@s.whatsapp.net') ? chatId.slice(0, chatId.indexOf('@')) : chatId;
 }
 
 /** In a chat of two the viewer is the chat: only events of groups name one. */
