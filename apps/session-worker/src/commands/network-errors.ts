@@ -1,0 +1,58 @@
+/** What a failure of the network means to the caller. What is not listed here is a 502 that says nothing more. */
+import { GatewayError, type ErrorStatus } from '@dormouse/gateway-contract';
+import { Boom } from '@hapi/boom';
+import { DisconnectReason } from '@whiskeysockets/baileys';
+import { refusalOf } from '../convert/refusal.js';
+
+/** Codes of the network, in acknowledgements of messages and in answers to queries. */
+const STATUS_OF_CODE: Record<number, ErrorStatus> = {
+  /** Not in the group, or not an admin of it. */
+  401: 403,
+  403: 403,
+  /** No such group, message or picture. */
+  404: 404,
+  /** The group or the message is gone. */
+  410: 404,
+  429: 429,
+  /** Whoever wrote to this number does not have the recipient's trust, or may not start new chats for a while. */
+  463: 403,
+};
+
+const RETRY_AFTER_S = 30;
+
+/** The refusal of a message in the network's acknowledgement, as the error its sender gets. */
+export function refusedMessage(code: string): GatewayError {
+  const refusal = refusalOf(code);
+  return fromCode(refusal.code, refusal.message);
+}
+
+/**
+ * The error a failed call of the library stands for.
+ * @returns undefined for an error that is not the network's
+ */
+export function networkError(error: unknown): GatewayError | undefined {
+  if (!(error instanceof Boom)) return undefined;
+  const data: unknown = error.data;
+  if (typeof data === 'number' && data >= 400) return fromCode(data, `the network answered ${data}`, error);
+  return CONNECTION_LOST.has(error.output.statusCode)
+    ? new GatewayError(502, { details: 'the connection to the network dropped meanwhile' }, { cause: error })
+    : undefined;
+}
+
+/** The library's own codes for a connection that is gone. */
+const CONNECTION_LOST = new Set<number>([
+  DisconnectReason.connectionClosed,
+  DisconnectReason.connectionLost,
+  DisconnectReason.connectionReplaced,
+  DisconnectReason.restartRequired,
+  DisconnectReason.unavailableService,
+]);
+
+function fromCode(code: number, details: string, cause?: Error): GatewayError {
+  const status = STATUS_OF_CODE[code] ?? 502;
+  return new GatewayError(
+    status,
+    { details, ...(status === 429 && { retryAfterS: RETRY_AFTER_S }) },
+    cause ? { cause } : {},
+  );
+}

@@ -1,0 +1,53 @@
+import { chatIdOf, GatewayError, readRecipient } from '@dormouse/gateway-contract';
+import type { MessageReader } from '@dormouse/message-store/read';
+import { isOwn, type People } from '../convert/people.js';
+import { numbersOfLids } from '../sessions/lid-numbers.js';
+import type { OpenSession } from '../sessions/open-session.js';
+
+/** Where a message goes. */
+export interface Destination {
+  /** The network's address. */
+  jid: string;
+  /** The chat as customers see it. */
+  chatId: string;
+}
+
+/**
+ * Finds the recipient of a message. A LID is taken only if this channel showed it to its customer; once its number is
+ * known, the message goes to the number's chat.
+ * @throws {GatewayError} 404 for a LID nobody was shown, a group the channel is not in; 403 for a group in which only
+ * admins write
+ */
+export async function findRecipient(
+  session: OpenSession,
+  reader: Pick<MessageReader, 'chat'>,
+  to: string,
+): Promise<Destination> {
+  const recipient = readRecipient(to);
+  if (!recipient) throw new GatewayError(400, { details: 'to: not a recipient' });
+  const chatId = chatIdOf(recipient);
+  switch (recipient.kind) {
+    case 'individual':
+      return { jid: chatId, chatId };
+    case 'lid': {
+      const number = (await numbersOfLids(session.socket, [chatId])).get(recipient.digits);
+      if (number !== undefined) return findRecipient(session, reader, number);
+      if (!(await reader.chat(session.channelId, chatId))) throw new GatewayError(404, { details: 'to: no such chat' });
+      return { jid: chatId, chatId };
+    }
+    case 'group':
+      await assertMayWrite(session, chatId);
+      return { jid: chatId, chatId };
+  }
+}
+
+/** Asks the network, which would take a message to such a group and deliver it to nobody. */
+async function assertMayWrite(session: OpenSession, groupId: string): Promise<void> {
+  const people: People = { own: session.identity, numbers: new Map() };
+  const { participants, announce } = await session.socket.groupMetadata(groupId);
+  const self = participants.find(({ id, phoneNumber, lid }) =>
+    [id, phoneNumber, lid].some((jid) => isOwn(jid, people)),
+  );
+  if (!self) throw new GatewayError(404, { details: 'to: the channel is not in this group' });
+  if (announce && !self.admin) throw new GatewayError(403, { details: 'to: only admins may write in this group' });
+}

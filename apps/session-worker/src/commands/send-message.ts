@@ -1,0 +1,107 @@
+/**
+ * Says one message to the network.
+ *
+ * What it guarantees: the message has its id before it is said; it is stored and told as pending before the network
+ * hears it, so nothing said is untold and a recipient that could not read it can be answered after a crash; it is given
+ * to the network once; the caller gets a success only after the network's own acknowledgement. With PostgreSQL away
+ * nothing is said. When it goes away between the two writes the caller still hears the truth of the network, and the
+ * first receipt makes up for the step that was not written.
+ */
+import type { Message, SentMessage } from '@dormouse/gateway-contract';
+import type { MessageReader } from '@dormouse/message-store/read';
+import type { MessageRecord, MessageWriter, StatusReport } from '@dormouse/message-store/write';
+import { generateMessageIDV2, proto } from '@whiskeysockets/baileys';
+import { toMessageId } from '../convert/message-id.js';
+import { refusalOf } from '../convert/refusal.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { CommandContext } from './command-context.js';
+import { handOver, UnsaidError, type WireMessage } from './hand-over.js';
+import { refusedMessage } from './network-errors.js';
+import type { Destination } from './recipient.js';
+
+/** What handlers of messages need. */
+export interface MessageTools {
+  readonly reader: Pick<MessageReader, 'chat' | 'message'>;
+  readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find'>;
+  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  readonly eventsReady: (channelId: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** A message to be said, with the part of its wire shape that the customer chose. */
+export interface OutgoingMessage {
+  to: Destination;
+  content: proto.IMessage;
+  shown: Pick<Message, 'type'> & Partial<Message>;
+}
+
+export async function sendMessage(
+  context: CommandContext,
+  tools: MessageTools,
+  { to, content, shown }: OutgoingMessage,
+): Promise<SentMessage> {
+  const session = context.session();
+  const { phone, deviceId } = session.identity;
+  const keyId = generateMessageIDV2(session.socket.authState.creds.me?.id);
+  const message: Message = {
+    id: toMessageId({ keyId, fromMe: true, chatId: to.chatId }),
+    from_me: true,
+    chat_id: to.chatId,
+    timestamp: Math.floor(tools.now() / 1_000),
+    source: 'api',
+    device_id: deviceId,
+    status: 'pending',
+    ...shown,
+    from: phone,
+  };
+  const record: MessageRecord = {
+    message,
+    key: { id: keyId, remote: to.jid },
+    proto: proto.Message.encode(content).finish(),
+  };
+  const { seqs } = await tools.writer.recordMessage(session.fence, context.channelId, record);
+  if (seqs.length > 0) tools.eventsReady(context.channelId);
+  await say(context, tools, session, { keyId, jid: to.jid, content });
+  return { sent: true, message };
+}
+
+/** Gives the message to the network and writes down what the network makes of it. */
+async function say(
+  context: CommandContext,
+  tools: MessageTools,
+  session: OpenSession,
+  message: WireMessage,
+): Promise<void> {
+  const { keyId } = message;
+  const { error, timestampS = nowS(tools) } = await handOver(session, message, context.leaveLane).catch(
+    async (failure: unknown) => {
+      if (!(failure instanceof UnsaidError)) throw failure; // it may have been said: the message stays pending
+      await report(tools, session, { keyId, status: 'failed', timestamp: nowS(tools), errors: [UNSAID] });
+      throw failure.cause;
+    },
+  );
+  if (error === undefined) {
+    await report(tools, session, { keyId, status: 'sent', timestamp: timestampS });
+    return;
+  }
+  await report(tools, session, { keyId, status: 'failed', timestamp: timestampS, errors: [refusalOf(error)] });
+  throw refusedMessage(error);
+}
+
+const UNSAID = { code: 502, message: 'the message could not be handed to the network' };
+
+/** What the network said is true whether it can be written down or not: the caller hears it either way. */
+async function report(tools: MessageTools, session: OpenSession, status: StatusReport): Promise<void> {
+  try {
+    const { seqs } = await tools.writer.recordStatuses(session.fence, session.channelId, [status]);
+    if (seqs.length > 0) tools.eventsReady(session.channelId);
+  } catch (error) {
+    session.reportFault(error);
+  }
+}
+
+function nowS(tools: MessageTools): number {
+  return Math.floor(tools.now() / 1_000);
+}

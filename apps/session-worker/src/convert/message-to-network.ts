@@ -1,0 +1,93 @@
+/** What customers ask to say, in the network's form. Pure. */
+import type { MessageContext } from '@dormouse/gateway-contract';
+import type { StoredMessage } from '@dormouse/message-store/write';
+import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { contactIdOf, contactJid } from './jid.js';
+import type { People } from './people.js';
+
+/** What accompanies any content. */
+export interface OutgoingContext {
+  /** Contact ids, chat ids of persons, or group ids. */
+  mentions?: readonly string[] | undefined;
+  quoted?: StoredMessage | undefined;
+  /** Seconds until the message disappears. */
+  ephemeral?: number | undefined;
+}
+
+/** A text. It is an "extended" one always, as the network's own web client writes texts that have a context. */
+export function textToNetwork(body: string, context: OutgoingContext, people: People): proto.IMessage {
+  const contextInfo = contextToNetwork(context, people);
+  return { extendedTextMessage: { text: body, ...(contextInfo && { contextInfo }) } };
+}
+
+/** Quote, mentions and lifetime; undefined when there is none of them. */
+export function contextToNetwork(context: OutgoingContext, people: People): proto.IContextInfo | undefined {
+  const { mentions = [], quoted, ephemeral } = context;
+  const info: proto.IContextInfo = {
+    ...(mentions.length > 0 && { mentionedJid: mentions.map(contactJid) }),
+    ...(quoted && quoteToNetwork(quoted, people)),
+    ...(ephemeral !== undefined && { expiration: ephemeral }),
+  };
+  return Object.keys(info).length > 0 ? info : undefined;
+}
+
+/** The same as customers see it on the message that was sent; undefined when there is none. */
+export function shownContext({ mentions = [], quoted, ephemeral }: OutgoingContext): MessageContext | undefined {
+  const content = quoted?.message[quoted.message.type];
+  const context: MessageContext = {
+    ...(mentions.length > 0 && { mentions: mentions.map(contactIdOf) }),
+    ...(quoted && { quoted_id: quoted.message.id, quoted_type: quoted.message.type }),
+    ...(quoted?.message.from !== undefined && { quoted_author: quoted.message.from }),
+    ...(typeof content === 'object' && content !== null && { quoted_content: { ...content } }),
+    ...(ephemeral !== undefined && { ephemeral }),
+  };
+  return Object.keys(context).length > 0 ? context : undefined;
+}
+
+/** A quote carries the quoted content without that content's own context (quotes do not nest). */
+function quoteToNetwork({ key, message, proto: bytes }: StoredMessage, people: People): proto.IContextInfo {
+  const author = message.from_me ? contactJid(people.own.phone) : (key.participant ?? key.remote);
+  return { stanzaId: key.id, participant: author, quotedMessage: quotedContent(bytes, message.text?.body) };
+}
+
+function quotedContent(bytes: Uint8Array | undefined, body = ''): proto.IMessage {
+  const content = bytes && normalizeMessageContent(proto.Message.decode(bytes));
+  if (!content) return { conversation: body };
+  const parts = Object.entries(content).filter(
+    ([name]) => name !== 'messageContextInfo' && !name.startsWith('senderKey'),
+  );
+  return Object.fromEntries(parts.map(([name, part]) => [name, withoutContext(part)])) as proto.IMessage;
+}
+
+function withoutContext(part: unknown): unknown {
+  if (typeof part !== 'object' || part === null || !('contextInfo' in part)) return part;
+  return { ...part, contextInfo: undefined };
+}
+
+/** The edit of a text or of a caption. */
+export function editToNetwork(
+  edited: StoredMessage,
+  body: string,
+  context: OutgoingContext,
+  people: People,
+  nowMs: number,
+): proto.IMessage {
+  return {
+    protocolMessage: {
+      type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
+      key: { remoteJid: edited.key.remote, fromMe: true, id: edited.key.id },
+      editedMessage: editedContent(edited, body, context, people),
+      timestampMs: nowMs,
+    },
+  };
+}
+
+function editedContent(edited: StoredMessage, body: string, context: OutgoingContext, people: People): proto.IMessage {
+  const content = edited.proto && normalizeMessageContent(proto.Message.decode(edited.proto));
+  const contextInfo = contextToNetwork(context, people);
+  for (const kind of ['imageMessage', 'videoMessage', 'documentMessage'] as const) {
+    const media = content?.[kind];
+    if (media) return { [kind]: { ...media, caption: body, ...(contextInfo && { contextInfo }) } };
+  }
+  return textToNetwork(body, context, people);
+}

@@ -1,0 +1,79 @@
+/**
+ * What one socket generation hears, stored one event after the other.
+ *
+ * What it guarantees: events are stored in the order they were heard, after those of the channel's earlier sockets;
+ * one that fails by itself is reported and costs no other; one that fails because PostgreSQL is away is tried again for
+ * a bounded time, because the network has been told that it arrived and will not bring it again. When that time is over
+ * the socket is closed, so that the network keeps what follows, and what was heard already gets one more try each.
+ * When the shard has a newer owner nothing more is written: that owner hears what the network repeats.
+ */
+import { FencedError } from '@dormouse/database';
+import type { OpenSession } from '../sessions/open-session.js';
+import { isTransient } from './transient-failure.js';
+
+export interface Patience {
+  /** How long an event that PostgreSQL does not take is tried again. */
+  readonly retryForMs: number;
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 2_000;
+
+export class ChannelEar {
+  private replaced = false;
+  private givenUp = false;
+
+  /** @param before what of the channel must be stored first: the work of its earlier sockets */
+  constructor(
+    readonly session: OpenSession,
+    private readonly patience: Patience,
+    private tail: Promise<void> = Promise.resolve(),
+  ) {}
+
+  /** Does `work` after everything that was heard before. */
+  hear(work: () => Promise<void>): void {
+    this.tail = this.tail.then(() => this.attempt(work));
+  }
+
+  /** Resolves when everything heard so far is stored or given up. Never rejects. */
+  drained(): Promise<void> {
+    return this.tail;
+  }
+
+  /**
+   * One write, tried again while PostgreSQL is away. Errors of the write itself are thrown.
+   */
+  async store<T>(write: () => Promise<T>): Promise<T> {
+    const untilMs = this.patience.now() + this.patience.retryForMs;
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isTransient(error) || this.givenUp) throw error;
+        if (this.patience.now() + waitMs > untilMs) {
+          this.giveUp(error);
+          throw error;
+        }
+        await this.patience.wait(waitMs);
+      }
+    }
+  }
+
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    if (this.replaced) return;
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof FencedError) this.replaced = true;
+      this.session.reportFault(error);
+    }
+  }
+
+  private giveUp(error: unknown): void {
+    this.givenUp = true;
+    this.session.reportFault(error);
+    void this.session.socket.end(new Error('what is heard cannot be stored'));
+  }
+}

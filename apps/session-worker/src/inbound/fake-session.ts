@@ -1,0 +1,61 @@
+/** For specs: a session whose socket is only the library's own event buffer. */
+import type { Fence } from '@dormouse/database';
+import { makeEventBuffer, type WASocket } from '@whiskeysockets/baileys';
+import type { OpenSession } from '../sessions/open-session.js';
+
+const silent = {
+  level: 'silent',
+  child: () => silent,
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export interface FakeSession extends OpenSession {
+  readonly faults: unknown[];
+  /** Errors the socket was ended with. */
+  readonly ends: (Error | undefined)[];
+  /** User part of LIDs to numbers that the key store knows. */
+  readonly numbers: Map<string, string>;
+}
+
+export function fakeSession(channelId: string, fence: Fence, generation = 1): FakeSession {
+  const faults: unknown[] = [];
+  const ends: (Error | undefined)[] = [];
+  const numbers = new Map<string, string>();
+  const lidMapping = {
+    getPNsForLIDs: (lids: string[]) =>
+      Promise.resolve(
+        lids.flatMap((lid) => {
+          const number = numbers.get(lid.slice(0, lid.search(/[:@]/)));
+          return number === undefined ? [] : [{ lid, pn: `${number}:0@s.whatsapp.net` }];
+        }),
+      ),
+  };
+  const keys = {
+    get: (_type: string, ids: string[]) => {
+      const lids = [...numbers].filter(([, number]) => ids.includes(number)).map(([lid, number]) => [number, lid]);
+      return Promise.resolve(Object.fromEntries(lids) as Record<string, string>);
+    },
+  };
+  const socket: unknown = {
+    ev: makeEventBuffer(silent),
+    end: (error: Error | undefined) => ends.push(error),
+    signalRepository: { lidMapping },
+    authState: { keys, creds: {} },
+  };
+  return {
+    channelId,
+    fence,
+    generation,
+    socket: socket as WASocket,
+    identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: 'Example Shop' },
+    expectAck: () => Promise.reject(new Error('nothing is sent here')),
+    reportFault: (error) => faults.push(error),
+    faults,
+    ends,
+    numbers,
+  };
+}

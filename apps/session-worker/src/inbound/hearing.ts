@@ -1,0 +1,23 @@
+import type { MessageWriter } from '@dormouse/message-store/write';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { ChannelEar } from './channel-ear.js';
+
+/** What those who store something heard have at hand. */
+export interface Hearing {
+  readonly session: OpenSession;
+  readonly ear: ChannelEar;
+  readonly writer: MessageWriter;
+  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  readonly eventsReady: (channelId: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** Stores with patience, and wakes the dispatcher when events were made. */
+export async function storeAndTell(
+  { ear, session, eventsReady }: Hearing,
+  write: () => Promise<{ seqs: number[] }>,
+): Promise<void> {
+  const { seqs } = await ear.store(write);
+  if (seqs.length > 0) eventsReady(session.channelId);
+}

@@ -1,0 +1,310 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { listMessagesQuery } from '@dormouse/gateway-contract';
+import { MessageReader } from '@dormouse/message-store/read';
+import { MessageWriter } from '@dormouse/message-store/write';
+import { WAMessageStatus, WAMessageStubType, type proto, type WAMessage } from '@whiskeysockets/baileys';
+import { fakeSession, type FakeSession } from './fake-session.js';
+import { Inbound } from './inbound.js';
+import { recallFrom } from './recall.js';
+import type { Attachment } from '../sessions/open-session.js';
+
+const ADA = '15550001111@s.whatsapp.net';
+const ADA_LID = '900000000001@lid';
+const GROUP = '120363000000000001@g.us';
+const QUERY = listMessagesQuery.parse({ sort: 'asc', normal_types: 'false' });
+
+describe('Inbound', () => {
+  let database: RegionalDatabase;
+  let reader: MessageReader;
+  let writer: MessageWriter;
+  let session: FakeSession;
+  let attachment: Attachment;
+  let inbound: Inbound;
+  let channelId: string;
+  let woken: string[];
+  let waits: number[];
+  const shard = randomInt(1_000_000, 2_000_000_000);
+  const fence: Fence = { shard, epoch: 2n };
+
+  beforeAll(async () => {
+    database = openRegionalDatabase({
+      url: process.env.TEST_REGIONAL_DATABASE_URL ?? '',
+      applicationName: 'inbound-spec',
+    });
+    await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 2)', [shard]);
+    reader = new MessageReader({ database });
+    writer = new MessageWriter({ database });
+  });
+  afterAll(() => database.close());
+
+  beforeEach(() => {
+    channelId = `CH-${randomBytes(6).toString('hex')}`;
+    woken = [];
+    waits = [];
+    inbound = listen(writer);
+    session = fakeSession(channelId, fence);
+    attachment = inbound.attach(session);
+  });
+
+  const listen = (store: MessageWriter) => {
+    let nowMs = 1_790_000_000_000;
+    return new Inbound({
+      writer: store,
+      eventsReady: (channel) => woken.push(channel),
+      retryForMs: 1_000,
+      now: () => nowMs,
+      wait: (ms) => {
+        waits.push(ms);
+        nowMs += ms;
+        return Promise.resolve();
+      },
+    });
+  };
+  const upsert = (messages: WAMessage[], type: 'notify' | 'append' = 'notify') =>
+    session.socket.ev.emit('messages.upsert', { messages, type });
+  const stored = async () => (await reader.listMessages(channelId, QUERY)).messages;
+  const events = async () => {
+    await attachment.drained();
+    return reader.events(channelId, 0, 1_000);
+  };
+  const told = async () => (await events()).map(({ type, method }) => `${type}.${method}`);
+
+  it('stores and tells live messages and those that waited while the device was offline', async () => {
+    upsert([heard('A1', { conversation: 'while you were away' })], 'append');
+    upsert([heard('A2', { conversation: 'now' })]);
+    expect(await told()).toEqual(['messages.post', 'messages.post']);
+    expect((await stored()).map(({ text }) => text?.body)).toEqual(['while you were away', 'now']);
+    expect(await reader.chat(channelId, ADA)).toMatchObject({ name: 'Ada Example', unread: 2 });
+    expect(woken).toEqual([channelId, channelId]);
+    expect(session.faults).toEqual([]);
+  });
+
+  it('tells a message once, however often and under whichever address it comes', async () => {
+    upsert([heard('A1', { conversation: 'x' })]);
+    upsert([heard('A1', { conversation: 'x' })], 'append');
+    upsert([heard('A1', { conversation: 'x' }, { remoteJid: ADA, remoteJidAlt: ADA_LID })]);
+    expect(await told()).toEqual(['messages.post']);
+  });
+
+  it('tells a message that could not be read at first when it is readable', async () => {
+    upsert([{ ...heard('A1', undefined), messageStubType: WAMessageStubType.CIPHERTEXT }]);
+    expect(await told()).toEqual([]);
+    upsert([heard('A1', { conversation: 'x' })]);
+    expect(await told()).toEqual(['messages.post']);
+  });
+
+  it('knows the number behind a LID from the key store', async () => {
+    session.numbers.set('900000000001', '15550001111');
+    upsert([heard('A1', { conversation: 'x' }, { remoteJidAlt: undefined })]);
+    await attachment.drained();
+    expect((await stored())[0]).toMatchObject({ chat_id: ADA, from: '15550001111' });
+  });
+
+  it('tells an edit after the message it changes, in the order they were heard', async () => {
+    const edit = { protocolMessage: { type: 14, key: { id: 'A1' }, editedMessage: { conversation: 'better' } } };
+    upsert([heard('A1', { conversation: 'x' }), heard('A2', edit), heard('A3', { conversation: 'y' })]);
+    expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch', 'messages.post']);
+    expect((await stored()).map(({ type, text }) => text?.body ?? type)).toEqual(
+      expect.arrayContaining(['better', 'action', 'y']),
+    );
+  });
+
+  it('takes receipts of own messages, also when they are heard before the message', async () => {
+    const receipt = (status: number, t: number) =>
+      session.socket.ev.emit('messages.update', [
+        { key: { remoteJid: ADA_LID, id: 'O1', fromMe: true }, update: { status, messageTimestamp: t } },
+      ]);
+    receipt(WAMessageStatus.DELIVERY_ACK, 101);
+    upsert([{ ...heard('O1', { conversation: 'typed' }, { fromMe: true }), status: WAMessageStatus.SERVER_ACK }]);
+    receipt(WAMessageStatus.READ, 102);
+    receipt(WAMessageStatus.DELIVERY_ACK, 103);
+    expect(await told()).toEqual(['messages.post', 'statuses.post', 'statuses.post']);
+    const [message] = await stored();
+    expect(message).toMatchObject({ from_me: true, status: 'read', source: 'mobile' });
+    const statuses = (await reader.statuses(channelId, message?.id ?? ''))?.statuses;
+    expect(statuses?.map(({ status, timestamp }) => [status, timestamp])).toEqual([
+      ['sent', '1789999990'],
+      ['delivered', '101'],
+      ['read', '102'],
+    ]);
+  });
+
+  it('takes the receipts of group members by number, and none of the own devices', async () => {
+    session.numbers.set('900000000002', '15550002222');
+    upsert([
+      {
+        ...heard('O1', { conversation: 'hi all' }, { remoteJid: GROUP, remoteJidAlt: undefined, fromMe: true }),
+        status: 2,
+      },
+    ]);
+    const key = { remoteJid: GROUP, id: 'O1', fromMe: true };
+    session.socket.ev.emit('message-receipt.update', [
+      { key, receipt: { userJid: '900000000002@lid', readTimestamp: 105 } },
+      { key, receipt: { userJid: '900000000009@lid', receiptTimestamp: 104 } },
+    ]);
+    const [, read] = await events();
+    expect(read?.payload).toEqual({
+      statuses: [expect.objectContaining({ status: 'read', viewer_id: '15550002222', recipient_id: GROUP })],
+    });
+    expect((await events()).length).toBe(2);
+  });
+
+  it('tells that a message failed, with the reason of the network', async () => {
+    upsert([{ ...heard('O1', { conversation: 'x' }, { fromMe: true }), status: WAMessageStatus.PENDING }]);
+    session.socket.ev.emit('messages.update', [
+      {
+        key: { remoteJid: ADA, id: 'O1', fromMe: true },
+        update: { status: WAMessageStatus.ERROR, messageStubParameters: ['463'] },
+      },
+    ]);
+    const [, failed] = await events();
+    expect(failed?.payload).toEqual({
+      statuses: [
+        expect.objectContaining({
+          status: 'failed',
+          errors: [{ code: 463, message: 'recipient refused by the network' }],
+        }),
+      ],
+    });
+  });
+
+  it('counts nothing unread once the owner read it on the phone', async () => {
+    upsert([heard('A1', { conversation: 'x' }), heard('A2', { conversation: 'y' })]);
+    session.socket.ev.emit('messages.update', [
+      { key: { remoteJid: ADA_LID, id: 'A2', fromMe: false }, update: { status: WAMessageStatus.READ } },
+    ]);
+    await attachment.drained();
+    expect((await reader.chat(channelId, ADA))?.unread).toBe(0);
+  });
+
+  it('learns names of contacts, chats and groups', async () => {
+    session.socket.ev.emit('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
+    session.socket.ev.emit('groups.upsert', [
+      { id: GROUP, subject: 'Example Group', owner: undefined, participants: [] },
+    ]);
+    session.socket.ev.emit('chats.update', [{ id: GROUP, archived: true }]);
+    upsert([heard('A1', { conversation: 'x' })]);
+    await attachment.drained();
+    expect((await stored())[0]?.chat_name).toBe('Ada (work)');
+    expect(await reader.chat(channelId, GROUP)).toMatchObject({ name: 'Example Group', archive: true });
+  });
+
+  it('stores the history of the phone and tells none of it', async () => {
+    const messages = Array.from({ length: 450 }, (_, index) =>
+      heard(`H${index}`, { conversation: `${index}` }, {}, index),
+    );
+    session.socket.ev.emit('messaging-history.set', {
+      chats: [{ id: ADA_LID, name: 'Ada', unreadCount: 4, conversationTimestamp: 449 }],
+      contacts: [{ id: ADA, name: 'Ada E.' }],
+      messages: messages.reverse(),
+      lidPnMappings: [{ lid: ADA_LID, pn: ADA }],
+    });
+    expect(await told()).toEqual([]);
+    const list = await reader.listChatMessages(channelId, ADA, QUERY);
+    expect(list?.total).toBe(450);
+    expect(await reader.chat(channelId, ADA)).toMatchObject({
+      name: 'Ada',
+      unread: 4,
+      last_message: { text: { body: '449' } },
+    });
+  });
+
+  it('gives the content of a sent message to its recipient, under number or LID, and to nobody else', async () => {
+    session.numbers.set('900000000001', '15550001111');
+    upsert([{ ...heard('O1', { conversation: 'secret' }, { fromMe: true }), status: 2 }]);
+    await attachment.drained();
+    const recall = recallFrom(writer);
+    for (const remoteJid of [ADA, ADA_LID, '900000000001:4@lid']) {
+      expect((await recall(session, { id: 'O1', remoteJid, fromMe: true }))?.conversation).toBe('secret');
+    }
+    expect(await recall(session, { id: 'O1', remoteJid: '15550002222@s.whatsapp.net', fromMe: true })).toBeUndefined();
+    expect(await recall(session, { id: 'O2', remoteJid: ADA, fromMe: true })).toBeUndefined();
+  });
+
+  describe('when something goes wrong', () => {
+    const failing = (failures: (count: number) => Error | undefined) => {
+      let count = 0;
+      const store = new MessageWriter({ database });
+      const recordMessages = store.recordMessages.bind(store);
+      store.recordMessages = (...given) => {
+        const failure = failures(count++);
+        return failure ? Promise.reject(failure) : recordMessages(...given);
+      };
+      inbound = listen(store);
+      session = fakeSession(channelId, fence);
+      attachment = inbound.attach(session);
+    };
+    const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+
+    it('tries again while PostgreSQL is away, and loses nothing nor its order', async () => {
+      failing((count) => (count < 3 ? away : undefined));
+      upsert([heard('A1', { conversation: '1' })]);
+      upsert([heard('A2', { conversation: '2' })]);
+      expect(await told()).toEqual(['messages.post', 'messages.post']);
+      expect((await events())[0]?.payload).toMatchObject({ messages: [{ text: { body: '1' } }] });
+      expect(waits).toEqual([100, 200, 400]);
+      expect(session.faults).toEqual([]);
+    });
+
+    it('closes the socket loudly when PostgreSQL stays away', async () => {
+      failing(() => away);
+      upsert([heard('A1', { conversation: '1' })]);
+      upsert([heard('A2', { conversation: '2' })]);
+      await attachment.drained();
+      expect(session.ends).toHaveLength(1);
+      expect(session.faults).toContain(away);
+      expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(1_000);
+    });
+
+    it('does not let one message that cannot be stored cost the others', async () => {
+      failing((count) => (count === 0 || count === 2 ? new TypeError('odd') : undefined));
+      upsert([
+        heard('A1', { conversation: '1' }),
+        heard('A2', { conversation: '2' }),
+        heard('A3', { conversation: '3' }),
+      ]);
+      expect((await events()).length).toBe(2);
+      expect((await stored()).map(({ text }) => text?.body)).toEqual(['1', '3']);
+      expect(session.faults).toHaveLength(1);
+    });
+
+    it('writes nothing more once the shard has a newer owner', async () => {
+      session = fakeSession(channelId, { shard, epoch: 1n });
+      attachment = inbound.attach(session);
+      upsert([heard('A1', { conversation: '1' })]);
+      upsert([heard('A2', { conversation: '2' })]);
+      expect(await told()).toEqual([]);
+      expect(session.faults).toHaveLength(1);
+      expect(session.faults[0]).toBeInstanceOf(FencedError);
+    });
+
+    it('stores what an earlier socket heard before what its successor hears', async () => {
+      failing((count) => (count < 2 ? away : undefined));
+      upsert([heard('A1', { conversation: '1' })]);
+      const earlier = attachment;
+      session = fakeSession(channelId, fence, 2);
+      attachment = inbound.attach(session);
+      upsert([heard('A2', { conversation: '2' })]);
+      const bodies = (await events()).map(
+        ({ payload }) => (payload as { messages: [{ text: { body: string } }] }).messages[0].text.body,
+      );
+      await earlier.drained();
+      expect(bodies).toEqual(['1', '2']);
+    });
+  });
+});
+
+function heard(
+  id: string,
+  message: proto.IMessage | undefined,
+  key: Partial<WAMessage['key']> = {},
+  messageTimestamp = 1_789_999_990,
+): WAMessage {
+  return {
+    key: { remoteJid: ADA_LID, remoteJidAlt: ADA, fromMe: false, id, ...key },
+    ...(message && { message }),
+    messageTimestamp,
+    ...(key.fromMe ? {} : { pushName: 'Ada Example' }),
+  };
+}

@@ -1,0 +1,73 @@
+import type { MessageRecord } from '@dormouse/message-store/write';
+import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
+import { actionFromNetwork, type HeardAction } from '../convert/change-from-network.js';
+import { messageFromNetwork } from '../convert/message-from-network.js';
+import { storeAndTell, type Hearing } from './hearing.js';
+import { isTransient } from './transient-failure.js';
+import { peopleIn } from './people-in.js';
+
+/** So many messages of a backlog are stored together. */
+const BATCH = 50;
+
+/**
+ * New messages: live ones ("notify") and those that waited while the device was offline ("append") alike; also own ones
+ * from the phone and its other devices. What is no news to a person is left out.
+ */
+export async function hearMessages(hearing: Hearing, { messages }: BaileysEventMap['messages.upsert']): Promise<void> {
+  for (let at = 0; at < messages.length; at += BATCH) {
+    await hearBatch(hearing, messages.slice(at, at + BATCH));
+  }
+}
+
+async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
+  const { session, ear } = hearing;
+  const people = await ear.store(() => peopleIn(session, messages));
+  let records: MessageRecord[] = [];
+  for (const heard of messages) {
+    const action = actionFromNetwork(heard, people);
+    const record = action ? undefined : messageFromNetwork(heard, people);
+    if (record) records.push(record);
+    if (!action) continue;
+    await storeRecords(hearing, records); // an action follows what it changes
+    records = [];
+    await storeAction(hearing, action);
+  }
+  await storeRecords(hearing, records);
+}
+
+async function storeRecords(hearing: Hearing, records: readonly MessageRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  const { session, writer } = hearing;
+  const write = (some: readonly MessageRecord[]) =>
+    storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, some));
+  try {
+    await write(records);
+  } catch (error) {
+    if (records.length === 1 || isTransient(error)) throw error;
+    await oneByOne(hearing, records, write);
+  }
+}
+
+/** One message that cannot be stored must not cost those beside it. */
+async function oneByOne(
+  { session }: Hearing,
+  records: readonly MessageRecord[],
+  write: (some: readonly MessageRecord[]) => Promise<void>,
+): Promise<void> {
+  for (const record of records) {
+    try {
+      await write([record]);
+    } catch (error) {
+      session.reportFault(error);
+    }
+  }
+}
+
+async function storeAction(hearing: Hearing, { trigger, change }: HeardAction): Promise<void> {
+  const { fence, channelId } = hearing.session;
+  await storeAndTell(hearing, () =>
+    change
+      ? hearing.writer.recordChange(fence, channelId, change)
+      : hearing.writer.recordMessage(fence, channelId, trigger),
+  );
+}

@@ -1,0 +1,48 @@
+import { readJid } from '../convert/jid.js';
+import type { People } from '../convert/people.js';
+import { numbersOfLids } from '../sessions/lid-numbers.js';
+import type { OpenSession } from '../sessions/open-session.js';
+
+/** How deep addresses lie in a message: wrappers, content, context, quoted content, its context. */
+const MAX_DEPTH = 10;
+
+/**
+ * Finds out who the people in something heard are: the numbers of the LIDs in it, from the pairs it carries itself and
+ * from what the device has learnt.
+ */
+export async function peopleIn(session: OpenSession, heard: unknown): Promise<People> {
+  const lids = new Set<string>();
+  const pairs = new Map<string, string>();
+  collect(heard, lids, pairs, 0);
+  const unknown = [...lids].filter((lid) => !pairs.has(readJid(lid)?.user ?? ''));
+  const learnt = await numbersOfLids(session.socket, unknown);
+  return { own: session.identity, numbers: new Map([...learnt, ...pairs]) };
+}
+
+function collect(value: unknown, lids: Set<string>, pairs: Map<string, string>, depth: number): void {
+  if (typeof value === 'string') {
+    if (value.endsWith('@lid')) lids.add(value);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return;
+  if (Array.isArray(value)) {
+    for (const entry of value) collect(entry, lids, pairs, depth + 1);
+    return;
+  }
+  notePair(value, 'remoteJid', 'remoteJidAlt', pairs);
+  notePair(value, 'participant', 'participantAlt', pairs);
+  notePair(value, 'id', 'phoneNumber', pairs);
+  notePair(value, 'id', 'lid', pairs);
+  notePair(value, 'lid', 'pn', pairs);
+  for (const entry of Object.values(value)) collect(entry, lids, pairs, depth + 1);
+}
+
+/** Two fields that name the same person, one by LID and one by number. */
+function notePair(value: object, one: string, other: string, pairs: Map<string, string>): void {
+  const jids = [Reflect.get(value, one), Reflect.get(value, other)].map((jid: unknown) =>
+    typeof jid === 'string' ? readJid(jid) : undefined,
+  );
+  const lid = jids.find((jid) => jid?.server === 'lid');
+  const number = jids.find((jid) => jid?.server === 's.whatsapp.net');
+  if (lid && number) pairs.set(lid.user, number.user);
+}
