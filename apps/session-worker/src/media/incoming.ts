@@ -1,0 +1,166 @@
+/**
+ * Files of heard messages: fetched from the network, decrypted and checked on the way to the spool, then kept in the
+ * media store under the message's media id. A file whose length, hash or authentication code is wrong is never kept.
+ * One that the network no longer has is asked for from the phone, once.
+ *
+ * With the object storage or the network's host away it fails with 502 and can be asked for again; nothing is lost but
+ * the time until the network forgets the file.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { GatewayError } from '@dormouse/gateway-contract';
+import { typeOfFile, type Spool, type SpooledFile } from '@dormouse/media-files';
+import type { NetworkMedia } from '@dormouse/media-store/network';
+import type { WAMessage } from '@whiskeysockets/baileys';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { heardFile, type HeardFile } from './heard-file.js';
+import { FileGone, HostFailed, type MediaHost } from './media-host.js';
+import { DamagedFile, decrypted, fileKeys } from './network-encryption.js';
+import { requestReupload, type AskingSocket } from './reupload-request.js';
+
+const ATTEMPTS = 3;
+const MIB = 1024 * 1024;
+
+export interface IncomingMediaOptions {
+  network: NetworkMedia;
+  spool: Spool;
+  host: MediaHost;
+  /** The largest file that is fetched. The network itself takes documents of 2 GiB. */
+  maxBytes?: number;
+  /** Downloads at a time in this process; further ones wait. */
+  maxParallel?: number;
+  /** How long one file may take, the phone included. */
+  timeoutMs?: number;
+  /** How long the phone may take to put a file back. */
+  phoneTimeoutMs?: number;
+}
+
+/** What is asked for. */
+export interface ReceivedMessage {
+  channelId: string;
+  /** Under which id the file is kept: that of the message's content. */
+  mediaId: string;
+  message: Pick<WAMessage, 'key' | 'message'>;
+  /** Absent: a file that is gone from the network is not asked for from the phone. */
+  socket?: AskingSocket | undefined;
+}
+
+export class IncomingMedia {
+  readonly #limit: LimitFunction;
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: IncomingMediaOptions) {
+    this.#limit = pLimit(options.maxParallel ?? 4);
+  }
+
+  /**
+   * Brings the file of a message into the media store. Asking twice at once fetches once; content the channel has
+   * already is not fetched at all.
+   * @throws {GatewayError} 404 when the message has no file or nobody has it any more, 413 beyond `maxBytes`, 502 when
+   * it cannot be had now or comes damaged
+   */
+  async fetch(received: ReceivedMessage): Promise<void> {
+    const name = `${received.channelId} ${received.mediaId}`;
+    const underWay = this.#underWay.get(name) ?? this.#limit(() => this.#fetchOnce(received));
+    this.#underWay.set(name, underWay);
+    try {
+      await underWay;
+    } finally {
+      if (this.#underWay.get(name) === underWay) this.#underWay.delete(name);
+    }
+  }
+
+  async #fetchOnce({ channelId, mediaId, message, socket }: ReceivedMessage): Promise<void> {
+    const file = heardFile(message.message);
+    if (!file) throw new GatewayError(404, { details: 'the message has no file' });
+    this.#hold(file, file.fileLength ?? 0);
+    const { network } = this.options;
+    const claims = { mimeType: file.mimeType ?? 'application/octet-stream', fileName: file.fileName };
+    if (file.fileSha256) {
+      const known = await network.nameKnown(channelId, mediaId, file.fileSha256, { ...claims, origin: 'received' });
+      if (known) return;
+    }
+    const signal = AbortSignal.timeout(this.options.timeoutMs ?? 300_000);
+    const spooled = await this.#download(file, message, socket, signal);
+    try {
+      const { mimeType } = await typeOfFile(spooled.path, spooled.head, claims);
+      await network.keepReceived(channelId, mediaId, spooled, { mimeType, fileName: file.fileName });
+    } finally {
+      await spooled.dispose();
+    }
+  }
+
+  /** Tries a few times, and asks the phone once when the network says the file is gone. */
+  async #download(
+    file: HeardFile,
+    message: ReceivedMessage['message'],
+    socket: AskingSocket | undefined,
+    signal: AbortSignal,
+  ): Promise<SpooledFile> {
+    let place = file.place;
+    let asked = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#receive({ ...file, place }, signal);
+      } catch (error) {
+        if (error instanceof FileGone && socket && !asked) {
+          asked = true;
+          const timeoutMs = this.options.phoneTimeoutMs ?? 30_000;
+          const directPath = await requestReupload(socket, message.key, file.mediaKey, timeoutMs);
+          place = { directPath, url: file.place.url };
+          continue;
+        }
+        const mayWork = error instanceof HostFailed || error instanceof DamagedFile;
+        if (!mayWork || attempt >= ATTEMPTS) throw receiveFailure(error);
+        await pause(attempt * 250, undefined, { signal }).catch((cause: unknown) => {
+          throw receiveFailure(cause);
+        });
+      }
+    }
+  }
+
+  async #receive(file: HeardFile, signal: AbortSignal): Promise<SpooledFile> {
+    const hidden = await this.options.host.open(file.place, signal);
+    // Read to its end or destroyed below; what it may still say after that is nobody's business.
+    hidden.on('error', () => undefined);
+    const keys = await fileKeys(file.mediaKey, file.kind);
+    const spooled = await this.options.spool.keep(decrypted(readable(hidden), keys), {
+      signal,
+      onSize: (size) => this.#hold(file, size),
+    });
+    const damage = damageOf(file, spooled);
+    if (damage === undefined) return spooled;
+    await spooled.dispose();
+    throw new DamagedFile(damage);
+  }
+
+  #hold(file: HeardFile, size: number): void {
+    const most = this.options.maxBytes ?? 100 * MIB;
+    if (size > most) throw new GatewayError(413, { details: `${file.kind}: larger than ${most} bytes` });
+  }
+}
+
+/** A connection that breaks off is the host's failure, not the file's. */
+async function* readable(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw new HostFailed('broke off', { cause: error });
+  }
+}
+
+function damageOf(file: HeardFile, spooled: SpooledFile): string | undefined {
+  if (file.fileLength !== undefined && spooled.size !== file.fileLength) return 'its length is not the announced one';
+  if (file.fileSha256 && !spooled.sha256.equals(file.fileSha256)) return 'its hash is not the announced one';
+  return undefined;
+}
+
+function receiveFailure(error: unknown): unknown {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof FileGone) {
+    return new GatewayError(404, { details: 'the network no longer has the file' }, { cause: error });
+  }
+  if (error instanceof DamagedFile) {
+    return new GatewayError(502, { details: 'the file comes damaged from the network' }, { cause: error });
+  }
+  return new GatewayError(502, { details: 'the file cannot be had from the network now' }, { cause: error });
+}

@@ -1,0 +1,79 @@
+/** The network's message for a file it holds. Pure. */
+import { proto } from '@whiskeysockets/baileys';
+import type { NetworkFile } from './outgoing.js';
+
+/** What the customer says beside the file; what was measured fills the gaps. */
+export interface MediaMessageWords {
+  caption?: string | undefined;
+  /** Documents: the name the receiver saves it under. */
+  fileName?: string | undefined;
+  seconds?: number | undefined;
+  /** Base64, 64 values from 0 to 100. */
+  waveform?: string | undefined;
+  width?: number | undefined;
+  height?: number | undefined;
+  /** A JPEG in place of the one that was made. */
+  thumbnail?: Uint8Array | undefined;
+  /** ARGB, behind a voice note. */
+  backgroundArgb?: number | undefined;
+  viewOnce?: boolean | undefined;
+  contextInfo?: proto.IContextInfo | undefined;
+}
+
+function bytesOf(base64: string | undefined): Uint8Array | undefined {
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+}
+
+/** What every kind says of its file. */
+function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageWords) {
+  return {
+    url: copy.url,
+    directPath: copy.directPath,
+    mediaKey: copy.mediaKey,
+    mediaKeyTimestamp: Math.floor(copy.uploadedAtMs / 1_000),
+    fileSha256: copy.fileSha256,
+    fileEncSha256: copy.fileEncSha256,
+    fileLength: copy.fileLength,
+    mimetype: facts.mimeType,
+    contextInfo,
+  };
+}
+
+/** Builds the message; the wrapper of view-once messages included. */
+export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): proto.IMessage {
+  const { kind, facts } = file;
+  const { caption, viewOnce } = words;
+  const base = pointer(file, words);
+  const shown = { width: words.width ?? facts.width, height: words.height ?? facts.height };
+  const jpegThumbnail = words.thumbnail ?? bytesOf(facts.thumbnail);
+  const seconds = words.seconds ?? facts.seconds;
+  switch (kind) {
+    case 'image':
+      return wrapped({ imageMessage: { ...base, ...shown, caption, jpegThumbnail, viewOnce } }, viewOnce);
+    case 'video':
+      return wrapped({ videoMessage: { ...base, ...shown, caption, jpegThumbnail, seconds, viewOnce } }, viewOnce);
+    case 'audio':
+      return wrapped({ audioMessage: { ...base, seconds, ptt: false, viewOnce } }, viewOnce);
+    case 'voice': {
+      const waveform = bytesOf(words.waveform ?? facts.waveform);
+      const { backgroundArgb } = words;
+      return wrapped({ audioMessage: { ...base, seconds, ptt: true, waveform, backgroundArgb, viewOnce } }, viewOnce);
+    }
+    case 'document':
+      return documentMessage({ ...base, pageCount: facts.pageCount, jpegThumbnail }, words);
+    case 'sticker':
+      return { stickerMessage: { ...base, ...shown, isAnimated: facts.animated ?? false } };
+  }
+}
+
+/** Captions of documents travel in a wrapper of their own. */
+function documentMessage(base: proto.Message.IDocumentMessage, words: MediaMessageWords): proto.IMessage {
+  const fileName = words.fileName ?? 'file';
+  const documentMessage = { ...base, fileName, title: fileName, caption: words.caption };
+  if (!words.caption) return { documentMessage };
+  return { documentWithCaptionMessage: { message: { documentMessage } } };
+}
+
+function wrapped(message: proto.IMessage, viewOnce: boolean | undefined): proto.IMessage {
+  return viewOnce ? { viewOnceMessage: { message } } : message;
+}

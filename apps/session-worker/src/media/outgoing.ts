@@ -1,0 +1,161 @@
+/**
+ * Files on their way to the network: fetched from the object storage, prepared for their kind of message, encrypted and
+ * uploaded, all through the spool and never whole in memory. What the network holds already is used again, by every
+ * send of the same content, until it is too old or gone; then it is uploaded anew and nobody notices.
+ *
+ * With the object storage or the network's file host away a send fails with 502 before anything was said.
+ */
+import { randomBytes } from 'node:crypto';
+import { GatewayError } from '@dormouse/gateway-contract';
+import { fileTooLarge, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
+import type { NetworkCopy, NetworkMedia } from '@dormouse/media-store/network';
+import { storageFailure, type MediaFile } from '@dormouse/media-store/read';
+import type { ObjectStorage } from '@dormouse/object-storage';
+import type { WAMediaUploadFunction } from '@whiskeysockets/baileys';
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { MediaHost } from './media-host.js';
+import { encrypted, fileKeys, NETWORK_TYPES } from './network-encryption.js';
+import type { Preparation } from './preparation.js';
+import { preparedFacts, type PreparedFacts, type SendKind } from './prepared-file.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** The network keeps a file for about 14 days; receivers who come back late need some of them. */
+const LONGEST_REUSE_MS = 12 * DAY_MS;
+/** A younger copy is used without asking whether it is still there. */
+const SURELY_THERE_MS = DAY_MS;
+const PROBE_TIMEOUT_MS = 5_000;
+
+export interface OutgoingMediaOptions {
+  network: NetworkMedia;
+  storage: ObjectStorage;
+  spool: Spool;
+  limits: MediaLimits;
+  preparation: Preparation;
+  host: MediaHost;
+  /** Files prepared and uploaded at a time in this process; further ones wait. */
+  maxParallel?: number;
+  now?: () => number;
+}
+
+/** What of a session is needed: its way to upload. */
+export interface UploadingSession {
+  readonly socket: { readonly waUploadToServer: WAMediaUploadFunction };
+}
+
+/** A file the network holds, with everything a message that points to it says. */
+export interface NetworkFile {
+  kind: SendKind;
+  copy: NetworkCopy;
+  facts: PreparedFacts;
+}
+
+export class OutgoingMedia {
+  readonly #limit: LimitFunction;
+  readonly #underWay = new Map<string, Promise<NetworkFile>>();
+
+  constructor(private readonly options: OutgoingMediaOptions) {
+    this.#limit = pLimit(options.maxParallel ?? 4);
+  }
+
+  /**
+   * Sees to it that the network holds a file in the form of its kind.
+   * @param asked.asIs send it byte for byte (`no_encode`)
+   * @throws {GatewayError} 413 beyond the kind's limit; 400 naming `media` when the file is not what it is sent as; 502
+   * when storage or network fail
+   */
+  async place(
+    session: UploadingSession,
+    file: MediaFile,
+    kind: SendKind,
+    asked: { asIs?: boolean } = {},
+  ): Promise<NetworkFile> {
+    if (file.size > this.options.limits[kind]) throw fileTooLarge(kind, this.options.limits);
+    const variant = asked.asIs ? `${kind}:as-is` : kind;
+    const name = `${file.objectKey} ${variant}`;
+    const underWay = this.#underWay.get(name) ?? this.#placeOnce(session, file, kind, variant);
+    this.#underWay.set(name, underWay);
+    try {
+      const placed = await underWay;
+      // The same bytes may be kept under different claims; a document is what its own file says.
+      return kind === 'document' ? { ...placed, facts: { ...placed.facts, mimeType: file.mimeType } } : placed;
+    } finally {
+      if (this.#underWay.get(name) === underWay) this.#underWay.delete(name);
+    }
+  }
+
+  async #placeOnce(session: UploadingSession, file: MediaFile, kind: SendKind, variant: string): Promise<NetworkFile> {
+    const { network } = this.options;
+    const held = await network.copy(file.objectKey, variant);
+    const facts = preparedFacts.safeParse(held?.prepared);
+    if (held && facts.success && (await this.#isThere(held))) return { kind, copy: held, facts: facts.data };
+    const placed = await this.#limit(() => this.#upload(session, file, kind, variant.endsWith(':as-is')));
+    await network.rememberCopy(file.objectKey, variant, placed.copy);
+    return placed;
+  }
+
+  async #isThere(copy: NetworkCopy): Promise<boolean> {
+    const ageMs = this.#now() - copy.uploadedAtMs;
+    if (ageMs > LONGEST_REUSE_MS) return false;
+    return (
+      ageMs < SURELY_THERE_MS || this.options.host.has(copy, AbortSignal.timeout(PROBE_TIMEOUT_MS)).catch(() => true)
+    );
+  }
+
+  async #upload(session: UploadingSession, file: MediaFile, kind: SendKind, asIs: boolean): Promise<NetworkFile> {
+    const held: SpooledFile[] = [];
+    const hold = <T extends SpooledFile>(spooled: T): T => {
+      held.push(spooled);
+      return spooled;
+    };
+    try {
+      const source = hold(await this.#fetch(file));
+      const { preparation, spool } = this.options;
+      const { file: ready, facts } = await preparation.prepare(kind, source, { mimeType: file.mimeType, asIs });
+      hold(ready);
+      const mediaKey = randomBytes(32);
+      const hidden = hold(await spool.keep(encrypted(ready.read(), await fileKeys(mediaKey, kind))));
+      const uploadedAtMs = this.#now();
+      const { mediaUrl, directPath } = await sendUp(session, hidden, kind);
+      const copy: NetworkCopy = {
+        directPath,
+        url: mediaUrl || undefined,
+        mediaKey,
+        fileSha256: ready.sha256,
+        fileEncSha256: hidden.sha256,
+        fileLength: ready.size,
+        prepared: facts,
+        uploadedAtMs,
+      };
+      return { kind, copy, facts };
+    } finally {
+      await Promise.all(held.map((spooled) => spooled.dispose()));
+    }
+  }
+
+  async #fetch(file: MediaFile): Promise<SpooledFile> {
+    const { storage, spool } = this.options;
+    let source: SpooledFile;
+    try {
+      source = await spool.keep((await storage.get(file.objectKey)).stream);
+    } catch (error) {
+      throw storageFailure(error);
+    }
+    if (source.sha256.equals(file.sha256)) return source;
+    await source.dispose();
+    throw new GatewayError(502, { details: 'the stored file is damaged' });
+  }
+
+  #now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+}
+
+async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: SendKind) {
+  try {
+    const fileEncSha256B64 = hidden.sha256.toString('base64');
+    const options = { fileEncSha256B64, mediaType: NETWORK_TYPES[kind], timeoutMs: 30_000 };
+    return await session.socket.waUploadToServer(hidden.path, options);
+  } catch (error) {
+    throw new GatewayError(502, { details: 'the network did not take the file' }, { cause: error });
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Asks the own phone to put a file back on the network's host. Done here and not by Baileys' `updateMediaMessage`, which
+ * waits without end and keeps listening when nobody answers.
+ */
+import { GatewayError } from '@dormouse/gateway-contract';
+import {
+  decryptMediaRetryData,
+  encryptMediaRetryRequest,
+  proto,
+  type BaileysEventMap,
+  type WAMessageKey,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+
+/** What of a socket is needed. */
+export interface AskingSocket {
+  readonly sendNode: WASocket['sendNode'];
+  readonly authState: { readonly creds: { readonly me?: { readonly id: string } } };
+  readonly ev: Pick<WASocket['ev'], 'on' | 'off'>;
+}
+
+const { ResultType } = proto.MediaRetryNotification;
+
+function answerOf(update: BaileysEventMap['messages.media-update'][number], id: string, mediaKey: Uint8Array): string {
+  if (update.error || !update.media) {
+    throw new GatewayError(404, { details: 'the phone no longer has the file' }, { cause: update.error });
+  }
+  const { result, directPath } = decryptMediaRetryData(update.media, mediaKey, id);
+  if (result === ResultType.SUCCESS && directPath) return directPath;
+  throw new GatewayError(404, { details: 'the phone no longer has the file' });
+}
+
+/**
+ * @returns the new path of the file
+ * @throws {GatewayError} 404 when the phone does not have it, 502 when it does not answer in time or the socket closes
+ */
+export async function requestReupload(
+  socket: AskingSocket,
+  key: WAMessageKey,
+  mediaKey: Uint8Array,
+  timeoutMs: number,
+): Promise<string> {
+  const { id } = key;
+  const ownId = socket.authState.creds.me?.id;
+  if (!id || !ownId) throw new GatewayError(502, { details: 'the message cannot be asked for' });
+  let stop: () => void = () => undefined;
+  const answered = new Promise<string>((resolve, reject) => {
+    const failed = (details: string) => reject(new GatewayError(502, { details }));
+    const timer = setTimeout(() => failed('the phone did not answer'), timeoutMs);
+    const onAnswer = (updates: BaileysEventMap['messages.media-update']) => {
+      const update = updates.find((one) => one.key.id === id);
+      if (!update) return;
+      try {
+        resolve(answerOf(update, id, mediaKey));
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    const onConnection = ({ connection }: BaileysEventMap['connection.update']) => {
+      if (connection === 'close') failed('the connection closed before the phone answered');
+    };
+    socket.ev.on('messages.media-update', onAnswer);
+    socket.ev.on('connection.update', onConnection);
+    stop = () => {
+      clearTimeout(timer);
+      socket.ev.off('messages.media-update', onAnswer);
+      socket.ev.off('connection.update', onConnection);
+    };
+  });
+  answered.catch(() => undefined);
+  try {
+    // Listening comes first: the answer may be faster than the return of the send.
+    await socket.sendNode(encryptMediaRetryRequest(key, mediaKey, ownId));
+    return await answered;
+  } finally {
+    stop();
+  }
+}
