@@ -1,4 +1,4 @@
-import { RunningEdge } from './testing/running-edge.js';
+import { RunningEdge } from './test-edge.js';
 
 const hello = { to: '15550001111', body: 'Hello' };
 

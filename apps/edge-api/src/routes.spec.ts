@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 import type { AccessServices } from './access/access-chain.js';
 import type { AppServices } from './app.module.js';
 import { createApp } from './create-app.js';
-import { contractRoutes } from './testing/contract-document.js';
+import { contractRoutes } from './test-contract.js';
 
 describe('routes', () => {
   it('are exactly the 56 endpoints of the contract, HEAD not among them', async () => {

@@ -36,12 +36,8 @@ export interface ServerLife {
 }
 
 /** Starts a server and sees to its end. Logs `listening` with the url once it runs. */
-export async function runServer({
-  log,
-  start,
-  drainWithinMs = DRAIN_WITHIN_MS,
-  host = process,
-}: ServerLife): Promise<void> {
+export async function runServer(life: ServerLife): Promise<void> {
+  const { log, drainWithinMs = DRAIN_WITHIN_MS, host = process } = life;
   let ending: Promise<void> | undefined;
   let started: Promise<RunningServer> | undefined;
   let cutOff: NodeJS.Timeout | undefined;
@@ -80,7 +76,7 @@ export async function runServer({
     ending ??= end(1);
   });
 
-  started = start();
+  started = life.start();
   try {
     const { url } = await started;
     log.info(url === undefined ? {} : { url }, 'listening');

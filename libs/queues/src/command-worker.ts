@@ -7,11 +7,10 @@
  *   the former owner left behind, else when BullMQ's stall check finds it.
  * - A command is not handed over after its `startBy`; its caller gets 503.
  * - Commands are handed over in the order they were called. BullMQ's own loop fetches in two interleaved ways and may
- *   swap neighbours; this one fetches one job at a time.
+ *   swap neighbours; this one takes in one way and waits in order.
  * - Redis away: nothing is taken; what runs keeps running, and its answer is published when Redis is back.
  * Only the holder of the shard's lease may open one.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import { closeRedis, connectionOptions, openRedis, redisKeys, type Redis } from '@dormouse/redis';
@@ -23,6 +22,8 @@ import { commandQueueName } from './names.js';
 const LOCK_MS = 10_000;
 /** How long a take blocks when there is nothing; closing waits for it. */
 const TAKE_WAIT_S = 1;
+/** Takes under way at once; more only wait in Redis's connection. */
+const MAX_TAKES = 16;
 /** Between attempts to take a job while Redis refuses. */
 const TAKE_RETRY_MS = 500;
 /** Without Redis neither a take nor a finished job ends; closing waits no longer than this for each. */
@@ -88,6 +89,8 @@ class CommandTaker implements CommandWorker {
   /** The part of it that is the handler's. */
   readonly #handling = new Set<Promise<CommandReply>>();
   readonly #stopping = new AbortController();
+  /** Makes lock tokens differ. */
+  #turn = 0;
   readonly #renewals: NodeJS.Timeout;
   readonly #taking: Promise<void>;
   #closed: Promise<void> | undefined;
@@ -130,21 +133,39 @@ class CommandTaker implements CommandWorker {
     await this.#answerAbandoned().catch(this.#settings.onError);
     if (signal.aborted) return;
     await this.#worker.startStalledCheckTimer();
-    const token = randomUUID();
-    for (let turn = 0; !signal.aborted; turn++) {
-      if (this.#running.size >= this.#settings.concurrency) {
+    // Alone and blocking while there is nothing, then more and more at once while every take brings a command.
+    for (let takes = 1; !signal.aborted;) {
+      const free = this.#settings.concurrency - this.#running.size;
+      if (free <= 0) {
         await Promise.race(this.#running);
         continue;
       }
-      const job = await this.#next(`${token}:${turn}`);
-      if (job) this.#start(job);
+      const broughtAll = await this.#startNext(Math.min(takes, free));
+      takes = broughtAll ? Math.min(takes * 2, MAX_TAKES) : 1;
     }
   }
 
-  /** The next job in the order of calls; undefined after a while without one. */
-  async #next(token: string): Promise<Job<CommandJob> | undefined> {
+  /**
+   * Takes up to `count` jobs and starts them in the order of their calls: takes go to Redis in order on one connection
+   * and are waited for in order, whichever promise settles first.
+   * @returns did every take bring a job?
+   */
+  async #startNext(count: number): Promise<boolean> {
+    const takes = Array.from({ length: count }, () => this.#next({ block: count === 1 }));
+    let brought = 0;
+    for (const take of takes) {
+      const job = await take;
+      if (!job) continue;
+      brought++;
+      this.#start(job);
+    }
+    return brought === count;
+  }
+
+  /** The next job; undefined when there is none (blocking: for a while) or Redis cannot be asked. */
+  async #next(options: { block: boolean }): Promise<Job<CommandJob> | undefined> {
     try {
-      return await this.#worker.getNextJob(token);
+      return await this.#worker.getNextJob(`${this.#worker.id}:${this.#turn++}`, options);
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
       this.#settings.onError(error);
@@ -170,11 +191,14 @@ class CommandTaker implements CommandWorker {
   async #answer(job: Job<CommandJob>, id: string, token: string): Promise<void> {
     if (job.deferredFailure || job.stalledCounter > 0 || job.attemptsStarted > 1) {
       await this.#reply(job.data, { ok: false, error: restarted() });
+      this.#held.delete(id);
       await job.moveToFailed(new Error('its worker was lost'), token, false);
       return;
     }
     const reply = await this.#outcome(job, id);
     await this.#reply(job.data, reply);
+    // A lock that is renewed after its job was finished would be reported as lost.
+    this.#held.delete(id);
     await job.moveToCompleted(null, token, false);
   }
 

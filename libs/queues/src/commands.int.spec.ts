@@ -215,7 +215,8 @@ describe('commands', () => {
     let handled = 0;
     work(() => (handled++, answered({ success: true })));
     await expect(call.answer).rejects.toMatchObject({ status: 502 });
-    expect(Date.now() - before).toBeLessThan(2_000);
+    // Long before its lock of 10 s could have run out.
+    expect(Date.now() - before).toBeLessThan(5_000);
     expect(handled).toBe(0);
   }, 20_000);
 

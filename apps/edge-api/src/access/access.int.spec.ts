@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { mintToken } from '@dormouse/channel-token';
-import { contractFaults, contractRoutes } from '../testing/contract-document.js';
-import { RunningEdge } from '../testing/running-edge.js';
+import { contractFaults, contractRoutes } from '../test-contract.js';
+import { RunningEdge } from '../test-edge.js';
 
 const SEND = 'POST /messages/text';
 const hello = { to: '15550001111', body: 'Hello' };
@@ -157,7 +157,7 @@ describe('access', () => {
         headers,
         body: stream,
         duplex: 'half',
-      } as RequestInit);
+      });
       expect(streamed.status).toBe(413);
     });
   });

@@ -1,7 +1,7 @@
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
-import { contractFaults } from '../testing/contract-document.js';
-import { RunningEdge } from '../testing/running-edge.js';
+import { contractFaults } from '../test-contract.js';
+import { RunningEdge } from '../test-edge.js';
 
 /** As long as the network's own codes are. */
 const CODE = `2@${'Ab3+/'.repeat(40)},${'k'.repeat(44)},${'i'.repeat(44)}`;

@@ -1,7 +1,7 @@
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
-import { contractFaults } from '../testing/contract-document.js';
-import { RunningEdge, type TestChannel } from '../testing/running-edge.js';
+import { contractFaults } from '../test-contract.js';
+import { RunningEdge, type TestChannel } from '../test-edge.js';
 
 const SEND = 'POST /messages/text';
 const ADA = '15550001111@s.whatsapp.net';

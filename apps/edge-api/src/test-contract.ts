@@ -14,7 +14,7 @@ interface OpenApi {
 }
 
 const document = JSON.parse(
-  readFileSync(new URL('../../../../libs/gateway-contract/openapi/contract.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../libs/gateway-contract/openapi/contract.json', import.meta.url), 'utf8'),
 ) as OpenApi;
 
 /** `METHOD /path/{Id}` of every operation in the contract. */

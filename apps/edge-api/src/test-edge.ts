@@ -5,8 +5,8 @@ import { ChannelDirectory, type Standing } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelSettings, ErrorEnvelope, SessionState } from '@dormouse/gateway-contract';
 import { openCommandWorker, type CommandReply, type CommandWorker, type ReceivedCommand } from '@dormouse/queues';
-import { edgeConfig } from '../config.js';
-import { openEdge } from '../edge.js';
+import { edgeConfig } from './config.js';
+import { openEdge } from './edge.js';
 
 /** A channel made for a spec, with its token. */
 export interface TestChannel {
@@ -47,7 +47,7 @@ export class RunningEdge {
     readonly database: RegionalDatabase,
     /** What was logged, one JSON line each. */
     readonly logged: string[],
-    readonly drain: () => Promise<void>,
+    private readonly drain: () => Promise<void>,
   ) {}
 
   static async start(environment: Record<string, string> = {}): Promise<RunningEdge> {
@@ -63,9 +63,9 @@ export class RunningEdge {
     });
     const logged: string[] = [];
     const log = openLog({ name: 'edge-api', destination: { write: (line: string) => void logged.push(line) } });
-    const { url, drain } = await openEdge(config, log);
+    const edge = await openEdge(config, log);
     const database = openRegionalDatabase({ url: databaseUrl, applicationName: 'edge-spec' });
-    return new RunningEdge(url, database, logged, drain);
+    return new RunningEdge(edge.url, database, logged, () => edge.drain());
   }
 
   async ready(): Promise<void> {
@@ -123,18 +123,18 @@ export class RunningEdge {
         ...(json ? { 'content-type': 'application/json' } : {}),
         ...headers,
       },
-      body: json ? JSON.stringify(body) : (body as string | undefined),
+      body: json ? JSON.stringify(body) : body,
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
     const parsed: unknown = isJson ? JSON.parse(text) : undefined;
-    const { error } = (parsed ?? {}) as Partial<ErrorEnvelope>;
+    const { error } = (parsed ?? {}) as ErrorEnvelope;
     return {
       status: response.status,
       headers: response.headers,
       text,
       json: parsed,
-      error: error as ErrorEnvelope['error'],
+      error,
     };
   }
 }
