@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { AccountGuard } from './account.guard.js';
+import { AccountsController } from './accounts.controller.js';
+import { Accounts } from './accounts.js';
+
+/** Accounts, and the guard in front of every route. `Accounts` itself is a service of the process (app.module.ts). */
+@Module({
+  controllers: [AccountsController],
+  providers: [
+    { provide: APP_GUARD, inject: [Accounts], useFactory: (accounts: Accounts) => new AccountGuard(accounts) },
+  ],
+})
+export class AccountsModule {}

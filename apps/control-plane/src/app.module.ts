@@ -1,0 +1,35 @@
+import type { Logger } from '@dormouse/bootstrap';
+import type { GlobalDatabase } from '@dormouse/database';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Accounts } from './accounts/accounts.js';
+import { AccountsModule } from './accounts/accounts.module.js';
+import { ChannelsModule } from './channels/channels.module.js';
+import { DocumentationModule } from './documentation/documentation.module.js';
+import { Regions } from './regions/regions.js';
+import { GLOBAL_DATABASE, LOG } from './services.js';
+
+/** What every module may be given. */
+export interface Services {
+  database: GlobalDatabase;
+  regions: Regions;
+  log: Logger;
+}
+
+@Global()
+@Module({})
+export class AppModule {
+  static with({ database, regions, log }: Services): DynamicModule {
+    const services = [
+      { provide: GLOBAL_DATABASE, useValue: database },
+      { provide: LOG, useValue: log },
+      { provide: Regions, useValue: regions },
+      { provide: Accounts, useValue: new Accounts(database) },
+    ];
+    return {
+      module: AppModule,
+      imports: [AccountsModule, ChannelsModule, DocumentationModule],
+      providers: services,
+      exports: services,
+    };
+  }
+}

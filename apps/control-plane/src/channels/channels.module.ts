@@ -1,0 +1,42 @@
+import type { Logger } from '@dormouse/bootstrap';
+import type { GlobalDatabase } from '@dormouse/database';
+import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Regions } from '../regions/regions.js';
+import { GLOBAL_DATABASE, LOG } from '../services.js';
+import { ChannelEntries } from './channel-entries.js';
+import { ChannelsController } from './channels.controller.js';
+import { Channels } from './channels.js';
+import { UnsettledChannels } from './unsettled-channels.js';
+
+@Module({
+  controllers: [ChannelsController],
+  providers: [
+    {
+      provide: ChannelEntries,
+      inject: [GLOBAL_DATABASE],
+      useFactory: (database: GlobalDatabase) => new ChannelEntries(database),
+    },
+    {
+      provide: Channels,
+      inject: [ChannelEntries, Regions, LOG],
+      useFactory: (entries: ChannelEntries, regions: Regions, log: Logger) => new Channels(entries, regions, log),
+    },
+    {
+      provide: UnsettledChannels,
+      inject: [ChannelEntries, Channels, Regions, LOG],
+      useFactory: (entries: ChannelEntries, channels: Channels, regions: Regions, log: Logger) =>
+        new UnsettledChannels(entries, channels, regions, log),
+    },
+  ],
+})
+export class ChannelsModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(private readonly unsettled: UnsettledChannels) {}
+
+  onApplicationBootstrap(): void {
+    this.unsettled.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.unsettled.stop();
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Channels live in two databases: the global entry (whose it is, where it lives) and the regional record (all else).
+ *
+ * Guarantees: customers see a channel only when both halves are there, and a deletion that was answered with success
+ * has reached both. Each change begins with the global row, marked unsettled, and ends by settling it:
+ * - create: entry (unsettled, unseen), regional record with the token's hash, settle, answer. If it fails or the process
+ *   dies before the settling, nobody ever saw the token: the channel is given up and its regional half deleted, by the
+ *   request itself or by `UnsettledChannels`.
+ * - delete: entry marked deleted (gone from every answer), regional record marked deleted (the token dies, edges forget
+ *   it within a second), settle. With the region away the answer is 503, the deletion stays begun, and it is finished by
+ *   the next DELETE or by `UnsettledChannels`. The worker is told, but not relied upon: it finds deleted channels in
+ *   its directory.
+ * A region that is away makes creating, deleting and rotating there fail with 503 and nothing else.
+ */
+import type { Logger } from '@dormouse/bootstrap';
+import type { ChannelRecord } from '@dormouse/channel-directory';
+import { hashToken, mintToken } from '@dormouse/channel-token';
+import { channelStatus, GatewayError, type Region } from '@dormouse/gateway-contract';
+import type {
+  ChannelDeleted,
+  ChannelEntry,
+  ChannelList,
+  ChannelWithToken,
+  CreateChannelBody,
+  ListChannelsQuery,
+  ManagedChannel,
+} from '@dormouse/management-contract';
+import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
+import type { ChannelEntries, ChannelEntryRow } from './channel-entries.js';
+
+/** A look at a channel does not wait longer for its region. */
+const STATUS_WITHIN_MS = 2_000;
+const RETRY_AFTER_S = 5;
+
+export class Channels {
+  constructor(
+    private readonly entries: ChannelEntries,
+    private readonly regions: Regions,
+    private readonly log: Logger,
+  ) {}
+
+  /** Makes a channel with a token of its own. @throws {GatewayError} 400 for a region that is not here, 503 if it is away */
+  async create(accountId: string, body: CreateChannelBody): Promise<ChannelWithToken> {
+    const link = this.#linkFor(body.region);
+    const entry = await this.entries.begin({ accountId, region: link.region, name: body.name });
+    const token = mintToken(link.region);
+    try {
+      const record = await link.ask(async (directory) =>
+        directory.create({
+          id: entry.id,
+          accountId,
+          name: entry.name,
+          tokenHash: hashToken(token),
+          shard: await directory.pickShard(link.shardCount),
+        }),
+      );
+      if (!(await this.entries.settleCreation(entry.id))) throw new Error('given up meanwhile: it took too long');
+      return { channel: shown(entry, record), token };
+    } catch (error) {
+      await this.#giveUp(entry);
+      throw error instanceof RegionAwayError ? regionAway(error, 'nothing was created') : error;
+    }
+  }
+
+  async list(accountId: string, page: ListChannelsQuery): Promise<ChannelList> {
+    const { entries, total } = await this.entries.list(accountId, page);
+    return { channels: entries.map(shownEntry), count: page.count, total, offset: page.offset };
+  }
+
+  /** The channel with its present status, which is `unknown` while its region does not answer. @throws 404 */
+  async get(accountId: string, id: string): Promise<ManagedChannel> {
+    const entry = await this.#find(accountId, id);
+    try {
+      const record = await this.regions.link(entry.region)?.ask((directory) => directory.byId(id), STATUS_WITHIN_MS);
+      return shown(entry, record);
+    } catch (error) {
+      this.log.warn({ err: error, channelId: id }, 'status of a channel is not known');
+      return shown(entry, undefined);
+    }
+  }
+
+  /** Replaces the token. @throws 404; 503 when the region is away, and then either token may be the valid one */
+  async rotateToken(accountId: string, id: string): Promise<ChannelWithToken> {
+    const entry = await this.#find(accountId, id);
+    const link = this.#linkOf(entry);
+    const token = mintToken(entry.region);
+    const record = await link
+      .ask(async (directory) => ((await directory.rotateToken(id, hashToken(token))) ? directory.byId(id) : undefined))
+      .catch((error: unknown) => {
+        throw regionAway(error, 'ask again: the old token may or may not work until then');
+      });
+    if (!record) throw channelNotFound();
+    await link.announceChange(id);
+    return { channel: shown(entry, record), token };
+  }
+
+  /** Deletes a channel; asked again after a 503 it goes on. @throws 404; 503 when the region is away */
+  async delete(accountId: string, id: string, requestId: string): Promise<ChannelDeleted> {
+    const entry = await this.entries.beginDeletion(accountId, id);
+    if (!entry) throw channelNotFound();
+    try {
+      return { success: true, unlinked: await this.finishDeletion(entry, requestId) };
+    } catch (error) {
+      if (!(error instanceof RegionAwayError)) throw error;
+      throw regionAway(error, 'the deletion has begun and ends when the region is back');
+    }
+  }
+
+  /**
+   * Deletes the regional half of a channel whose entry is marked deleted, settles it and tells the worker. Doing it again
+   * is harmless. @returns whether a worker has ended the session @throws {RegionAwayError}
+   */
+  async finishDeletion(entry: ChannelEntryRow, requestId: string): Promise<boolean> {
+    const link = this.#linkOf(entry);
+    const record = await link.ask(async (directory) => {
+      await directory.markDeleted(entry.id);
+      return directory.byId(entry.id);
+    });
+    await this.entries.settleDeletion(entry.id);
+    if (!record) return true; // it had no regional half, so no session either
+    await link.announceChange(entry.id);
+    return link.endSession(record, requestId);
+  }
+
+  async #find(accountId: string, id: string): Promise<ChannelEntryRow> {
+    const entry = await this.entries.find(accountId, id);
+    if (!entry) throw channelNotFound();
+    return entry;
+  }
+
+  /** What cannot be undone now is undone by `UnsettledChannels`. */
+  async #giveUp(entry: ChannelEntryRow): Promise<void> {
+    try {
+      await this.entries.giveUp(entry.id);
+      await this.finishDeletion(entry, entry.id);
+    } catch (error) {
+      this.log.warn({ err: error, channelId: entry.id }, 'a half-made channel is left to be cleaned up');
+    }
+  }
+
+  #linkFor(region: Region | undefined): RegionLink {
+    const names = this.regions.names;
+    const link = this.regions.link(region ?? names[0] ?? '');
+    if (!link) throw new GatewayError(400, { details: `region: must be one of ${names.join(', ')}` });
+    return link;
+  }
+
+  /** @throws {RegionAwayError} for a region that this installation no longer knows */
+  #linkOf(entry: ChannelEntryRow): RegionLink {
+    const link = this.regions.link(entry.region);
+    if (!link) throw new RegionAwayError(entry.region);
+    return link;
+  }
+}
+
+function channelNotFound(): GatewayError {
+  return new GatewayError(404, { message: 'channel not found' });
+}
+
+function regionAway(cause: unknown, details: string): GatewayError {
+  const facts = { message: 'region does not answer', details, retryAfterS: RETRY_AFTER_S };
+  return new GatewayError(503, facts, { cause });
+}
+
+function shownEntry(entry: ChannelEntryRow): ChannelEntry {
+  return {
+    id: entry.id,
+    name: entry.name,
+    region: entry.region,
+    created_at: Math.floor(entry.createdAtMs / 1_000),
+  };
+}
+
+function shown(entry: ChannelEntryRow, record: ChannelRecord | undefined): ManagedChannel {
+  if (!record) return { ...shownEntry(entry), status: { text: 'unknown' } };
+  const { session, settings, standing } = record;
+  return {
+    ...shownEntry(entry),
+    status: channelStatus(session, { legacyText: settings.legacy_status_text ?? false }),
+    standing,
+    ...(session.phone === null ? {} : { phone: session.phone }),
+  };
+}

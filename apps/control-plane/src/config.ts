@@ -1,0 +1,54 @@
+import { readConfig, variable } from '@dormouse/bootstrap';
+import { REGIONS, type Region } from '@dormouse/gateway-contract';
+import { z } from 'zod';
+
+const region = z.object({
+  databaseUrl: variable.url('postgresql', 'postgres'),
+  redisUrl: variable.url('redis', 'rediss'),
+  shardCount: z.int().min(1).max(4_096),
+});
+export type RegionAddress = z.output<typeof region>;
+
+const schema = z
+  .object({
+    /** Where to listen. */
+    PORT: variable.port().default(3_100),
+    HOST: z.string().default('0.0.0.0'),
+    LOG_LEVEL: variable.logLevel().default('info'),
+    /** Accounts, their keys, and in which region each channel lives. */
+    GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
+    /** JSON: region to `{"databaseUrl", "redisUrl", "shardCount"}`. A channel created without a region goes to the first. */
+    REGIONS: variable.json(z.partialRecord(z.enum(REGIONS), region)),
+    /** Connections to the global database, and to each region's. */
+    DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
+    /** Where the documentation lives: errors link to its errors page. */
+    DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+    /** Whom an error tells customers to write to. */
+    SUPPORT_ADDRESS: z.string().default('support@example.com'),
+  })
+  .transform((env) => ({
+    listen: { port: env.PORT, host: env.HOST },
+    logLevel: env.LOG_LEVEL,
+    globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
+    regions: new Map(Object.entries(env.REGIONS) as [Region, RegionAddress][]),
+    site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
+  }))
+  .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });
+
+export type ControlPlaneConfig = z.output<typeof schema>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @throws {ConfigError} naming every variable that is wrong */
+export function controlPlaneConfig(environment: Environment = process.env): ControlPlaneConfig {
+  return readConfig(schema, environment);
+}
+
+const createAccountSchema = z
+  .object({ GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres') })
+  .transform((env) => ({ globalDatabaseUrl: env.GLOBAL_DATABASE_URL }));
+
+/** What the command that creates accounts needs. @throws {ConfigError} */
+export function createAccountConfig(environment: Environment = process.env): { globalDatabaseUrl: string } {
+  return readConfig(createAccountSchema, environment);
+}

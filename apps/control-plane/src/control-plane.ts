@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import { NestLog, Probes, requestIdFrom, type Logger, type RunningServer } from '@dormouse/bootstrap';
+import { openGlobalDatabase } from '@dormouse/database';
+import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule, type Services } from './app.module.js';
+import type { ControlPlaneConfig } from './config.js';
+import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
+import { readJsonBodies } from './http/json-body.js';
+import { answerProbes, logRequests } from './http/request-log.js';
+import { Regions } from './regions/regions.js';
+
+const MAX_BODY_BYTES = 65_536;
+/** Longer than load balancers keep an idle connection, so that they, not we, end it. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** The Nest application, complete but not listening. */
+export async function createApp(
+  services: Services,
+  { site, probes }: { site: Site; probes: Probes },
+): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 1_024 },
+    genReqId: ({ headers }: IncomingMessage) => requestIdFrom(headers['x-request-id']),
+    requestIdHeader: false,
+    bodyLimit: MAX_BODY_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    skipMiddie: true,
+  });
+  const fastify = adapter.getInstance();
+  logRequests(fastify, { log: services.log, probes });
+  answerProbes(fastify, probes);
+  readJsonBodies(fastify);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(services), adapter, {
+    logger: new NestLog(services.log),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.setGlobalPrefix(MANAGEMENT_PREFIX);
+  app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log));
+  return app;
+}
+
+/** Opens everything and listens. Neither the global database nor a region need be there for that. */
+export async function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
+  const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'control-plane' });
+  const regions = new Regions(config.regions, log);
+  const isThere = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
+  // Only the global database counts: a region that is away makes some answers 503, not this process unfit.
+  const probes = new Probes({ app: 'control-plane', checks: { database: isThere } });
+  const app = await createApp({ database, regions, log }, { site: config.site, probes });
+  await app.listen(config.listen.port, config.listen.host);
+  return {
+    url: (await app.getUrl()).replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
+    drain: async () => {
+      probes.startDraining();
+      await app.close();
+      await regions.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { Logger, Probes } from '@dormouse/bootstrap';
+import type { FastifyInstance } from 'fastify';
+import { Histogram } from 'prom-client';
+
+/** Puts the request id on every answer and one line and one measurement for each into log and metrics: no ids, no bodies. */
+export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Logger; probes: Probes }): void {
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [probes.metrics],
+  });
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    if (probes.draining) void reply.header('connection', 'close');
+    done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { method, account } = request;
+    const route = request.routeOptions.url ?? 'unlisted';
+    const status = reply.raw.statusCode;
+    durations.observe({ method, route, status }, reply.elapsedTime / 1_000);
+    const facts = { requestId: request.id, accountId: account?.id, method, route, status };
+    if (!PROBES.has(route)) log.info({ ...facts, elapsedMs: Math.round(reply.elapsedTime) }, 'request');
+    done();
+  });
+}
+
+const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** The probes' paths; they need no account key. */
+export function answerProbes(fastify: FastifyInstance, probes: Probes): void {
+  for (const path of PROBES) {
+    fastify.get(path, async (_request, reply) => {
+      const answer = await probes.answer(path);
+      return reply
+        .code(answer?.status ?? 404)
+        .header('content-type', answer?.contentType ?? 'text/plain')
+        .send(answer?.body);
+    });
+  }
+}

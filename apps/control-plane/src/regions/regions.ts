@@ -1,0 +1,132 @@
+/**
+ * The regions as the control plane reaches them: database, channel directory, Redis, commands.
+ *
+ * A region may be away. Asking it is bounded in time and ends in {@link RegionAwayError}; everything global goes on.
+ * Redis is used for signals and for telling workers only: without it both come later by themselves.
+ */
+import type { Logger } from '@dormouse/bootstrap';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { GatewayError, type Region } from '@dormouse/gateway-contract';
+import { CommandClient, publishChannelChanged } from '@dormouse/queues';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import type { RegionAddress } from '../config.js';
+
+/** The region did not answer, or not in time: whether it did what it was asked is not known. */
+export class RegionAwayError extends Error {
+  constructor(
+    readonly region: Region,
+    options?: ErrorOptions,
+  ) {
+    super(`region ${region} does not answer`, options);
+    this.name = 'RegionAwayError';
+  }
+}
+
+/** How long a worker has for the deletion of a session while the customer waits. It does it later otherwise. */
+const WORKER_STARTS_WITHIN_MS = 2_000;
+const WORKER_ANSWERS_WITHIN_MS = 6_000;
+/** Connections of the control plane to one region. */
+const CONNECTIONS = 5;
+const STATEMENT_TIMEOUT_MS = 5_000;
+
+export class RegionLink {
+  readonly #database: RegionalDatabase;
+  readonly #redis: Redis;
+  readonly #commands: CommandClient;
+  readonly #directory: ChannelDirectory;
+
+  constructor(
+    readonly region: Region,
+    private readonly address: RegionAddress,
+    private readonly log: Logger,
+  ) {
+    this.#database = openRegionalDatabase({
+      url: address.databaseUrl,
+      applicationName: 'control-plane',
+      maxConnections: CONNECTIONS,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
+    this.#redis = openRedis({ url: address.redisUrl, name: `control-plane:${region}`, whenAway: 'fail', log });
+    this.#commands = new CommandClient({ redisUrl: address.redisUrl, log });
+    // Nothing is remembered here: customers see what they have just changed.
+    this.#directory = new ChannelDirectory({ database: this.#database, cacheMs: 0 });
+  }
+
+  get shardCount(): number {
+    return this.address.shardCount;
+  }
+
+  /**
+   * Asks the region's directory.
+   * @throws {RegionAwayError} on any failure, or when it takes longer than `withinMs`
+   */
+  async ask<T>(work: (directory: ChannelDirectory) => Promise<T>, withinMs = 10_000): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new RegionAwayError(this.region)), withinMs);
+    });
+    try {
+      return await Promise.race([work(this.#directory), late]);
+    } catch (error) {
+      throw error instanceof RegionAwayError ? error : new RegionAwayError(this.region, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Tells whoever remembers the channel that its record changed. Without Redis they notice within a second or so. */
+  async announceChange(channelId: string): Promise<void> {
+    await publishChannelChanged(this.#redis, channelId).catch(() => undefined);
+  }
+
+  /**
+   * Has the owner of the channel unlink the number and forget its session.
+   * @returns false when no worker did it in time; it is then up to the owner to find the deleted channel in its directory
+   */
+  async endSession(channel: { id: string; shard: number }, requestId: string): Promise<boolean> {
+    try {
+      await this.#commands.call(
+        channel,
+        'channel.delete',
+        {},
+        {
+          requestId,
+          startWithinMs: WORKER_STARTS_WITHIN_MS,
+          answerWithinMs: WORKER_ANSWERS_WITHIN_MS,
+        },
+      );
+      return true;
+    } catch (error) {
+      const status = error instanceof GatewayError ? error.status : undefined;
+      this.log.info({ channelId: channel.id, requestId, status }, 'no worker has ended the session yet');
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#commands.close(), closeRedis(this.#redis), this.#database.close()]);
+  }
+}
+
+export class Regions {
+  readonly #links: ReadonlyMap<Region, RegionLink>;
+
+  constructor(addresses: ReadonlyMap<Region, RegionAddress>, log: Logger) {
+    this.#links = new Map([...addresses].map(([region, address]) => [region, new RegionLink(region, address, log)]));
+  }
+
+  /** The regions of this installation; the first is the one for channels that name none. */
+  get names(): Region[] {
+    return [...this.#links.keys()];
+  }
+
+  /** The link of a region, or undefined when it is not part of this installation. */
+  link(region: string): RegionLink | undefined {
+    return [...this.#links.values()].find((link) => link.region === region);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+  }
+}

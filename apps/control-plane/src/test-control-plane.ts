@@ -1,0 +1,109 @@
+import { openLog, Probes } from '@dormouse/bootstrap';
+import {
+  openGlobalDatabase,
+  openRegionalDatabase,
+  type GlobalDatabase,
+  type RegionalDatabase,
+} from '@dormouse/database';
+import type { Region } from '@dormouse/gateway-contract';
+import { claimTestRedis, createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Accounts, type MintedKey } from './accounts/accounts.js';
+import { ChannelEntries } from './channels/channel-entries.js';
+import { Channels } from './channels/channels.js';
+import { UnsettledChannels } from './channels/unsettled-channels.js';
+import type { RegionAddress } from './config.js';
+import { createApp } from './control-plane.js';
+import { Regions } from './regions/regions.js';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  body: Record<string, unknown>;
+}
+
+/** Nobody listens there: a region that is away. */
+const AWAY = 'postgresql://nobody@127.0.0.1:9/away';
+export const SHARD_COUNT = 4;
+
+/** A control plane for specs with databases of its own, one region (`sg`) that is there and one (`eu`) that is away. */
+export class RunningControlPlane {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    readonly database: GlobalDatabase,
+    readonly regional: RegionalDatabase,
+    readonly regions: Regions,
+    readonly accounts: Accounts,
+    readonly redisUrl: string,
+    readonly logged: string[],
+    private readonly stores: TestStore[],
+  ) {}
+
+  static async open(): Promise<RunningControlPlane> {
+    const [globalStore, regionalStore, redisStore] = await Promise.all([
+      createTestDatabase('global'),
+      createTestDatabase('regional'),
+      claimTestRedis(),
+    ]);
+    const logged: string[] = [];
+    const log = openLog({ name: 'control-plane', destination: { write: (line) => void logged.push(line) } });
+    const redisUrl = redisStore.url;
+    const addresses = new Map<Region, RegionAddress>([
+      ['sg', { databaseUrl: regionalStore.url, redisUrl, shardCount: SHARD_COUNT }],
+      ['eu', { databaseUrl: AWAY, redisUrl, shardCount: SHARD_COUNT }],
+    ]);
+    const database = openGlobalDatabase({ url: globalStore.url, applicationName: 'control-plane-spec' });
+    const regional = openRegionalDatabase({ url: regionalStore.url, applicationName: 'control-plane-spec' });
+    const regions = new Regions(addresses, log);
+    const probes = new Probes({ app: 'control-plane', checks: {} });
+    const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
+    const app = await createApp({ database, regions, log }, { site, probes });
+    await app.init();
+    const stores = [globalStore, regionalStore, redisStore];
+    const accounts = new Accounts(database);
+    return new RunningControlPlane(app, database, regional, regions, accounts, redisUrl, logged, stores);
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    await this.regions.close();
+    await Promise.all([this.database.close(), this.regional.close()]);
+    await Promise.all(this.stores.map((store) => store.drop()));
+  }
+
+  async newAccount(): Promise<MintedKey> {
+    return this.accounts.create('Spec');
+  }
+
+  /** Makes a request as the holder of a key. */
+  async call(
+    key: string | undefined,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    options: { body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const response = await this.app.inject({
+      method,
+      url: path,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(options.body === undefined
+        ? {}
+        : { payload: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
+    });
+    const body: unknown = response.payload === '' ? {} : JSON.parse(response.payload);
+    return { status: response.statusCode, headers: response.headers, body: body as Answer['body'] };
+  }
+
+  /** What the process does by itself every few seconds, done now and for entries of any age. */
+  async settleNow(): Promise<void> {
+    const log = openLog({ name: 'spec', level: 'silent' });
+    const entries = new ChannelEntries(this.database);
+    const channels = new Channels(entries, this.regions, log);
+    const settings = { everyMs: 60_000, olderThanMs: -1_000 };
+    await new UnsettledChannels(entries, channels, this.regions, log, settings).settle();
+  }
+}

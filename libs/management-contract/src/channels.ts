@@ -1,0 +1,81 @@
+import { REGIONS } from '@dormouse/gateway-contract';
+import { z } from 'zod';
+
+/** Body of POST /api/v1/channels. */
+export const createChannelBody = z.object({
+  /** For people; need not be unique. */
+  name: z.string().trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
+  /** Where the channel lives, for ever. Absent: the service's first region. */
+  region: z.enum(REGIONS).optional(),
+});
+export type CreateChannelBody = z.output<typeof createChannelBody>;
+
+const wholeNumber = (low: number, high: number, standard: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= low && value <= high, `must be between ${low} and ${high}`)
+    .default(standard);
+
+/** Query of GET /api/v1/channels. */
+export const listChannelsQuery = z.object({
+  count: wholeNumber(1, 500, 100),
+  offset: wholeNumber(0, 999_999_999, 0),
+});
+export type ListChannelsQuery = z.output<typeof listChannelsQuery>;
+
+/** What can be said of a channel without asking its region. */
+export const channelEntry = z.object({
+  /** `WORD-XXXXX`; also `channel_id` in webhooks. */
+  id: z.string(),
+  name: z.string(),
+  region: z.enum(REGIONS),
+  /** Epoch seconds. */
+  created_at: z.int(),
+});
+export type ChannelEntry = z.output<typeof channelEntry>;
+
+/** As `status` of the gateway's GET /health; `unknown`, without a code, while the region does not answer. */
+export const channelStatusShape = z.object({
+  code: z.int().optional(),
+  text: z.string(),
+  hibernated: z.literal(true).optional(),
+});
+
+/** A channel with what its region knows of it. */
+export const channelRecord = channelEntry.extend({
+  status: channelStatusShape,
+  /** `good`, or why the channel may not be billed. */
+  standing: z.enum(['good', 'past_due', 'over_free_allowance']).optional(),
+  /** Digits of the linked number. */
+  phone: z.string().optional(),
+});
+export type ManagedChannel = z.output<typeof channelRecord>;
+
+/** Answer of POST /api/v1/channels and of POST /api/v1/channels/{id}/token. */
+export const channelWithToken = z.object({
+  channel: channelRecord,
+  /** Opens the gateway for this channel. Shown here and never again. */
+  token: z.string(),
+});
+export type ChannelWithToken = z.output<typeof channelWithToken>;
+
+/** Answer of GET /api/v1/channels, newest first. */
+export const channelList = z.object({
+  channels: z.array(channelEntry),
+  /** As asked for. */
+  count: z.int(),
+  /** All channels of the account. */
+  total: z.int(),
+  offset: z.int(),
+});
+export type ChannelList = z.output<typeof channelList>;
+
+/** Answer of DELETE /api/v1/channels/{id}. */
+export const channelDeleted = z.object({
+  success: z.literal(true),
+  /** True when the number was unlinked by now; else it is as soon as a worker of the region gets to it. */
+  unlinked: z.boolean(),
+});
+export type ChannelDeleted = z.output<typeof channelDeleted>;

@@ -1,0 +1,5 @@
+export * from './account.js';
+export * from './channels.js';
+export * from './error-envelope.js';
+export * from './openapi.js';
+export * from './operations.js';

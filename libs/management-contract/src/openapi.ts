@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { errorBody } from './error-envelope.js';
+import { MANAGEMENT_PREFIX, OPERATIONS, type Operation } from './operations.js';
+
+type Json = Record<string, unknown>;
+
+/** The management API as an OpenAPI 3.1 document, made from the schemas that validate it. */
+export function managementOpenApi(): Json {
+  const paths: Record<string, Json> = {};
+  for (const [operationId, operation] of Object.entries<Operation>(OPERATIONS)) {
+    const path = MANAGEMENT_PREFIX + operation.path;
+    paths[path] = { ...paths[path], [operation.method]: { operationId, ...describe(operation) } };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Dormouse management API', version: '1' },
+    security: [{ accountKey: [] }],
+    paths,
+    components: { securitySchemes: { accountKey: { type: 'http', scheme: 'bearer' } } },
+  };
+}
+
+function describe(operation: Operation): Json {
+  const failures = [400, 401, ...operation.failures, 502];
+  return {
+    summary: operation.summary,
+    parameters: [...pathParameters(operation.path), ...queryParameters(operation.query)],
+    ...(operation.body ? { requestBody: { required: true, content: jsonOf(operation.body, 'input') } } : {}),
+    responses: {
+      [operation.status]: { description: 'Done', content: jsonOf(operation.answer, 'output') },
+      ...Object.fromEntries(
+        failures.map((status) => [status, { description: 'Not done', content: jsonOf(errorBody, 'output') }]),
+      ),
+    },
+  };
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters(query: z.ZodObject | undefined): Json[] {
+  return Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: jsonSchema(schema as z.ZodType, 'input'),
+  }));
+}
+
+function jsonOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  return { 'application/json': { schema: jsonSchema(schema, io) } };
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  return rest;
+}
