@@ -62,7 +62,7 @@ describe('the process register', () => {
   it('does not take a process that got the same id for one of its own', async () => {
     const other = spawn('sleep', ['602'], { stdio: 'ignore' });
     launchers.push(other);
-    const entry = { name: 'x', pid: other.pid, startedAt: '1', stopSignal: 'SIGTERM' };
+    const entry = { name: 'x', pid: other.pid, startedAt: '1', stopSignal: 'SIGTERM', isStore: false };
     const data = mkdtempSync(join(dir, 'data-'));
     writeFileSync(join(data, 'processes.json'), JSON.stringify([entry]));
     (await ProcessRegister.open(data)).close();

@@ -15,14 +15,18 @@ interface RegisteredProcess {
   pid: number;
   startedAt: string;
   stopSignal: NodeJS.Signals;
+  /** Others write to it: it ends after them. */
+  isStore: boolean;
 }
 
 export interface ChildOptions extends SpawnOptions {
   /** Asks for a clean end; PostgreSQL wants SIGINT, everything else SIGTERM. */
   stopSignal?: NodeJS.Signals;
+  /** Others write to it: among orphans it ends after them. */
+  isStore?: boolean;
 }
 
-const ORPHAN_GRACE_MS = 10_000;
+const ORPHAN_GRACE_MS = 7_000;
 // A plain script of the build, also when this file runs from its source.
 const WATCHDOG = fileURLToPath(new URL('../dist/watchdog.js', import.meta.url));
 
@@ -127,13 +131,17 @@ export class ProcessRegister {
     }
   }
 
-  /** Stops the registered processes of a folder that still run, newest first: apps close before their stores. */
+  /** Stops the registered processes of a folder that still run: the apps, then the stores they write to. */
   static async stopOrphans(dataDir: string): Promise<void> {
-    const orphans = readEntries(join(dataDir, 'processes.json')).reverse();
-    for (const orphan of orphans.filter((entry) => processStartedAt(entry.pid) === entry.startedAt)) {
+    const orphans = readEntries(join(dataDir, 'processes.json')).filter(
+      (entry) => processStartedAt(entry.pid) === entry.startedAt,
+    );
+    const stop = async (orphan: RegisteredProcess): Promise<void> => {
       signal(orphan.pid, orphan.stopSignal);
       if (!(await ended(orphan, ORPHAN_GRACE_MS))) signalGroup(orphan.pid, 'SIGKILL');
-    }
+    };
+    await Promise.all(orphans.filter(({ isStore }) => !isStore).map(stop));
+    await Promise.all(orphans.filter(({ isStore }) => isStore).map(stop));
   }
 
   /** The watchdog waits for the end of its standard input, which the system closes when this process is gone. */
@@ -157,14 +165,14 @@ export class ProcessRegister {
    * @throws when the command cannot be started
    */
   spawn(name: string, command: string, args: readonly string[], options: ChildOptions): ChildProcess & { pid: number } {
-    const { stopSignal = 'SIGTERM', ...spawnOptions } = options;
+    const { stopSignal = 'SIGTERM', isStore = false, ...spawnOptions } = options;
     const child = spawn(command, args, { ...spawnOptions, detached: true });
     const pid = child.pid;
     if (pid === undefined) {
       child.once('error', () => undefined);
       throw new Error(`${name} cannot be started: ${command}`);
     }
-    const entry = { name, pid, startedAt: processStartedAt(pid) ?? '', stopSignal };
+    const entry = { name, pid, startedAt: processStartedAt(pid) ?? '', stopSignal, isStore };
     this.#entries.push(entry);
     this.#save();
     child.once('exit', () => {

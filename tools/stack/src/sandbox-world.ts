@@ -55,7 +55,7 @@ async function untilConnected(stack: Stack, token: string): Promise<void> {
   while (Date.now() < deadline) {
     text = await healthText(stack, token);
     if (text === 'connected') return;
-    await new Promise((wake) => setTimeout(wake, 100));
+    await new Promise((wake) => setTimeout(wake, 250));
   }
   throw new Error(`The sandbox's channel is not connected after ${CONNECTED_WITHIN_MS / 1000} s, but ${text}.`);
 }

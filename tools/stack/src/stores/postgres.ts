@@ -242,7 +242,7 @@ async function launch(options: PostgresOptions, binary: string, launch: Launch):
     'postgres',
     binary,
     serverArguments(launch.data, launch.port, options.durable),
-    { ...launch.account, cwd: '/', stdio: ['ignore', log, log], stopSignal: 'SIGINT' }, // SIGINT: fast shutdown
+    { ...launch.account, cwd: '/', stdio: ['ignore', log, log], stopSignal: 'SIGINT', isStore: true }, // SIGINT: fast shutdown
   );
   const exited = new Promise<string>((resolve) => child.once('exit', (code, sig) => resolve(String(sig ?? code))));
   const url = (database: string): string => `postgresql://postgres@127.0.0.1:${launch.port}/${database}`;

@@ -109,7 +109,10 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const logFile = join(options.dir, 'redis.log');
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
     const port = await choosePort(...(attempt === 1 ? (options.ports ?? []) : []));
-    const child = options.register.spawn('redis', binary, serverArguments(options, port, logFile), { stdio: 'ignore' });
+    const child = options.register.spawn('redis', binary, serverArguments(options, port, logFile), {
+      stdio: 'ignore',
+      isStore: true,
+    });
     const exited = new Promise<string>((resolve) => child.once('exit', (code, sig) => resolve(String(sig ?? code))));
     const url = `redis://127.0.0.1:${port}`;
     const deadline = Date.now() + START_TIMEOUT_MS;
