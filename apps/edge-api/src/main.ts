@@ -3,12 +3,13 @@ import { openLog, runServer } from '@dormouse/bootstrap';
 import { edgeConfig } from './config.js';
 import { openEdge } from './edge.js';
 
-const bootLog = openLog({ name: 'edge-api' });
+const log = openLog({ name: 'edge-api' });
 
 await runServer({
-  log: bootLog,
+  log,
   start: () => {
     const config = edgeConfig();
-    return openEdge(config, openLog({ name: 'edge-api', level: config.logLevel }));
+    log.level = config.logLevel;
+    return openEdge(config, log);
   },
 });

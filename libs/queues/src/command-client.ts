@@ -82,9 +82,11 @@ export class CommandClient {
     this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (message) => this.#hear(message));
   }
 
-  /** Resolves once the reply channel is heard. Calls before that end with 503. */
+  /** Resolves once calls can be made. Calls before that end with 503. */
   async start(): Promise<void> {
     await this.#replies.started;
+    if (this.#redis.status !== 'ready')
+      await new Promise<void>((resolve) => this.#redis.once('ready', () => resolve()));
   }
 
   /** Can a call be made at this moment? */
