@@ -12,7 +12,7 @@ describe('bad requests get the error envelope and a sentence that helps', () => 
   let token: string;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.start({ env: {} });
     const channel = await running.management.createChannel('envelopes');
     token = channel.token;
     client = running.client(token);
