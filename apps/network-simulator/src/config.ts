@@ -13,6 +13,18 @@ const environment = z.object({
   QR_NEXT_MS: z.coerce.number().int().positive().default(20_000),
   /** How many codes a linking screen gets. */
   QR_COUNT: z.coerce.number().int().positive().default(6),
+  /** How long a message can be edited. */
+  EDIT_WINDOW_SECONDS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(15 * 60),
+  /** How long a message can be deleted for everybody. */
+  DELETE_WINDOW_SECONDS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(60 * 3600),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -24,6 +36,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     host: set.HOST,
     dataDir: set.DATA_DIR,
     qr: { firstMs: set.QR_FIRST_MS, nextMs: set.QR_NEXT_MS, count: set.QR_COUNT },
+    windows: { editSeconds: set.EDIT_WINDOW_SECONDS, deleteSeconds: set.DELETE_WINDOW_SECONDS },
     logLevel: set.LOG_LEVEL,
   };
 }

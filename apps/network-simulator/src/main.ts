@@ -14,10 +14,11 @@ const simulator = await startSimulator({
   host: config.host,
   dataDir: config.dataDir,
   qr: config.qr,
+  windows: config.windows,
   log,
 });
-const { control, socketUrl, rootKey } = simulator;
-process.stdout.write(`${JSON.stringify({ listening: { control, socketUrl, rootKey } })}\n`);
+const { control, socketUrl, rootKey, certificateFile } = simulator;
+process.stdout.write(`${JSON.stringify({ listening: { control, socketUrl, rootKey, certificateFile } })}\n`);
 
 let stopping = false;
 function stop(): void {

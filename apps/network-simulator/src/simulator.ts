@@ -1,5 +1,7 @@
-import type { AddressInfo } from 'node:net';
+import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import { WebSocketServer } from 'ws';
@@ -7,7 +9,8 @@ import { controlServer } from './control/server.js';
 import { Connection, type ConnectionListener } from './network/connection.js';
 import { dispatch } from './network/dispatch.js';
 import { identify } from './network/login.js';
-import { Network, type QrTimings } from './network/network.js';
+import { Network, type ChangeWindows, type QrTimings } from './network/network.js';
+import { selfSigned, type TlsIdentity } from './serve/self-signed.js';
 import { Store } from './store/store.js';
 
 /** Everything has a default: `startSimulator({})` is a network in memory on a free port. */
@@ -17,50 +20,86 @@ export interface SimulatorOptions {
   /** Keeps the network in this directory. */
   dataDir?: string | undefined;
   qr?: Partial<QrTimings>;
+  windows?: Partial<ChangeWindows>;
   log?: Logger;
 }
 
 export interface Simulator {
   network: Network;
-  /** Base address of the control API. */
+  /** Base address of the control API; `https` works on the same port. */
   control: string;
-  /** Where clients connect; any other path works as well. */
+  /** Where clients connect; any other path works as well, and `wss`. */
   socketUrl: string;
   /** The root key that clients pin, base64 of 32 bytes. */
   rootKey: string;
+  /** The certificate of `https` and `wss`, as PEM, and a file that holds it (for NODE_EXTRA_CA_CERTS). */
+  certificate: string;
+  certificateFile: string;
   /** Closes every socket and writes what is not written yet. */
   stop(): Promise<void>;
 }
 
 const MAX_WS_MESSAGE_BYTES = 64 * 1024 * 1024;
+const TLS_FILE = 'tls.json';
+/** Hosts that clients reach by name when their traffic is led here. */
+const HOST_NAMES = ['localhost', 'mmg.whatsapp.net', 'web.whatsapp.com'];
 
-/** Starts a network with its control API and WebSocket on one port. */
+/** Starts a network with its control API, file host and WebSocket on one port. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const log = options.log ?? pino({ level: 'silent' });
   const store = new Store(options.dataDir, log);
-  const network = await Network.open(store, { qr: { firstMs: 60_000, nextMs: 20_000, count: 6, ...options.qr }, log });
+  const network = await Network.open(store, {
+    qr: { firstMs: 60_000, nextMs: 20_000, count: 6, ...options.qr },
+    windows: { editSeconds: 15 * 60, deleteSeconds: 60 * 3600, ...options.windows },
+    log,
+  });
   const host = options.host ?? '127.0.0.1';
-  const app = await controlServer(network, () => ({ socketUrl, rootKey }));
-  const sockets = acceptSockets(network);
-  app.server.on('upgrade', sockets.upgrade);
-  await app.listen({ host, port: options.port ?? 0 });
-  const { port } = app.server.address() as AddressInfo;
-  const control = `http://${host}:${port}`;
-  const socketUrl = `ws://${host}:${port}/ws/chat`;
+  const tls = await tlsIdentity(store, host);
   const rootKey = network.identity.root.public.toString('base64');
-  network.serveMediaAt(`${host}:${port}`);
+  const { app, port: server } = await controlServer(network, tls, () => ({ socketUrl, rootKey }));
+  const sockets = acceptSockets(network);
+  server.http.on('upgrade', sockets.upgrade);
+  await app.ready();
+  const port = await server.listen(host, options.port ?? 0);
+  const shownHost = host === '0.0.0.0' ? '127.0.0.1' : host;
+  const control = `http://${shownHost}:${port}`;
+  const socketUrl = `ws://${shownHost}:${port}/ws/chat`;
+  network.serveMediaAt(`${shownHost}:${port}`);
   return {
     network,
     control,
     socketUrl,
     rootKey,
+    certificate: tls.certificate,
+    certificateFile: await writeCertificate(options.dataDir, port, tls),
     stop: async () => {
       for (const connection of network.connections.all()) connection.cut();
       sockets.server.close();
+      await server.close();
       await app.close();
       await store.close();
     },
   };
+}
+
+async function tlsIdentity(store: Store, host: string): Promise<TlsIdentity> {
+  const kept = (await store.json(TLS_FILE)) as TlsIdentity | undefined;
+  if (kept) return kept;
+  const made = selfSigned(
+    HOST_NAMES,
+    [...new Set(['127.0.0.1', ...(/^[\d.]+$/.test(host) ? [host] : [])])],
+    new Date(),
+  );
+  store.save(TLS_FILE, () => made);
+  return made;
+}
+
+async function writeCertificate(dataDir: string | undefined, port: number, tls: TlsIdentity): Promise<string> {
+  const directory = dataDir ?? tmpdir();
+  const file = join(directory, dataDir === undefined ? `network-simulator-${port}.pem` : 'certificate.pem');
+  await mkdir(directory, { recursive: true });
+  await writeFile(file, tls.certificate);
+  return file;
 }
 
 function acceptSockets(network: Network): {
@@ -74,6 +113,7 @@ function acceptSockets(network: Network): {
     closed: (connection) => {
       network.pairingCodes.forget(connection);
       network.connections.closed(connection);
+      if (connection.account) network.presence.changed(connection.account);
     },
   };
   return {
@@ -81,7 +121,9 @@ function acceptSockets(network: Network): {
     upgrade: (request, socket, head) => {
       server.handleUpgrade(request, socket, head, (client) => {
         const { identity, certificates, log } = network;
-        network.connections.add(new Connection(client, identity.noise, certificates, listener, log));
+        const connection = new Connection(client, identity.noise, certificates, listener, log);
+        connection.lag = () => network.lagOf(connection);
+        network.connections.add(connection);
       });
     },
   };

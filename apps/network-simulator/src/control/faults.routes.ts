@@ -11,6 +11,9 @@ const place = {
   phone: z.string().optional(),
   device: z.number().int().positive().optional(),
 };
+/** The phone itself (device 0) included. */
+const anyDevice = { ...place, device: z.number().int().min(0).optional() };
+const count = z.number().int().positive().optional();
 const fault = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('drop'),
@@ -39,7 +42,42 @@ const fault = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('hold-acks'), ...place }),
   z.object({ kind: z.literal('silence'), ...place }),
+  z.object({ kind: z.literal('ban'), phone: z.string() }),
+  z.object({
+    kind: z.literal('refuse-iq'),
+    ...place,
+    xmlns: z.string().optional(),
+    code: z.number().int().default(500),
+    text: z.string().default('internal-server-error'),
+    count: z.number().int().positive().default(1),
+  }),
+  z.object({
+    kind: z.literal('delay'),
+    ...place,
+    ms: z.number().int().min(0),
+    jitterMs: z.number().int().min(0).default(0),
+    count,
+  }),
+  z.object({ kind: z.literal('corrupt-message'), ...anyDevice, count: z.number().int().positive().default(1) }),
+  z.object({ kind: z.literal('duplicate-message'), ...anyDevice, count: z.number().int().positive().default(1) }),
+  z.object({ kind: z.literal('placeholder'), ...place, count: z.number().int().positive().default(1) }),
+  z.object({
+    kind: z.literal('storm'),
+    ...place,
+    /** How often every connection is cut. */
+    times: z.number().int().min(1).max(1000).default(5),
+    everyMs: z.number().int().min(10).default(1000),
+  }),
   z.object({ kind: z.literal('make-unknown'), phone: z.string() }),
+  z.object({
+    kind: z.literal('expire-media'),
+    /** Of one file (as messages show it); all files when absent. */
+    directPath: z.string().optional(),
+    code: z.union([z.literal(404), z.literal(410)]).default(410),
+  }),
+  z.object({ kind: z.literal('refuse-upload'), code: z.number().int().default(500), count }),
+  z.object({ kind: z.literal('slow-media'), ms: z.number().int().min(1), count }),
+  z.object({ kind: z.literal('break-media'), count }),
   z.object({ kind: z.literal('lose-receipts'), ...place, count: z.number().int().positive().optional() }),
 ]);
 type Asked = z.infer<typeof fault>;
@@ -49,6 +87,8 @@ export function faultRoutes(app: FastifyInstance, network: Network): void {
   app.post('/faults', (request, reply) => {
     const asked = fault.parse(request.body);
     if (asked.kind === 'drop') return { dropped: drop(network, asked) };
+    if (asked.kind === 'storm') return storm(network, asked);
+    if (asked.kind === 'expire-media') return { expired: network.media.expire(asked.directPath, asked.code) };
     return reply.status(201).send(begin(network, asked));
   });
   app.get('/faults', () => network.faults.all());
@@ -59,10 +99,13 @@ export function faultRoutes(app: FastifyInstance, network: Network): void {
   });
 }
 
-function begin(network: Network, asked: Exclude<Asked, { kind: 'drop' }>): Fault {
+function begin(network: Network, asked: Exclude<Asked, { kind: 'drop' | 'expire-media' | 'storm' }>): Fault {
   if (asked.kind === 'hold-acks') {
     const held: Fault = network.faults.add(asked, () => releaseAcks(held.id));
     return held;
+  }
+  if (asked.kind === 'ban') {
+    for (const connection of connectionsAt(network, asked)) connection.end(streamError({ code: 403 }));
   }
   if (asked.kind !== 'silence') return network.faults.add(asked);
   const silenced = connectionsAt(network, asked);
@@ -79,6 +122,19 @@ function drop(network: Network, asked: Extract<Asked, { kind: 'drop' }>): number
     else connection.end(streamError(asked));
   }
   return dropped.length;
+}
+
+/** Cuts every connection again and again, as a flapping network does. */
+function storm(network: Network, asked: Extract<Asked, { kind: 'storm' }>): { times: number } {
+  let left = asked.times;
+  const cut = (): void => {
+    for (const connection of connectionsAt(network, asked)) connection.cut();
+    if (--left <= 0) clearInterval(timer);
+  };
+  const timer = setInterval(cut, asked.everyMs);
+  timer.unref();
+  cut();
+  return { times: asked.times };
 }
 
 function streamError({ code, conflict }: { code?: number | undefined; conflict?: string | undefined }): Node {

@@ -2,14 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
-import type { MessageFilter, PhoneMessage } from '../phone/message-log.js';
+import { download } from '../phone/attachments.js';
+import type { MessageFilter } from '../phone/message-log.js';
 import { chatName, type Phone } from '../phone/phone.js';
+import { draftBody, draftFrom } from './draft.js';
 import { accountOf, chatJid } from './lookup.js';
+import { shownMessage } from './shown-message.js';
 
 const MAX_WAIT_MS = 120_000;
 
 const atPhone = z.object({ phone: z.string() });
-const send = z.object({ to: z.string().min(1), text: z.string(), id: z.string().min(1).optional() });
+const atMessage = z.object({ phone: z.string(), id: z.string() });
 const status = z.enum(['pending', 'sent', 'delivered', 'read', 'played', 'error']);
 const filter = z.object({
   id: z.string().optional(),
@@ -18,46 +21,67 @@ const filter = z.object({
   type: z.string().optional(),
   fromMe: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]).optional(),
 });
-const wait = filter.extend({
-  status: status.optional(),
-  timeoutMs: z.number().int().min(0).max(MAX_WAIT_MS).default(10_000),
+const timeoutMs = z.number().int().min(0).max(MAX_WAIT_MS).default(10_000);
+const wait = filter.extend({ status: status.optional(), timeoutMs });
+const mark = z.object({ chat: z.string().min(1), ids: z.array(z.string()).optional() });
+const eventFilter = z.object({
+  kind: z.string().optional(),
+  what: z.string().optional(),
+  chat: z.string().optional(),
+  from: z.string().optional(),
 });
-const read = z.object({ chat: z.string().min(1), ids: z.array(z.string()).optional() });
 
-/** A message as the control API shows it: without the raw content. */
-export type ShownMessage = Omit<PhoneMessage, 'content' | 'wireChat' | 'wireAuthor'>;
-
-/** What phones send, receive and read. */
+/** What phones send, receive, read and notice. */
 export function messageRoutes(app: FastifyInstance, network: Network): void {
   const phoneAt = (params: unknown): Phone => network.phone(accountOf(network, atPhone.parse(params).phone));
+  const named = (chat: string): string => chatName(network, chatJid(chat));
   const normal = (given: z.infer<typeof filter>): MessageFilter => ({
     ...given,
-    chat: given.chat === undefined ? undefined : chatName(network, chatJid(given.chat)),
+    chat: given.chat === undefined ? undefined : named(given.chat),
   });
 
   app.post('/phones/:phone/messages', async (request, reply) => {
-    const { to, text, id } = send.parse(request.body);
-    const message = await phoneAt(request.params).sendText(chatJid(to), text, { id });
+    const body = draftBody.parse(request.body);
+    const draft = await draftFrom(body);
+    const message = await phoneAt(request.params).sendDraft(chatJid(body.to), draft, { id: body.id });
     return reply.status(201).send({ id: message.id });
   });
   app.get('/phones/:phone/messages', (request) => {
-    return phoneAt(request.params)
-      .messages.all(normal(filter.parse(request.query)))
-      .map(shown);
+    const found = phoneAt(request.params).messages.all(normal(filter.parse(request.query)));
+    return found.map((message) => shownMessage(network, message));
+  });
+  app.get('/phones/:phone/messages/:id/file', async (request, reply) => {
+    const { id } = atMessage.parse(request.params);
+    const message = phoneAt(request.params).messages.get(id);
+    if (!message) throw new Refusal(404, `The phone has no message ${id}.`);
+    const { bytes, mimetype } = await download(network, message);
+    return reply.header('content-type', mimetype).send(bytes);
   });
   app.post('/phones/:phone/messages/wait', async (request) => {
-    const { timeoutMs, status: atLeast, ...given } = wait.parse(request.body ?? {});
-    const message = await phoneAt(request.params).wait({ ...normal(given), status: atLeast }, timeoutMs);
-    if (!message) throw new Refusal(408, `No such message within ${timeoutMs} ms.`);
-    return shown(message);
+    const { timeoutMs: within, status: atLeast, ...given } = wait.parse(request.body ?? {});
+    const message = await phoneAt(request.params).wait({ ...normal(given), status: atLeast }, within);
+    if (!message) throw new Refusal(408, `No such message within ${within} ms.`);
+    return shownMessage(network, message);
   });
   app.post('/phones/:phone/read', (request) => {
-    const { chat, ids } = read.parse(request.body);
-    return { ids: phoneAt(request.params).read(chatName(network, chatJid(chat)), ids) };
+    const { chat, ids } = mark.parse(request.body);
+    return { ids: phoneAt(request.params).read(named(chat), ids) };
   });
-}
-
-function shown(message: PhoneMessage): ShownMessage {
-  const { content: _content, wireChat: _wireChat, wireAuthor: _wireAuthor, ...rest } = message;
-  return rest;
+  app.post('/phones/:phone/play', (request) => {
+    const { chat, ids } = mark.parse(request.body);
+    return { ids: phoneAt(request.params).play(named(chat), ids) };
+  });
+  app.get('/phones/:phone/events', (request) => {
+    const given = eventFilter.parse(request.query);
+    return phoneAt(request.params).events.all({ ...given, chat: given.chat && named(given.chat) });
+  });
+  app.post('/phones/:phone/events/wait', async (request) => {
+    const { timeoutMs: within, ...given } = eventFilter.extend({ timeoutMs }).parse(request.body ?? {});
+    const event = await phoneAt(request.params).events.wait(
+      { ...given, chat: given.chat && named(given.chat) },
+      within,
+    );
+    if (!event) throw new Refusal(408, `No such event within ${within} ms.`);
+    return event;
+  });
 }

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { z } from 'zod';
 import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { scanCode, unlink } from '../network/pairing.js';
 import { Refusal } from '../network/refusal.js';
+import { codeFrom } from './read-code.js';
 import { accountOf } from './lookup.js';
 
 const newPhone = z
@@ -15,8 +17,13 @@ const newPhone = z
     name: z.string().min(1).optional(),
   })
   .default({});
-const scan = z.object({ qr: z.string().min(1) });
-const settings = z.object({ autoDeliver: z.boolean().optional() });
+const scan = z
+  .object({ qr: z.string().min(1).optional(), png: z.string().min(1).optional(), url: z.url().optional() })
+  .refine(({ qr, png, url }) => qr ?? png ?? url, 'give qr, png or url');
+const settings = z.object({
+  autoDeliver: z.boolean().optional(),
+  historyFiles: z.enum(['large', 'always']).nullable().optional(),
+});
 const atPhone = z.object({ phone: z.string() });
 const atDevice = z.object({ phone: z.string(), device: z.coerce.number().int().positive() });
 
@@ -43,9 +50,22 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
   });
   app.post('/phones/:phone/scan', async (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
-    const device = await scanCode(network, account, scan.parse(request.body).qr);
+    const device = await scanCode(network, account, await codeFrom(scan.parse(request.body)));
     return { device: device.id };
   });
+  app.post('/phones/:phone/link-code', async (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    const { code } = z.object({ code: z.string().min(8) }).parse(request.body);
+    const device = await network.codeLinkings.enter(network, account, code.replace('-', '').toUpperCase());
+    return { device: device.id };
+  });
+  app.get('/codes', () =>
+    network.pairingCodes.waiting().map(({ connection, ref }) => ({
+      ref,
+      platform:
+        proto.DeviceProps.decode(connection.payload.devicePairingData?.deviceProps ?? new Uint8Array()).os ?? '',
+    })),
+  );
   app.post('/admin/mock-phone/scan-qr', async (request) => {
     const qr = z.string().min(1).parse(request.body);
     const account = network.accounts.add();
@@ -55,7 +75,10 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
   app.post('/phones/:phone/settings', (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
     const given = settings.parse(request.body);
-    return network.phone(account).configure(given.autoDeliver === undefined ? {} : { autoDeliver: given.autoDeliver });
+    return network.phone(account).configure({
+      ...(given.autoDeliver !== undefined && { autoDeliver: given.autoDeliver }),
+      ...(given.historyFiles !== undefined && { historyFiles: given.historyFiles ?? undefined }),
+    });
   });
   app.delete('/phones/:phone/devices/:device', (request) => {
     const { phone, device: id } = atDevice.parse(request.params);

@@ -1,11 +1,15 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { ZodError } from 'zod';
 import type { Network } from '../network/network.js';
+import { onePort, type OnePort } from '../serve/one-port.js';
+import type { TlsIdentity } from '../serve/self-signed.js';
 import { Refusal } from '../network/refusal.js';
 import { connectionRoutes } from './connections.routes.js';
 import { faultRoutes } from './faults.routes.js';
 import { groupRoutes } from './groups.routes.js';
+import { mediaRoutes } from '../media/media.routes.js';
 import { messageRoutes } from './messages.routes.js';
+import { profileRoutes } from './profile.routes.js';
 import { phoneRoutes } from './phones.routes.js';
 
 const MAX_BODY_BYTES = 100 * 1024 * 1024;
@@ -17,8 +21,20 @@ export interface NetworkAddress {
 }
 
 /** The control API. Every error is `{"error": "a sentence"}` with a 4xx or 5xx status. */
-export async function controlServer(network: Network, address: () => NetworkAddress): Promise<FastifyInstance> {
-  const app = fastify({ forceCloseConnections: true, bodyLimit: MAX_BODY_BYTES });
+export async function controlServer(
+  network: Network,
+  tls: TlsIdentity,
+  address: () => NetworkAddress,
+): Promise<{ app: FastifyInstance; port: OnePort }> {
+  let port: OnePort | undefined;
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    serverFactory: (handler) => {
+      port = onePort(handler, tls);
+      return port.http;
+    },
+  });
+  if (!port) throw new Error('The server was not made.');
   app.setErrorHandler(async (error, _request, reply) => {
     if (error instanceof Refusal) return reply.status(error.code).send({ error: error.text });
     if (error instanceof ZodError) {
@@ -36,12 +52,15 @@ export async function controlServer(network: Network, address: () => NetworkAddr
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.get('/health', () => ({ ok: true }));
   app.get('/network', address);
+  app.get('/certificate', (_request, reply) => reply.type('application/x-pem-file').send(tls.certificate));
   await app.register((scope) => phoneRoutes(scope, network));
+  await app.register((scope) => profileRoutes(scope, network));
   await app.register((scope) => messageRoutes(scope, network));
+  await app.register((scope) => mediaRoutes(scope, network));
   await app.register((scope) => groupRoutes(scope, network));
   await app.register((scope) => faultRoutes(scope, network));
   await app.register((scope) => connectionRoutes(scope, network));
-  return app;
+  return { app, port };
 }
 
 function statusOf(error: unknown): number {

@@ -2,7 +2,22 @@ import { randomUUID } from 'node:crypto';
 
 /** What can be made to go wrong and stays in force until it is used up or taken back. */
 export type FaultKind =
-  'refuse-connection' | 'refuse-send' | 'delay-acks' | 'hold-acks' | 'silence' | 'make-unknown' | 'lose-receipts';
+  | 'refuse-connection'
+  | 'refuse-send'
+  | 'delay-acks'
+  | 'hold-acks'
+  | 'silence'
+  | 'make-unknown'
+  | 'lose-receipts'
+  | 'refuse-iq'
+  | 'delay'
+  | 'ban'
+  | 'corrupt-message'
+  | 'duplicate-message'
+  | 'placeholder'
+  | 'refuse-upload'
+  | 'slow-media'
+  | 'break-media';
 
 export interface Fault {
   id: string;
@@ -15,14 +30,21 @@ export interface Fault {
   count?: number;
   /** For `refuse-connection` the failure reason, for `refuse-send` the error code of the refusal. */
   code?: number;
-  /** For `delay-acks`. */
+  /** For `delay-acks`, `delay` and `slow-media`. */
   ms?: number;
+  /** For `delay`: up to so much more, at random. */
+  jitterMs?: number;
+  /** For `refuse-iq`: only questions of this namespace. */
+  xmlns?: string;
+  /** For `refuse-iq`: the text of the error. */
+  text?: string;
 }
 
 /** Where something happens, to see which faults apply. */
 export interface Place {
   phone?: string | undefined;
   device?: number | undefined;
+  xmlns?: string | undefined;
 }
 
 /** The faults in force. */
@@ -50,12 +72,18 @@ export class Faults {
     return existed;
   }
 
+  /** Whether any fault is in force. */
+  get any(): boolean {
+    return this.inForce.size > 0;
+  }
+
   /** The oldest fault of this kind that applies here, without using it up. */
   find(kind: FaultKind, place: Place): Fault | undefined {
     if (this.inForce.size === 0) return undefined;
     for (const fault of this.inForce.values()) {
       if (fault.kind !== kind) continue;
       if (fault.phone !== undefined && fault.phone !== place.phone) continue;
+      if (fault.xmlns !== undefined && fault.xmlns !== place.xmlns) continue;
       if (fault.device !== undefined && fault.device !== place.device) continue;
       return fault;
     }

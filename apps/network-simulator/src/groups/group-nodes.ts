@@ -68,13 +68,20 @@ export function groupNode(network: Network, group: Group, extraParticipants: Nod
 }
 
 /** Tells all devices of these people (members, when absent) what somebody did in the group. */
-export function notifyGroup(network: Network, group: Group, actor: Account, what: Node, to = group.memberLids): void {
+export function notifyGroup(
+  network: Network,
+  group: Group,
+  actor: Account,
+  what: Node,
+  to = group.memberLids,
+  type = 'w:gp2',
+): void {
   const { jid, other } = memberNames(network, group, actor.lid);
   const byLid = group.state.addressing === 'lid';
   const notice = node(
     'notification',
     {
-      type: 'w:gp2',
+      type,
       from: group.jid,
       id: network.stanzaId(),
       t: network.timestamp(),

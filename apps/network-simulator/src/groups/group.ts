@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Picture } from '../network/pictures.js';
 
 export type GroupRole = 'superadmin' | 'admin' | 'member';
 
@@ -21,6 +22,7 @@ export interface GroupState {
   /** Joining by link waits for an admin. */
   approval: boolean;
   waiting: { lid: string; at: number }[];
+  picture?: Picture;
   inviteCode: string;
   /** Invitations for one person each, by code. */
   invitations: Record<string, { lid: string; by: string; until: number }>;

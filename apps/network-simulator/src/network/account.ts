@@ -1,7 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { formatJid, LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import { newKeyPair, sign, withType, type KeyPair } from '../wire/keys.js';
-import { newAppState, type AppState } from './app-state.js';
+import { newAppState, type AppState } from '../shared-state/collection.js';
+import type { Picture } from './pictures.js';
 import { Device, type DeviceState } from './device.js';
 
 /** The Signal keys of a phone. */
@@ -26,6 +27,7 @@ export interface AccountState {
   blocked: string[];
   disappearingSeconds: number;
   appState?: AppState;
+  picture?: Picture;
 }
 
 export const MAX_COMPANIONS = 4;

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Store } from '../store/store.js';
 import { LID_SERVER, parseJid } from '../wire/jid.js';
 import { Account, type AccountState } from './account.js';
+import { waysToName } from './typed-numbers.js';
 import type { Device, DeviceState } from './device.js';
 
 /** What one account's file holds; `phone` is the phone's own state, kept here untouched until the phone is used. */
@@ -49,6 +50,15 @@ export class Accounts {
 
   byNumber(phone: string): Account | undefined {
     return this.byPhone.get(phone);
+  }
+
+  /** Who a number means as people type it: country rules may name the same person otherwise. */
+  findTyped(digits: string): Account | undefined {
+    for (const name of waysToName(digits)) {
+      const account = this.byPhone.get(name);
+      if (account) return account;
+    }
+    return undefined;
   }
 
   /** Who an address names; the device part is ignored. */

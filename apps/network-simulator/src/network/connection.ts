@@ -32,6 +32,9 @@ export class Connection {
   available = false;
   /** No frame leaves or is listened to: the peer sees a dead line. */
   silent = false;
+  /** How long the line takes for the next stanza, there and back. */
+  lag: () => number = () => 0;
+  private heardUntil = 0;
   clientStatic: Buffer = Buffer.alloc(0);
   payload: proto.IClientPayload = {};
 
@@ -89,6 +92,21 @@ export class Connection {
     this.finish();
   }
 
+  /** Passes a stanza on, in order: at once, or after the delay of the line. */
+  private hear(stanza: Node): void {
+    const ms = this.lag();
+    const now = Date.now();
+    const at = Math.max(now + ms, this.heardUntil);
+    if (at <= now) {
+      this.listener.stanza(this, stanza);
+      return;
+    }
+    this.heardUntil = at;
+    setTimeout(() => {
+      if (!this.ended) this.listener.stanza(this, stanza);
+    }, at - now);
+  }
+
   private finish(): void {
     if (this.ended) return;
     this.ended = true;
@@ -109,7 +127,7 @@ export class Connection {
   private take(payload: Buffer): void {
     if (this.transport) {
       const stanza = decodeNode(this.transport.decrypt(payload));
-      if (!this.silent && !this.ended) this.listener.stanza(this, stanza);
+      if (!this.silent && !this.ended) this.hear(stanza);
       return;
     }
     if (!this.greeted) {

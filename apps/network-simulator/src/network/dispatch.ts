@@ -5,6 +5,8 @@ import { acceptMessage } from './acknowledge.js';
 import type { Connection } from './connection.js';
 import type { Device } from './device.js';
 import type { Network } from './network.js';
+import { hearCall } from './calls.js';
+import { hearTyping } from './presence.js';
 import { pairingAnswer } from './pairing.js';
 import { receiptIds, routeReceipt } from './receipts.js';
 
@@ -35,14 +37,22 @@ const handlers: Record<string, Handler> = {
       device.account.changed();
     }
   },
-  presence: (_network, connection, device, stanza) => {
-    const { type, name } = stanza.attrs;
-    if (type === 'available' || type === 'unavailable') connection.available = type === 'available';
+  presence: (network, connection, device, stanza) => {
+    const { type, name, to } = stanza.attrs;
+    if (type === 'subscribe') network.presence.subscribe(device, to ?? '');
+    if (type === 'available' || type === 'unavailable') {
+      connection.available = type === 'available';
+      network.presence.changed(device.account);
+    }
     if (name !== undefined && name !== '' && name !== device.account.name) {
       device.account.state.name = name;
       device.account.changed();
     }
   },
+  chatstate: (network, _connection, device, stanza) => {
+    hearTyping(network, { account: device.account, device: device.id }, stanza);
+  },
+  call: (network, connection, device, stanza) => hearCall(network, connection, device, stanza),
 };
 
 /** Takes one stanza of a client. */

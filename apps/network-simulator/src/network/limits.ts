@@ -7,6 +7,10 @@ const MINUTE_MS = 60_000;
 export class Limits {
   /** Questions about groups per account and minute; 0: any number. */
   groupQuestionsPerMinute = 0;
+  /** Changes of shared state in one answer; more are asked for again. */
+  patchesPerAnswer = 100;
+  /** A client that starts anew gets a snapshot file instead of more changes than this; 0: always the changes. */
+  snapshotAfterPatches = 0;
   private readonly asked = new Map<string, { count: number; fromMs: number }>();
 
   constructor(private readonly now: () => number) {}

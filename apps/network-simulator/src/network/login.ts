@@ -1,4 +1,5 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import { SERVER } from '../wire/jid.js';
 import { node } from '../wire/node.js';
 import type { Connection } from './connection.js';
 import type { Device } from './device.js';
@@ -11,6 +12,10 @@ export function identify(network: Network, connection: Connection, payload: prot
   const refused = network.faults.strike('refuse-connection', place);
   if (refused) {
     refuse(connection, refused.code ?? 503);
+    return;
+  }
+  if (network.faults.find('ban', place)) {
+    refuse(connection, 403);
     return;
   }
   if (payload.devicePairingData) {
@@ -43,6 +48,9 @@ function logIn(network: Network, connection: Connection, device: Device): void {
       creation: Math.floor(device.state.linkedAtMs / 1000).toString(),
     }),
   );
+  // What the client repeats in front of its next handshake, so that it is led to the same place.
+  const routing = node('edge_routing', {}, [node('routing_info', {}, Buffer.from(device.key))]);
+  connection.send(node('ib', { from: SERVER }, [routing]));
 }
 
 /**
@@ -57,5 +65,5 @@ export function activate(connection: Connection): void {
   waiting.forEach((stanza, index) => {
     connection.send({ ...stanza, attrs: { ...stanza.attrs, offline: String(index) } });
   });
-  connection.send(node('ib', { from: '@s.whatsapp.net' }, [node('offline', { count: String(waiting.length) })]));
+  connection.send(node('ib', { from: SERVER }, [node('offline', { count: String(waiting.length) })]));
 }

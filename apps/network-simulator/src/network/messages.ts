@@ -79,6 +79,8 @@ function deliverDirect(
   const to = stanza.attrs['to'] ?? '';
   const server = isLidJid(to) ? LID_SERVER : PHONE_SERVER;
   const other = server === LID_SERVER ? PHONE_SERVER : LID_SERVER;
+  // Whom somebody has blocked is not told so: the message goes nowhere.
+  if (target.state.blocked.includes(sender.account.lid)) return;
   const attrs: Record<string, string> = {
     ...messageBasics(network, sender, stanza),
     from: sender.account.jidLike(server, sender.device),

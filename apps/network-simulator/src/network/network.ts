@@ -1,14 +1,20 @@
 import type { Logger } from 'pino';
 import { Faults } from '../faults/faults.js';
+import type { PhoneEvent } from '../phone/event-log.js';
 import { Phone } from '../phone/phone.js';
 import type { Store } from '../store/store.js';
 import { certificateChain, newServerIdentity, type ServerIdentity } from '../wire/certificate.js';
 import type { Node } from '../wire/node.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
+import type { Connection } from './connection.js';
 import { Connections } from './connections.js';
 import { Groups } from '../groups/groups.js';
+import { MediaStore } from '../media/media-store.js';
+import { underFaults } from './delivery-faults.js';
 import { Limits } from './limits.js';
+import { Presence } from './presence.js';
+import { CodeLinkings } from './pairing-by-code.js';
 import { PairingCodes } from './pairing-codes.js';
 
 /** How long the codes of a linking screen live. */
@@ -21,8 +27,15 @@ export interface QrTimings {
   count: number;
 }
 
+/** How long after sending a message can be changed. */
+export interface ChangeWindows {
+  editSeconds: number;
+  deleteSeconds: number;
+}
+
 export interface NetworkOptions {
   qr: QrTimings;
+  windows: ChangeWindows;
   log: Logger;
   now?: () => number;
 }
@@ -35,6 +48,9 @@ export class Network {
   readonly connections: Connections;
   readonly groups: Groups;
   readonly limits: Limits;
+  readonly codeLinkings = new CodeLinkings();
+  readonly presence: Presence = new Presence(this);
+  readonly media: MediaStore;
   readonly faults = new Faults();
   readonly pairingCodes: PairingCodes;
   readonly log: Logger;
@@ -57,6 +73,7 @@ export class Network {
     this.connections = new Connections(this.now);
     this.groups = new Groups(store);
     this.limits = new Limits(this.now);
+    this.media = new MediaStore(store);
     this.pairingCodes = new PairingCodes(options.qr, this.now);
   }
 
@@ -69,6 +86,7 @@ export class Network {
     const network = new Network(identity, certificateChain(identity, now()), store, options);
     await network.accounts.load();
     await network.groups.load();
+    await network.media.load();
     for (const account of network.accounts.all()) {
       if (network.accounts.keptPhoneState(account.phone) !== undefined) await network.phone(account).load();
     }
@@ -106,15 +124,33 @@ export class Network {
 
   /** Brings a stanza to one device of an account: its phone (0) or a companion. Unlinked devices get nothing. */
   deliver(account: Account, device: number, stanza: Node): void {
-    if (device === 0) this.phone(account).receive(stanza);
-    else account.devices.get(device)?.deliver(stanza);
+    const stanzas = stanza.tag === 'message' && this.faults.any ? underFaults(this, account, device, stanza) : [stanza];
+    for (const one of stanzas) {
+      if (device === 0) this.phone(account).receive(one);
+      else account.devices.get(device)?.deliver(one);
+    }
   }
 
   /** Brings a stanza to all devices of an account but one. */
   deliverToAll(account: Account, stanza: Node, except?: number): void {
     if (except !== 0) this.deliver(account, 0, stanza);
     for (const device of account.devices.values()) {
-      if (device.id !== except) device.deliver(stanza);
+      if (device.id !== except) this.deliver(account, device.id, stanza);
+    }
+  }
+
+  /** How long a stanza of this connection is under way, when a fault slows the line. */
+  lagOf(connection: Connection): number {
+    if (!this.faults.any) return 0;
+    const { device } = connection;
+    const slow = this.faults.strike('delay', { phone: device?.account.phone, device: device?.id });
+    return slow ? (slow.ms ?? 0) + Math.random() * (slow.jitterMs ?? 0) : 0;
+  }
+
+  /** Tells every phone that has a chat with somebody what became of them. */
+  phoneEvent(event: PhoneEvent): void {
+    for (const phone of this.phones.values()) {
+      if (phone.account.phoneJid !== event.from && phone.messages.hasChat(event.chat)) phone.events.add(event);
     }
   }
 

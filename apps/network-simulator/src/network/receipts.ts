@@ -17,7 +17,8 @@ export function receiptIds(stanza: Node): string[] {
 
 /**
  * Takes a receipt as a device sends it. Delivered, read and played go to all devices of who sent the message (bare `from`);
- * `read-self` only to the reader's other devices; `retry` to the very device that sent the message.
+ * `read-self` only to the reader's other devices; `retry` to the very device that sent the message; `server-error` asks
+ * the own phone to upload a file again.
  */
 export function routeReceipt(network: Network, reader: Sender, stanza: Node): void {
   const type = stanza.attrs['type'];
@@ -25,6 +26,11 @@ export function routeReceipt(network: Network, reader: Sender, stanza: Node): vo
   const to = stanza.attrs['to'] ?? '';
   if (type === 'retry') {
     routeRetry(network, reader, stanza);
+    return;
+  }
+  if (type === 'server-error') {
+    const device = reader.account.devices.get(reader.device);
+    if (device) network.phone(reader.account).uploadAgain(device, stanza);
     return;
   }
   if (network.faults.strike('lose-receipts', { phone: reader.account.phone, device: reader.device })) return;

@@ -20,7 +20,7 @@ const KINDS: [keyof Content, string, (content: Content) => string | null | undef
   ['stickerMessage', 'sticker', () => ''],
   ['locationMessage', 'location', (m) => m.locationMessage?.name],
   ['liveLocationMessage', 'live_location', (m) => m.liveLocationMessage?.caption],
-  ['contactMessage', 'contact', (m) => m.contactMessage?.displayName],
+  ['contactMessage', 'contact', (m) => m.contactMessage?.displayName || nameIn(m.contactMessage?.vcard)],
   ['contactsArrayMessage', 'contacts', (m) => m.contactsArrayMessage?.displayName],
   ['pollCreationMessage', 'poll', (m) => m.pollCreationMessage?.name],
   ['pollCreationMessageV2', 'poll', (m) => m.pollCreationMessageV2?.name],
@@ -32,6 +32,11 @@ const KINDS: [keyof Content, string, (content: Content) => string | null | undef
   ['pinInChatMessage', 'pin', () => ''],
   ['protocolMessage', 'protocol', () => ''],
 ];
+
+/** The name on a contact card. */
+function nameIn(vcard: string | null | undefined): string {
+  return /^FN:(.*)$/m.exec(vcard ?? '')?.[1]?.trim() ?? '';
+}
 
 /** Takes off the wrappers (view once, disappearing, document with caption, edited). */
 export function unwrap(content: Content): Content {

@@ -2,6 +2,7 @@ import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { bareJid, isGroupJid, parseJid } from '../wire/jid.js';
 import { bigEndian, bytesOf, children, node, type Node } from '../wire/node.js';
 import { decodeContent, describe, encodeContent } from './content.js';
+import { takeEffect } from './effects.js';
 import type { PhoneMessage } from './message-log.js';
 import { receivePeerMessage } from './peer-requests.js';
 import { chatName, type Phone } from './phone.js';
@@ -33,10 +34,12 @@ export async function receiveMessage(phone: Phone, stanza: Node): Promise<void> 
   }
   if (!content) return;
   if (stanza.attrs['category'] === 'peer') {
-    await receivePeerMessage(phone, author, id, content);
+    await receivePeerMessage(phone, author, id, content.deviceSentMessage?.message ?? content);
     return;
   }
-  confirm(phone, keep(phone, author, stanza, content));
+  const message = keep(phone, author, stanza, content);
+  takeEffect(phone, message, author.account);
+  confirm(phone, message);
 }
 
 function authorOf(phone: Phone, stanza: Node): DeviceAddress | undefined {

@@ -30,6 +30,12 @@ export interface PhoneMessage {
   /** The author's address on the wire in a group. */
   wireAuthor?: string;
   pushName?: string;
+  /** Emoji by who reacted. */
+  reactions?: Record<string, string>;
+  /** Chosen options of a poll by who voted. */
+  votes?: Record<string, string[]>;
+  edited?: boolean;
+  deleted?: boolean;
   /** The stanza's `edit` attribute, to send it again alike. */
   edit?: string;
 }
@@ -59,6 +65,7 @@ export function fits(message: PhoneMessage, filter: MessageFilter): boolean {
 export class MessageLog {
   private readonly messages: PhoneMessage[] = [];
   private readonly byId = new Map<string, PhoneMessage>();
+  private readonly chatNames = new Set<string>();
   private readonly events = new EventEmitter().setMaxListeners(0);
   private lastSeq = 0;
 
@@ -76,6 +83,15 @@ export class MessageLog {
 
   get(id: string): PhoneMessage | undefined {
     return this.byId.get(id);
+  }
+
+  hasChat(chat: string): boolean {
+    return this.chatNames.has(chat);
+  }
+
+  /** All chats that have messages. */
+  chats(): string[] {
+    return [...this.chatNames];
   }
 
   all(filter: MessageFilter = {}): PhoneMessage[] {
@@ -137,6 +153,7 @@ export class MessageLog {
   private insert(message: PhoneMessage): void {
     this.messages.push(message);
     this.byId.set(message.id, message);
+    this.chatNames.add(message.chat);
     this.lastSeq = Math.max(this.lastSeq, message.receivedSeq);
   }
 }

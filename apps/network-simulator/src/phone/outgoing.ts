@@ -5,6 +5,7 @@ import type { Account } from '../network/account.js';
 import { Refusal } from '../network/refusal.js';
 import { isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { node, type Node } from '../wire/node.js';
+import { takeEffect } from './effects.js';
 import { describe, encodeContent, stanzaType } from './content.js';
 import type { PhoneMessage } from './message-log.js';
 import type { Phone } from './phone.js';
@@ -15,8 +16,6 @@ export interface SendOptions {
   id?: string | undefined;
   /** `edit` attribute of the stanza (1 edit, 7 delete by the author, 8 by an admin). */
   edit?: string | undefined;
-  /** Not kept as a message of its own: edits, deletions, reactions change another one. */
-  transient?: boolean | undefined;
 }
 
 export function newMessageId(): string {
@@ -68,6 +67,7 @@ export async function sendContent(
     throw error;
   }
   phone.messages.advance(message, 'sent');
+  takeEffect(phone, message, phone.account);
   return message;
 }
 

@@ -3,12 +3,16 @@ import type { Account } from '../network/account.js';
 import type { Device } from '../network/device.js';
 import { routeMessage } from '../network/messages.js';
 import type { Network } from '../network/network.js';
+import { typingState } from '../network/presence.js';
 import { routeReceipt } from '../network/receipts.js';
+import type { OpenedChange } from '../shared-state/read.js';
 import { isGroupJid, PHONE_SERVER } from '../wire/jid.js';
 import { node, type Node } from '../wire/node.js';
-import { collectionOf } from '../network/app-state.js';
-import { writeAppState } from './app-state-writer.js';
-import { bootstrapMessages } from './bootstrap.js';
+import { collectionOf } from '../shared-state/collection.js';
+import { bootstrapMessages } from './history.js';
+import { sharePushName } from './change-chats.js';
+import { applyChanges, type ChatSettings, type SharedByPhone } from './chat-settings.js';
+import { compose, type Draft } from './compose.js';
 import { encodeContent } from './content.js';
 import { EventLog } from './event-log.js';
 import { GroupSessions, type GroupSessionState } from './group-sessions.js';
@@ -16,6 +20,7 @@ import { receiveMessage } from './incoming.js';
 import { MessageLog, type MessageFilter, type MessageStatus, type PhoneMessage } from './message-log.js';
 import { receiveReceipt } from './incoming-receipts.js';
 import { receiveNotice } from './notices.js';
+import { uploadAgain } from './media-retry.js';
 import { newMessageId, sendContent, type SendOptions } from './outgoing.js';
 import { Serial } from './serial.js';
 import { pad, SignalSessions } from './signal.js';
@@ -24,12 +29,15 @@ import { pad, SignalSessions } from './signal.js';
 export interface PhoneSettings {
   /** Confirms the delivery of what it receives. */
   autoDeliver: boolean;
+  /** Whether parts of the history go through the file host: never, when they are large, or always. */
+  historyFiles?: 'large' | 'always' | undefined;
 }
 
 interface PhoneState {
   sessions: Record<string, unknown>;
   groups?: GroupSessionState;
   settings: PhoneSettings;
+  shared?: SharedByPhone;
 }
 
 /**
@@ -42,6 +50,7 @@ export class Phone {
   readonly groupSessions: GroupSessions;
   readonly events = new EventLog();
   readonly settings: PhoneSettings;
+  readonly shared: SharedByPhone;
   /** Ids that arrived and could not be read, with how often another copy was asked for. */
   readonly unreadable = new Map<string, number>();
   private readonly serial = new Serial();
@@ -54,6 +63,7 @@ export class Phone {
     this.sessions = new SignalSessions(network, account, kept?.sessions);
     this.groupSessions = new GroupSessions(account, kept?.groups);
     this.settings = { autoDeliver: true, ...kept?.settings };
+    this.shared = { chats: {}, starred: [], contacts: {}, ...kept?.shared };
     this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`);
     network.accounts.keepPhoneState(account.phone, (): PhoneState => ({
       sessions: this.sessions.snapshot(),
@@ -76,6 +86,15 @@ export class Phone {
   /** Sends a text; returns the message as this phone keeps it. Throws {@link Refusal} when the network refuses. */
   sendText(to: string, text: string, options: SendOptions = {}): Promise<PhoneMessage> {
     return this.send(to, { conversation: text }, options);
+  }
+
+  /** Sends what somebody put together at the phone. */
+  sendDraft(to: string, draft: Draft, options: SendOptions = {}): Promise<PhoneMessage> {
+    const chat = to.includes('@') ? to : `${to}@${PHONE_SERVER}`;
+    return this.serial.run(() => {
+      const { content, edit } = compose(this, chat, draft);
+      return sendContent(this, chat, content, { ...options, edit });
+    });
   }
 
   /** Sends any content to a chat (digits or an address). */
@@ -105,6 +124,18 @@ export class Phone {
     }
     for (const group of bySender.values()) this.sendReceipt('read', group);
     for (const message of wanted) this.messages.advance(message, 'read');
+    return wanted.map(({ id }) => id);
+  }
+
+  /** Plays voice messages of a chat: the senders learn it. Returns the ids that were marked. */
+  play(chat: string, ids?: string[]): string[] {
+    const wanted = this.messages
+      .all({ chat, fromMe: false })
+      .filter(({ id, type, status }) => (ids ? ids.includes(id) : type === 'voice') && status !== 'played');
+    for (const message of wanted) {
+      this.sendReceipt('played', [message]);
+      this.messages.advance(message, 'played');
+    }
     return wanted.map(({ id }) => id);
   }
 
@@ -139,14 +170,13 @@ export class Phone {
 
   /** The name that companions show; without it in the shared state they never learn it and stay silent about presence. */
   private shareName(): void {
-    const { network, account } = this;
-    if (collectionOf(account.appState(), 'critical_block').version > 0) return;
-    const change = {
-      index: ['setting_pushName'],
-      value: { pushNameSetting: { name: account.name } },
-      actionVersion: 1,
-    };
-    writeAppState(account, 'critical_block', [change], network.now());
+    const { account } = this;
+    if (collectionOf(account.appState(), 'critical_block').version === 0) sharePushName(this, account.name);
+  }
+
+  /** A companion changed what the account's devices share. */
+  sharedStateChanged(changes: OpenedChange[]): void {
+    applyChanges(this, changes);
   }
 
   /** Sends something meant for one own device only. */
@@ -162,9 +192,37 @@ export class Phone {
     device.deliver(node('message', attrs, [enc]));
   }
 
+  /** A companion asks for a file that is gone from the host. */
+  uploadAgain(device: Device, stanza: Node): void {
+    this.do(() => uploadAgain(this, device, stanza));
+  }
+
   forgetDevice(device: number): void {
     this.sessions.forget({ account: this.account, device });
     this.groupSessions.forgetDevice(`${this.account.lid}:${device}`);
+  }
+
+  /** Somebody types to this phone. */
+  noticeTyping(chat: string, from: string, state: Node): void {
+    const at = new Date(this.network.now()).toISOString();
+    this.events.add({ kind: 'typing', what: typingState(state), chat, from, at });
+  }
+
+  /** The chats as the phone lists them, the newest first. */
+  chats(): ({ chat: string; name: string; unread: number; lastAt: number } & ChatSettings)[] {
+    const names = new Set([...this.messages.chats(), ...Object.keys(this.shared.chats)]);
+    for (const group of this.network.groups.ofMember(this.account.lid)) names.add(group.jid);
+    const listed = [...names].map((chat) => {
+      const messages = this.messages.all({ chat });
+      const unread = messages.filter(({ fromMe, status }) => !fromMe && status === 'delivered').length;
+      const name =
+        this.shared.contacts[chat] ??
+        this.network.groups.find(chat)?.state.subject.text ??
+        this.network.accounts.find(chat)?.name ??
+        chat;
+      return { chat, name, unread, lastAt: messages.at(-1)?.timestamp ?? 0, ...this.shared.chats[chat] };
+    });
+    return listed.sort((a, b) => b.lastAt - a.lastAt);
   }
 
   /** Changes how the phone behaves by itself. */

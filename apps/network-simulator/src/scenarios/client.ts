@@ -47,7 +47,7 @@ export class Client {
     this.socket = makeWASocket({
       auth: this.auth,
       waWebSocketUrl: this.simulator.socketUrl,
-      logger: pino({ level: process.env['CLIENT_LOG'] ?? 'silent' }),
+      logger: pino({ level: 'silent' }),
       getMessage: (key) => Promise.resolve(this.sent.get(key.id ?? '')),
       shouldSyncHistoryMessage: () => true,
       ...this.config,
@@ -137,8 +137,8 @@ export class Client {
   async status(id: string, status: number): Promise<void> {
     await this.until(
       () =>
-        this.updates.some(({ key, update }) => key.id === id && (update.status ?? 0) >= status) ||
-        this.messages.some(({ message }) => message.key.id === id && (message.status ?? 0) >= status),
+        this.updates.some(({ key, update }) => key.id === id && Number(update.status ?? 0) >= status) ||
+        this.messages.some(({ message }) => message.key.id === id && Number(message.status ?? 0) >= status),
       `status ${status} of ${id}`,
     );
   }

@@ -3,7 +3,7 @@ import type { Device } from '../network/device.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { SERVER } from '../wire/jid.js';
-import { node, type Node } from '../wire/node.js';
+import { child, node, type Node } from '../wire/node.js';
 import { handlers } from './handlers.js';
 
 /** Who asks, on which socket; what a namespace's handler gets. */
@@ -29,10 +29,15 @@ export async function answerIq(
   const { type, id, xmlns, to } = iq.attrs;
   if (type !== 'get' && type !== 'set') return;
   const handler = handlers[xmlns ?? ''];
+  const registration = device ? undefined : child(iq, 'link_code_companion_reg');
   try {
     if (!handler) network.log.debug({ xmlns, content: tagsOf(iq) }, 'question of an unknown namespace');
+    const place = { phone: device?.account.phone, device: device?.id, xmlns };
+    const refused = network.faults.strike('refuse-iq', place);
+    if (refused) throw new Refusal(refused.code ?? 500, refused.text ?? 'internal-server-error');
     const content = handler && device ? await handler({ network, connection, device }, iq) : undefined;
-    connection.send(node('iq', { type: 'result', id, from: to ?? SERVER }, content));
+    const linking = registration && network.codeLinkings.answer(network, connection, registration);
+    connection.send(node('iq', { type: 'result', id, from: to ?? SERVER }, linking ?? content));
   } catch (failure) {
     if (!(failure instanceof Refusal)) network.log.error({ xmlns, reason: String(failure) }, 'a question failed');
     const code = failure instanceof Refusal ? failure.code : 500;

@@ -1,6 +1,9 @@
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { setTimeout as wait } from 'node:timers/promises';
-import { appendPatch, collectionOf, type Collection } from '../network/app-state.js';
+import { appendPatch, collectionOf, type Collection } from '../shared-state/collection.js';
+import { announceSharedState } from '../shared-state/notices.js';
+import { openPatch, type OpenedChange } from '../shared-state/read.js';
+import { snapshotReference } from '../shared-state/snapshot.js';
 import { bytesOf, child, children, node, type Node } from '../wire/node.js';
 import type { Asker, IqHandler } from './answer.js';
 
@@ -9,8 +12,6 @@ import type { Asker, IqHandler } from './answer.js';
  * faster than it unpacks that. The real network is never this fast.
  */
 const FIRST_SYNC_DELAY_MS = 60;
-/** Patches in one answer; more are announced and asked for again. */
-const PAGE = 100;
 
 /** Shared state between the devices of an account: pull what is newer, push changes. */
 export const appState: IqHandler = async (asker, iq) => {
@@ -30,21 +31,44 @@ function answer(asker: Asker, asked: Node): Node {
   const version = Number(asked.attrs['version'] ?? 0);
   const collection = collectionOf(asker.device.account.appState(), name);
   const pushed = bytesOf(child(asked, 'patch'));
-  if (!pushed) return page(name, collection, version);
+  if (pushed) return push(asker, name, version, collection, proto.SyncdPatch.decode(pushed));
+  const { snapshotAfterPatches } = asker.network.limits;
+  const tooMany = snapshotAfterPatches > 0 && collection.version - version > snapshotAfterPatches;
+  if (asked.attrs['return_snapshot'] === 'true' && tooMany) return snapshot(asker, name, collection);
+  return page(asker, name, collection, version);
+}
+
+/** Takes a change that was made on the present version and whose MACs hold; anything else is refused. */
+function push(asker: Asker, name: string, version: number, collection: Collection, patch: proto.ISyncdPatch): Node {
+  const { network, device } = asker;
+  const { account } = device;
   if (version !== collection.version) {
-    return node('collection', { name, version: String(collection.version), type: 'error' }, [
-      node('error', { code: '409', text: 'conflict' }),
-      ...children(page(name, collection, version)),
-    ]);
+    const error = node('error', { code: '409', text: 'conflict' });
+    const newer = children(page(asker, name, collection, version));
+    return node('collection', { name, version: String(collection.version), type: 'error' }, [error, ...newer]);
   }
-  const now = appendPatch(collection, proto.SyncdPatch.decode(pushed));
-  asker.device.account.changed();
-  announceState(asker, name, now);
+  let changes: OpenedChange[];
+  try {
+    changes = openPatch(account.appState(), name, collection, patch);
+  } catch (error) {
+    network.log.warn({ phone: account.phone, name, reason: String(error) }, 'a change of shared state is refused');
+    const refusal = node('error', { code: '400', text: 'bad-request' });
+    return node('collection', { name, version: String(collection.version), type: 'error' }, [refusal]);
+  }
+  const now = appendPatch(collection, patch);
+  account.changed();
+  network.phone(account).sharedStateChanged(changes);
+  announceSharedState(network, account, name, now, device);
   return node('collection', { name, version: String(now) });
 }
 
-function page(name: string, collection: Collection, after: number): Node {
-  const patches = collection.patches.slice(after, after + PAGE);
+function snapshot({ network, device }: Asker, name: string, collection: Collection): Node {
+  const reference = snapshotReference(device.account.appState(), name, collection, network.media);
+  return node('collection', { name, version: String(collection.version) }, [node('snapshot', {}, reference)]);
+}
+
+function page({ network }: Asker, name: string, collection: Collection, after: number): Node {
+  const patches = collection.patches.slice(after, after + network.limits.patchesPerAnswer);
   const more = after + patches.length < collection.version;
   return node(
     'collection',
@@ -59,18 +83,4 @@ function page(name: string, collection: Collection, after: number): Node {
         ]
       : undefined,
   );
-}
-
-/** The account's other devices learn that a collection moved on. */
-function announceState({ network, device }: Asker, name: string, version: number): void {
-  for (const other of device.account.devices.values()) {
-    if (other === device) continue;
-    other.deliver(
-      node(
-        'notification',
-        { type: 'server_sync', from: '@s.whatsapp.net', id: network.stanzaId(), t: network.timestamp() },
-        [node('collection', { name, version: String(version) })],
-      ),
-    );
-  }
 }

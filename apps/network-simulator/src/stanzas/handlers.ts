@@ -10,6 +10,8 @@ import { mex } from './mex.js';
 import { passive } from './passive.js';
 import { ping } from './ping.js';
 import { privacy } from './privacy.js';
+import { disappearingMode } from './disappearing-mode.js';
+import { profilePicture } from './profile-picture.js';
 import { status } from './status.js';
 import { usync } from './usync.js';
 
@@ -17,6 +19,7 @@ import { usync } from './usync.js';
 export const handlers: Record<string, IqHandler> = {
   abt,
   blocklist,
+  disappearing_mode: disappearingMode,
   encrypt,
   md: linkedDevices,
   passive,
@@ -27,5 +30,6 @@ export const handlers: Record<string, IqHandler> = {
   'w:m': media,
   'w:mex': mex,
   'w:p': ping,
+  'w:profile:picture': profilePicture,
   'w:sync:app:state': appState,
 };

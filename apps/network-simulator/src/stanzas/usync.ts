@@ -49,7 +49,7 @@ export const usync: IqHandler = (asker, iq) => {
 function describe(asker: Asker, wanted: string[], user: Node): Node[] {
   const typed = textOf(child(user, 'contact'))?.replace(/\D/g, '');
   const asked = user.attrs['jid'] ?? `${typed ?? ''}@${PHONE_SERVER}`;
-  const account = asker.network.accounts.find(asked);
+  const account = typed === undefined ? asker.network.accounts.find(asked) : asker.network.accounts.findTyped(typed);
   if (!account || asker.network.unknown(account)) {
     return wanted.includes('contact') ? [node('user', { jid: asked }, [node('contact', { type: 'out' })])] : [];
   }

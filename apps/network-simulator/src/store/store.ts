@@ -36,6 +36,7 @@ export function fromJson(text: string): unknown {
  */
 export class Store {
   private readonly dirty = new Map<string, () => string | Uint8Array>();
+  private readonly writing = new Map<string, () => string | Uint8Array>();
   private readonly appended = new Map<string, string[]>();
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> = Promise.resolve();
@@ -61,6 +62,12 @@ export class Store {
     if (!this.directory) return;
     this.dirty.set(name, bytes);
     this.schedule();
+  }
+
+  /** Bytes that were given to {@link saveBytes} and are not on disk yet. */
+  unwritten(name: string): Buffer | undefined {
+    const content = this.dirty.get(name) ?? this.writing.get(name);
+    return content && Buffer.from(content());
   }
 
   /** Adds one record to a log of JSON lines. */
@@ -132,6 +139,7 @@ export class Store {
     const appends = [...this.appended];
     this.appended.clear();
     const documents = [...this.dirty];
+    for (const [name, content] of documents) this.writing.set(name, content);
     this.dirty.clear();
     const jobs = [
       ...appends.map(
@@ -149,6 +157,7 @@ export class Store {
       for (let job = jobs.shift(); job; job = jobs.shift()) await job();
     };
     await Promise.all(Array.from({ length: WRITES_AT_ONCE }, worker));
+    this.writing.clear();
   }
 
   private async writeLines(name: string, lines: string[]): Promise<void> {

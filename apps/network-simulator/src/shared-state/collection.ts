@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import { isRemoval, valueMacOf } from './crypto.js';
 import { LTHashAntiTampering } from 'whatsapp-rust-bridge';
 
 export const COLLECTIONS = [
@@ -65,15 +66,15 @@ export function sumsAfter(
   const values = { ...collection.values };
   const removed: Buffer[] = [];
   const added: Buffer[] = [];
-  for (const { operation, record } of mutations) {
+  for (const mutation of mutations) {
+    const { record } = mutation;
     const index = Buffer.from(record?.index?.blob ?? []).toString('base64');
-    const valueMac = Buffer.from(record?.value?.blob ?? []).subarray(-32);
     const previous = values[index];
     if (previous) removed.push(previous);
-    if (operation === proto.SyncdMutation.SyncdOperation.REMOVE) delete values[index];
+    if (isRemoval(mutation)) delete values[index];
     else {
-      values[index] = valueMac;
-      added.push(valueMac);
+      values[index] = valueMacOf(record);
+      added.push(valueMacOf(record));
     }
   }
   const sum = new LTHashAntiTampering();

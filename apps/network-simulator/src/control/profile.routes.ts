@@ -1,0 +1,122 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { hangUp, ring } from '../network/calls.js';
+import type { Network } from '../network/network.js';
+import { setGroupPicture, setOwnPicture } from '../network/pictures.js';
+import { typingNode } from '../network/presence.js';
+import { Refusal } from '../network/refusal.js';
+import { changeChat, nameContact, sharePushName } from '../phone/change-chats.js';
+import { addHistory } from '../phone/seed-history.js';
+import { chatName } from '../phone/phone.js';
+import { SERVER } from '../wire/jid.js';
+import { node } from '../wire/node.js';
+import { accountOf, chatJid } from './lookup.js';
+
+const atPhone = z.object({ phone: z.string() });
+const picture = z.object({ base64: z.string().nullable() });
+const profile = z.object({ name: z.string().min(1).optional(), about: z.string().optional() });
+const chatChange = z.object({
+  chat: z.string().min(1),
+  archived: z.boolean().optional(),
+  pinned: z.boolean().optional(),
+  mutedUntilMs: z.number().int().min(-1).optional(),
+  read: z.boolean().optional(),
+  clear: z.boolean().optional(),
+  delete: z.boolean().optional(),
+  star: z.object({ id: z.string(), starred: z.boolean() }).optional(),
+});
+
+/** What a person does at the phone besides writing: profile, presence, chats, contacts, calls. */
+export function profileRoutes(app: FastifyInstance, network: Network): void {
+  const account = (params: unknown) => accountOf(network, atPhone.parse(params).phone);
+
+  app.post('/phones/:phone/profile', (request) => {
+    const own = account(request.params);
+    const { name, about } = profile.parse(request.body);
+    if (name !== undefined) sharePushName(network.phone(own), name);
+    if (about !== undefined) own.state.about = { text: about, setAtMs: network.now() };
+    own.changed();
+    return { phone: own.phone, name: own.name, about: own.state.about.text };
+  });
+  app.post('/phones/:phone/picture', (request) => {
+    const own = account(request.params);
+    const { base64, group: id } = picture.extend({ group: z.string().optional() }).parse(request.body);
+    const bytes = base64 === null ? undefined : Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64');
+    if (id === undefined) return { id: setOwnPicture(network, own, bytes) ?? null };
+    const group = network.groups.find(id);
+    if (!group) throw new Refusal(404, `There is no group ${id}.`);
+    return { id: setGroupPicture(network, group, own, bytes) ?? null };
+  });
+  app.post('/phones/:phone/privacy', (request) => {
+    const own = account(request.params);
+    Object.assign(own.state.privacy, z.record(z.string(), z.string()).parse(request.body));
+    own.changed();
+    return own.state.privacy;
+  });
+  app.post('/phones/:phone/block', (request) => {
+    const own = account(request.params);
+    const { who, blocked } = z.object({ who: z.string(), blocked: z.boolean() }).parse(request.body);
+    const other = accountOf(network, who);
+    own.state.blocked = own.state.blocked.filter((lid) => lid !== other.lid);
+    if (blocked) own.state.blocked.push(other.lid);
+    own.changed();
+    const item = node('item', { jid: other.lidJid, action: blocked ? 'block' : 'unblock' });
+    const attrs = { type: 'account_sync', from: own.phoneJid, id: network.stanzaId(), t: network.timestamp() };
+    for (const device of own.devices.values())
+      device.deliver(node('notification', attrs, [node('blocklist', {}, [item])]));
+    return { blocked: own.state.blocked.map((lid) => network.accounts.find(`${lid}@lid`)?.phone ?? lid) };
+  });
+  app.post('/phones/:phone/presence', (request) => {
+    const { available } = z.object({ available: z.boolean() }).parse(request.body);
+    network.presence.setPhone(account(request.params), available);
+    return { available };
+  });
+  app.post('/phones/:phone/typing', (request) => {
+    const body = z.object({ to: z.string(), state: z.enum(['composing', 'recording', 'paused']) }).parse(request.body);
+    network.presence.typing({ account: account(request.params), device: 0 }, chatJid(body.to), typingNode(body.state));
+    return { state: body.state };
+  });
+  app.post('/phones/:phone/chats', (request) => {
+    const { chat, ...change } = chatChange.parse(request.body);
+    const phone = network.phone(account(request.params));
+    const name = chatName(network, chatJid(chat));
+    changeChat(phone, name, change);
+    return phone.shared.chats[name] ?? {};
+  });
+  app.get('/phones/:phone/chats', (request) => network.phone(account(request.params)).chats());
+  app.post('/phones/:phone/contacts', (request) => {
+    const { who, name } = z.object({ who: z.string(), name: z.string() }).parse(request.body);
+    const phone = network.phone(account(request.params));
+    nameContact(phone, chatName(network, chatJid(who)), name);
+    return phone.shared.contacts;
+  });
+  app.post('/phones/:phone/history', (request) => {
+    const plan = z.object({ chats: z.array(z.string()).min(1), messagesPerChat: z.number().int().min(1).max(100_000) });
+    return { added: addHistory(network.phone(account(request.params)), plan.parse(request.body)) };
+  });
+  app.get('/phones/:phone/contacts', (request) => network.phone(account(request.params)).shared.contacts);
+  app.post('/phones/:phone/calls', (request) => {
+    const { to, video } = z.object({ to: z.string(), video: z.boolean().default(false) }).parse(request.body);
+    return { id: ring(network, account(request.params), accountOf(network, to), video) };
+  });
+  app.delete('/phones/:phone/calls/:id', (request) => {
+    const { id } = z.object({ id: z.string() }).parse(request.params);
+    const { to } = z.object({ to: z.string() }).parse(request.query);
+    hangUp(network, account(request.params), accountOf(network, to), id);
+    return { ended: id };
+  });
+  app.post('/phones/:phone/devices/:device/nudge', (request) => {
+    const { device: id } = z.object({ device: z.coerce.number() }).parse(request.params);
+    const { what } = z.object({ what: z.enum(['pre-keys-low', 'groups-dirty', 'account-dirty']) }).parse(request.body);
+    const device = account(request.params).devices.get(id);
+    if (!device) throw new Refusal(404, `Device ${id} is not linked.`);
+    if (what === 'pre-keys-low') {
+      const attrs = { type: 'encrypt', from: SERVER, id: network.stanzaId(), t: network.timestamp() };
+      device.deliver(node('notification', attrs, [node('count', { value: '2' })]));
+    } else {
+      const type = what === 'groups-dirty' ? 'groups' : 'account_sync';
+      device.tell(node('ib', { from: SERVER }, [node('dirty', { type, timestamp: network.timestamp() })]));
+    }
+    return { what };
+  });
+}

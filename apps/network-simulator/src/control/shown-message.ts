@@ -1,0 +1,76 @@
+import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import type { Network } from '../network/network.js';
+import { attachmentOf } from '../phone/attachments.js';
+import { decodeContent, unwrap } from '../phone/content.js';
+import { pollOptions } from '../phone/effects.js';
+import type { PhoneMessage } from '../phone/message-log.js';
+import { chatName } from '../phone/phone.js';
+
+/** A message as the control API shows it: no raw bytes, and what its kind carries spelled out. */
+export function shownMessage(network: Network, message: PhoneMessage): Record<string, unknown> {
+  const { content: bytes, wireChat: _wireChat, wireAuthor: _wireAuthor, edit: _edit, ...rest } = message;
+  return { ...rest, ...details(network, decodeContent(bytes)) };
+}
+
+function details(network: Network, content: proto.IMessage): Record<string, unknown> {
+  const inner = unwrap(content);
+  const context = contextOf(inner);
+  const file = attachmentOf(content)?.attachment;
+  const location = inner.locationMessage;
+  const target =
+    inner.reactionMessage?.key ?? inner.protocolMessage?.key ?? inner.pollUpdateMessage?.pollCreationMessageKey;
+  const options = pollOptions(content);
+  return {
+    ...(file && {
+      file: {
+        mimetype: file.mimetype,
+        length: Number(file.fileLength ?? 0),
+        directPath: file.directPath,
+        ...(inner.documentMessage?.fileName && { fileName: inner.documentMessage.fileName }),
+        ...(inner.audioMessage?.seconds && { seconds: inner.audioMessage.seconds }),
+      },
+    }),
+    ...(location && {
+      location: {
+        latitude: location.degreesLatitude,
+        longitude: location.degreesLongitude,
+        name: location.name ?? '',
+        address: location.address ?? '',
+      },
+    }),
+    ...(inner.contactMessage && { vcard: inner.contactMessage.vcard }),
+    ...(inner.contactsArrayMessage && { vcards: inner.contactsArrayMessage.contacts?.map(({ vcard }) => vcard) }),
+    ...(options.length > 0 && { options }),
+    ...(target?.id && { target: target.id }),
+    ...(context?.stanzaId && { quoted: context.stanzaId }),
+    ...(context?.mentionedJid?.length && { mentions: context.mentionedJid.map((jid) => chatName(network, jid)) }),
+    ...(context?.isForwarded && { forwarded: true }),
+    ...(context?.expiration && { ephemeralSeconds: context.expiration }),
+    ...(isViewOnce(content) && { viewOnce: true }),
+    ...(inner.extendedTextMessage?.matchedText && {
+      preview: { url: inner.extendedTextMessage.matchedText, title: inner.extendedTextMessage.title ?? '' },
+    }),
+    ...(inner.groupInviteMessage && {
+      invitation: { group: inner.groupInviteMessage.groupJid, code: inner.groupInviteMessage.inviteCode },
+    }),
+  };
+}
+
+/** The context of whichever part has one: quotes, mentions, forwarding. */
+function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
+  for (const part of Object.values(content) as unknown[]) {
+    if (typeof part !== 'object' || part === null || !('contextInfo' in part)) continue;
+    if (part.contextInfo) return part.contextInfo as proto.IContextInfo;
+  }
+  return undefined;
+}
+
+function isViewOnce(content: proto.IMessage): boolean {
+  const inner = unwrap(content);
+  return Boolean(
+    content.viewOnceMessage ??
+    content.viewOnceMessageV2 ??
+    content.viewOnceMessageV2Extension ??
+    (inner.imageMessage?.viewOnce || inner.videoMessage?.viewOnce || inner.audioMessage?.viewOnce),
+  );
+}

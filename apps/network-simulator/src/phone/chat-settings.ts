@@ -1,0 +1,64 @@
+import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import type { OpenedChange } from '../shared-state/read.js';
+import { chatName, type Phone } from './phone.js';
+
+/** What a phone's owner set about a chat. */
+export interface ChatSettings {
+  archived?: boolean;
+  /** When it was pinned. */
+  pinnedAtMs?: number;
+  /** -1: for ever. */
+  mutedUntilMs?: number;
+  /** Marked by hand; absent: as the messages say. */
+  markedRead?: boolean;
+  clearedAtMs?: number;
+  deletedAtMs?: number;
+}
+
+/** What a phone shares with its companions, opened: chats, starred messages, names of contacts. */
+export interface SharedByPhone {
+  chats: Record<string, ChatSettings>;
+  starred: string[];
+  contacts: Record<string, string>;
+}
+
+type Effect = (phone: Phone, index: string[], value: proto.ISyncActionValue) => void;
+
+const onChat =
+  (change: (value: proto.ISyncActionValue, nowMs: number) => Partial<ChatSettings>): Effect =>
+  (phone, [, jid = ''], value) => {
+    const chat = chatName(phone.network, jid);
+    phone.shared.chats[chat] = { ...phone.shared.chats[chat], ...change(value, phone.network.now()) };
+  };
+
+/** What each kind of change does on the phone, by the first word of its index. */
+const effects: Record<string, Effect> = {
+  archive: onChat(({ archiveChatAction }) => ({ archived: archiveChatAction?.archived ?? false })),
+  pin_v1: onChat(({ pinAction, timestamp }) => ({ pinnedAtMs: pinAction?.pinned ? Number(timestamp) : 0 })),
+  mute: onChat(({ muteAction }) => ({
+    mutedUntilMs: muteAction?.muted ? Number(muteAction.muteEndTimestamp ?? -1) : 0,
+  })),
+  markChatAsRead: onChat(({ markChatAsReadAction }) => ({ markedRead: markChatAsReadAction?.read ?? false })),
+  clearChat: onChat((_value, nowMs) => ({ clearedAtMs: nowMs })),
+  deleteChat: onChat((_value, nowMs) => ({ deletedAtMs: nowMs })),
+  star: (phone, [, , id = ''], { starAction }) => {
+    const others = phone.shared.starred.filter((one) => one !== id);
+    phone.shared.starred = starAction?.starred ? [...others, id] : others;
+  },
+  contact: (phone, [, jid = ''], { contactAction }) => {
+    phone.shared.contacts[chatName(phone.network, jid)] = contactAction?.fullName ?? contactAction?.firstName ?? '';
+  },
+  setting_pushName: (phone, _index, { pushNameSetting }) => {
+    if (pushNameSetting?.name) phone.account.state.name = pushNameSetting.name;
+  },
+};
+
+/** A companion or the phone itself changed what they share. */
+export function applyChanges(phone: Phone, changes: OpenedChange[]): void {
+  for (const { index, value, removes } of changes) {
+    const [kind = ''] = index;
+    if (!removes) effects[kind]?.(phone, index, value);
+    else if (kind === 'contact') delete phone.shared.contacts[chatName(phone.network, index[1] ?? '')];
+  }
+  phone.account.changed();
+}

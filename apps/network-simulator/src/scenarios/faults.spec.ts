@@ -1,0 +1,188 @@
+import { jest } from '@jest/globals';
+import { scanCode } from '../network/pairing.js';
+import type { Phone } from '../phone/phone.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+import { Client } from './client.js';
+
+jest.setTimeout(40_000);
+quietLibsignal();
+
+const ALICE = '6591110001';
+const BOB = '6591110002@s.whatsapp.net';
+
+describe('what can go wrong', () => {
+  let simulator: Simulator;
+  let bob: Phone;
+  let client: Client;
+
+  beforeAll(async () => {
+    simulator = await startSimulator({ qr: { firstMs: 500, nextMs: 200, count: 3 } });
+    const { network } = simulator;
+    const alice = network.accounts.add(ALICE, 'Alice');
+    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    client = new Client(simulator);
+    await client.link((qr) => scanCode(network, alice, qr));
+  }, 40_000);
+
+  afterAll(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  const fault = async (body: object): Promise<string> => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${simulator.control}/faults`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBeLessThan(300);
+    return ((await response.json()) as { id?: string }).id ?? '';
+  };
+  const undo = (id: string) => fetch(`${simulator.control}/faults/${id}`, { method: 'DELETE' });
+
+  it('a corrupted message is asked for again, by clients and by phones', async () => {
+    await fault({ kind: 'corrupt-message', phone: ALICE, device: 1 });
+    await bob.sendText(ALICE, 'broken on the way to the client');
+    await client.text('broken on the way to the client');
+    await fault({ kind: 'corrupt-message', phone: bob.account.phone });
+    await client.send(BOB, { text: 'broken on the way to the phone' });
+    expect(await bob.wait({ text: 'broken on the way to the phone' }, 10_000)).toBeDefined();
+  });
+
+  it('a doubled message shows once', async () => {
+    await fault({ kind: 'duplicate-message', phone: ALICE, device: 1 });
+    await bob.sendText(ALICE, 'twice');
+    await bob.sendText(ALICE, 'after twice');
+    await client.text('after twice');
+    expect(client.messages.filter(({ message }) => message.message?.conversation === 'twice').length).toBe(1);
+    await fault({ kind: 'duplicate-message', phone: bob.account.phone });
+    const sent = await client.send(BOB, { text: 'twice to the phone' });
+    await bob.wait({ id: sent.key.id ?? '' }, 8000);
+    await bob.idle();
+    expect(bob.messages.get(sent.key.id ?? '')?.deliveries).toBe(2);
+  });
+
+  it('a placeholder is filled by the own phone', async () => {
+    await fault({ kind: 'placeholder', phone: ALICE, device: 1 });
+    const sent = await bob.sendText(ALICE, 'only a placeholder at first');
+    await client.message(
+      ({ key, messageStubType }) => key.id === sent.id && Boolean(messageStubType),
+      'the placeholder',
+    );
+    await client.text('only a placeholder at first');
+  });
+
+  it('receipts get lost', async () => {
+    await fault({ kind: 'lose-receipts', phone: bob.account.phone, count: 1 });
+    const lost = await client.send(BOB, { text: 'no receipt' });
+    await bob.wait({ text: 'no receipt' }, 8000);
+    const other = await client.send(BOB, { text: 'receipt' });
+    await client.status(other.key.id ?? '', 3);
+    expect(client.updates.some(({ key, update }) => key.id === lost.key.id && Number(update.status) >= 3)).toBe(false);
+  });
+
+  it('a slow line delays what a client asks, in order', async () => {
+    const id = await fault({ kind: 'delay', phone: ALICE, ms: 120, jitterMs: 30 });
+    const started = Date.now();
+    await client.socket.onWhatsApp('6591110002');
+    expect(Date.now() - started).toBeGreaterThanOrEqual(115);
+    await undo(id);
+  });
+
+  it('the next question is refused with a chosen error', async () => {
+    await fault({ kind: 'refuse-iq', phone: ALICE, xmlns: 'status', code: 429, text: 'rate-overlimit' });
+    await expect(client.socket.updateProfileStatus('x')).rejects.toMatchObject({
+      message: 'rate-overlimit',
+      data: 429,
+    });
+    await client.socket.updateProfileStatus('y');
+  });
+
+  it('a silent line ends with the client giving up', async () => {
+    await client.end();
+    const quick = new Client(simulator, { keepAliveIntervalMs: 1000 });
+    Object.assign(quick, { auth: client.auth });
+    await quick.connect();
+    const closed = quick.closed();
+    const id = await fault({ kind: 'silence', phone: ALICE });
+    expect(await closed).toBe(408);
+    await undo(id);
+    await client.connect();
+  });
+
+  it('asks for more pre-keys and groups when told, and repeats its edge routing', async () => {
+    const { network } = simulator;
+    const device = network.accounts.byNumber(ALICE)?.devices.get(1);
+    const before = device?.preKeys.count ?? 0;
+    const nudge = (what: string) =>
+      fetch(`${simulator.control}/phones/${ALICE}/devices/1/nudge`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ what }),
+      });
+    await nudge('groups-dirty');
+    await client.until(() => client.eventsOf('groups.update').length > 0, 'the groups');
+    await nudge('pre-keys-low');
+    await device?.queue.whenEmpty();
+    await client.socket.uploadPreKeysToServerIfRequired();
+    expect(device?.preKeys.count).toBeGreaterThanOrEqual(before);
+    await client.until(() => client.auth.creds.routingInfo, 'the routing');
+    await client.end();
+    await client.connect();
+    expect(device?.connection?.edgeRouting?.toString()).toBe(device?.key);
+  });
+
+  it('survives a storm of reconnects', async () => {
+    const closed = client.closed();
+    await fault({ kind: 'storm', phone: ALICE, times: 3, everyMs: 50 });
+    await closed;
+    await bob.sendText(ALICE, 'through the storm');
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const open = await client.connect().then(
+        () => true,
+        () => false,
+      );
+      if (open) break;
+    }
+    await client.text('through the storm');
+  });
+
+  it('codes rotate, then run out', async () => {
+    const waiting = new Client(simulator);
+    waiting.start();
+    const codes = () => new Set(waiting.eventsOf('connection.update').flatMap(({ qr }) => (qr ? [qr] : [])));
+    await waiting.until(() => codes().size >= 1, 'a code');
+    const [first = ''] = codes();
+    const { pairingCodes } = simulator.network;
+    expect(pairingCodes.waiting().length).toBe(1);
+    await waiting.end();
+    await expect(scanCode(simulator.network, bob.account, first)).rejects.toMatchObject({ code: 410 });
+  });
+
+  it('takes four devices and refuses the fifth', async () => {
+    const clients: Client[] = [];
+    for (let index = 0; index < 4; index++) {
+      const one = new Client(simulator);
+      await one.link((qr) => scanCode(simulator.network, bob.account, qr));
+      clients.push(one);
+    }
+    const fifth = new Client(simulator);
+    const code = await fifth.code();
+    await expect(scanCode(simulator.network, bob.account, code)).rejects.toMatchObject({ code: 409 });
+    for (const one of [...clients, fifth]) await one.end();
+  });
+
+  it('outdated and banned clients are told so', async () => {
+    const closed = client.closed();
+    await fault({ kind: 'drop', phone: ALICE });
+    await closed;
+    await fault({ kind: 'refuse-connection', phone: ALICE, code: 405 });
+    await expect(client.connect()).rejects.toMatchObject({ output: { statusCode: 405 } });
+    const id = await fault({ kind: 'ban', phone: ALICE });
+    await expect(client.connect()).rejects.toMatchObject({ output: { statusCode: 403 } });
+    await undo(id);
+    await client.connect();
+  });
+});

@@ -1,0 +1,227 @@
+import { jest } from '@jest/globals';
+import { downloadMediaMessage, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
+import { randomBytes } from 'node:crypto';
+import sharp from 'sharp';
+import { createGroup } from '../groups/group-members.js';
+import { scanCode } from '../network/pairing.js';
+import { download } from '../phone/attachments.js';
+import type { Draft } from '../phone/compose.js';
+import type { PhoneMessage } from '../phone/message-log.js';
+import type { Phone } from '../phone/phone.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+import { Client } from './client.js';
+import { mediaThrough } from './loopback-media.js';
+
+jest.setTimeout(20_000);
+quietLibsignal();
+
+const BOB = '6591110002@s.whatsapp.net';
+
+describe('every kind of message', () => {
+  let simulator: Simulator;
+  let alice: Phone;
+  let bob: Phone;
+  let client: Client;
+  let media: ReturnType<typeof mediaThrough>;
+  let jpeg: Buffer;
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    media = mediaThrough(simulator);
+    const { network } = simulator;
+    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    client = new Client(simulator, media);
+    await client.link((qr) => scanCode(network, alice.account, qr));
+    jpeg = await sharp({ create: { width: 40, height: 30, channels: 3, background: 'red' } })
+      .jpeg()
+      .toBuffer();
+  }, 20_000);
+
+  afterAll(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  const toPhone = async (content: AnyMessageContent, options = {}, to = BOB): Promise<PhoneMessage> => {
+    const sent = await client.send(to, content, options);
+    const got = await bob.wait({ id: sent.key.id ?? '' }, 8000);
+    if (!got) throw new Error('nothing came');
+    return got;
+  };
+  const toClient = async (draft: Draft, to = alice.account.phone): Promise<WAMessage> => {
+    const sent = await bob.sendDraft(to, draft);
+    return client.message(({ key, message }) => key.id === sent.id && Boolean(message), sent.id);
+  };
+
+  it.each<[string, () => AnyMessageContent, string]>([
+    ['image', () => ({ image: jpeg, caption: 'look' }), 'image'],
+    ['video', () => ({ video: randomBytes(5000), caption: 'watch' }), 'video'],
+    ['audio', () => ({ audio: randomBytes(3000), mimetype: 'audio/mpeg' }), 'audio'],
+    ['voice', () => ({ audio: randomBytes(3000), ptt: true, mimetype: 'audio/ogg; codecs=opus' }), 'voice'],
+    [
+      'document',
+      () => ({ document: randomBytes(100_000), mimetype: 'application/pdf', fileName: 'a.pdf' }),
+      'document',
+    ],
+    ['sticker', () => ({ sticker: randomBytes(2000) }), 'sticker'],
+  ])('a client sends a %s, the phone opens the file', async (_name, content, type) => {
+    const given = content();
+    const got = await toPhone(given);
+    expect(got.type).toBe(type);
+    const original = Object.values(given).find((value) => Buffer.isBuffer(value)) as Buffer;
+    expect((await download(simulator.network, got)).bytes.equals(original)).toBe(true);
+  });
+
+  it.each<[string, (file: { bytes: Buffer }) => Draft]>([
+    ['image', (image) => ({ image, caption: 'look' })],
+    ['video', (video) => ({ video })],
+    ['voice', (voice) => ({ voice })],
+    ['document', (document) => ({ document: { ...document, fileName: 'b.txt', mimetype: 'text/plain' } })],
+    ['sticker', (sticker) => ({ sticker })],
+  ])('a phone sends a %s, the client opens the file', async (_name, draft) => {
+    const bytes = randomBytes(50_000);
+    const got = await toClient(draft({ bytes }));
+    const opened = await downloadMediaMessage(got, 'buffer', { options: media.options } as never);
+    expect(opened.equals(bytes)).toBe(true);
+  });
+
+  it('opens a file again after it expired and the phone uploaded it anew', async () => {
+    const bytes = randomBytes(20_000);
+    const got = await toClient({ image: { bytes } });
+    simulator.network.media.expire(undefined, 410);
+    await expect(downloadMediaMessage(got, 'buffer', { options: media.options } as never)).rejects.toBeDefined();
+    const renewed = await client.socket.updateMediaMessage(got);
+    const opened = await downloadMediaMessage(renewed, 'buffer', { options: media.options } as never);
+    expect(opened.equals(bytes)).toBe(true);
+  });
+
+  it('places, contacts and previews arrive both ways', async () => {
+    expect(await toPhone({ location: { degreesLatitude: 1.3, degreesLongitude: 103.8, name: 'Here' } })).toMatchObject({
+      type: 'location',
+      text: 'Here',
+    });
+    const vcard = 'BEGIN:VCARD\nVERSION:3.0\nFN:Dave\nEND:VCARD';
+    expect(await toPhone({ contacts: { displayName: 'Dave', contacts: [{ vcard }] } })).toMatchObject({
+      type: 'contact',
+      text: 'Dave',
+    });
+    const place = await toClient({ location: { latitude: 1, longitude: 2, name: 'There' } });
+    expect(place.message?.locationMessage).toMatchObject({ degreesLatitude: 1, degreesLongitude: 2, name: 'There' });
+    const card = await toClient({ contact: { name: 'Eve', phone: '6591110009' } });
+    expect(card.message?.contactMessage?.vcard).toContain('waid=6591110009');
+    const preview = await toClient({
+      text: 'see https://example.org',
+      preview: { url: 'https://example.org', title: 'Example' },
+    });
+    expect(preview.message?.extendedTextMessage).toMatchObject({
+      matchedText: 'https://example.org',
+      title: 'Example',
+    });
+  });
+
+  it('reactions come and go', async () => {
+    const target = await toPhone({ text: 'react to this' });
+    const reaction = await bob.sendDraft(alice.account.phone, { reaction: { id: target.id, emoji: '👍' } });
+    await client.until(
+      () =>
+        client
+          .eventsOf('messages.reaction')
+          .flat()
+          .some(({ key, reaction: r }) => key.id === target.id && r.text === '👍'),
+      'the reaction',
+    );
+    expect(target.reactions).toEqual({ [BOB]: '👍' });
+    expect(reaction.type).toBe('reaction');
+    const key = { remoteJid: BOB, id: target.id, fromMe: true };
+    await toPhone({ react: { text: '❤️', key } });
+    expect(bob.messages.get(target.id)?.reactions).toEqual({ [BOB]: '👍', [alice.account.phoneJid]: '❤️' });
+    await toPhone({ react: { text: '', key } });
+    expect(bob.messages.get(target.id)?.reactions).toEqual({ [BOB]: '👍' });
+  });
+
+  it('edits and deletions take effect within their time, and not after it', async () => {
+    const target = await toPhone({ text: 'first wording' });
+    const key = { remoteJid: BOB, id: target.id, fromMe: true };
+    await toPhone({ text: 'second wording', edit: key });
+    expect(bob.messages.get(target.id)).toMatchObject({ text: 'second wording', edited: true });
+    await toPhone({ delete: key });
+    expect(bob.messages.get(target.id)).toMatchObject({ deleted: true });
+
+    const theirs = await toClient({ text: 'bob writes' });
+    await bob.sendDraft(alice.account.phone, { edit: { id: theirs.key.id ?? '', text: 'bob rewrites' } });
+    await client.until(
+      () => client.updates.some(({ key: k, update }) => k.id === theirs.key.id && update.message?.editedMessage),
+      'the edit',
+    );
+    await bob.sendDraft(alice.account.phone, { delete: { id: theirs.key.id ?? '' } });
+    await client.until(
+      () => client.updates.some(({ key: k, update }) => k.id === theirs.key.id && update.messageStubType === 1),
+      'the deletion',
+    );
+
+    const old = await toPhone({ text: 'long ago' });
+    old.timestamp -= 16 * 60;
+    await toPhone({ text: 'too late', edit: { remoteJid: BOB, id: old.id, fromMe: true } });
+    expect(bob.messages.get(old.id)?.text).toBe('long ago');
+    const mine = await bob.sendText(alice.account.phone, 'mine');
+    mine.timestamp -= 16 * 60;
+    await expect(bob.sendDraft(alice.account.phone, { edit: { id: mine.id, text: 'x' } })).rejects.toMatchObject({
+      code: 403,
+    });
+  });
+
+  it('polls are made, voted on and counted on both sides', async () => {
+    const poll = await toPhone({ poll: { name: 'Lunch?', values: ['Rice', 'Noodles'], selectableCount: 1 } });
+    expect(poll).toMatchObject({ type: 'poll', text: 'Lunch?' });
+    await bob.sendDraft(alice.account.phone, { vote: { id: poll.id, options: ['Noodles'] } });
+    await alice.wait({ type: 'poll_vote' }, 5000);
+    expect(alice.messages.get(poll.id)?.votes).toEqual({ [BOB]: ['Noodles'] });
+    await client.message(({ message }) => Boolean(message?.pollUpdateMessage), 'the vote');
+    const theirs = await toClient({ poll: { name: 'Dinner?', options: ['Yes', 'No'] } });
+    expect(theirs.message?.pollCreationMessageV3?.name).toBe('Dinner?');
+  });
+
+  it('quotes, mentions, forwards and view once keep their dress', async () => {
+    const first = await toClient({ text: 'the original' });
+    const quoting = await toPhone({ text: 'an answer', mentions: [BOB] }, { quoted: first });
+    const shown = quoting.content.toString('latin1');
+    expect(shown).toContain(first.key.id);
+    const answer = await toClient({ text: 'quoting you', quote: quoting.id, mentions: [alice.account.phone] });
+    expect(answer.message?.extendedTextMessage?.contextInfo).toMatchObject({
+      stanzaId: quoting.id,
+      mentionedJid: [alice.account.phoneJid],
+    });
+    expect(await toPhone({ forward: first })).toMatchObject({ text: 'the original' });
+    const forwarded = await toClient({ forward: { id: quoting.id } });
+    expect(forwarded.message?.extendedTextMessage?.contextInfo?.isForwarded).toBe(true);
+    expect(await toPhone({ image: jpeg, viewOnce: true })).toMatchObject({ type: 'image' });
+    const once = await toClient({ image: { bytes: jpeg }, viewOnce: true });
+    expect(once.message?.viewOnceMessage?.message?.imageMessage).toBeDefined();
+  });
+
+  it('voice messages are played, and the sender learns it', async () => {
+    const voice = await toPhone({ audio: randomBytes(3000), ptt: true, mimetype: 'audio/ogg; codecs=opus' });
+    bob.play(alice.account.phoneJid);
+    await client.status(voice.id, 5);
+  });
+
+  it('files reach a group, by private id', async () => {
+    const { group } = createGroup(simulator.network, alice.account, 'Files', [bob.account.phoneJid]);
+    const bytes = randomBytes(4000);
+    const got = await toPhone({ document: bytes, mimetype: 'application/zip', fileName: 'c.zip' }, {}, group.jid);
+    expect((await download(simulator.network, got)).bytes.equals(bytes)).toBe(true);
+    const image = randomBytes(4000);
+    const back = await toClient({ image: { bytes: image } }, group.jid);
+    expect((await downloadMediaMessage(back, 'buffer', { options: media.options } as never)).equals(image)).toBe(true);
+  });
+
+  it('accepts a status', async () => {
+    const acked = new Promise<{ attrs: Record<string, string> }>((resolve) =>
+      client.socket.ws.once('CB:ack,class:message', resolve),
+    );
+    await client.send('status@broadcast', { text: 'my day' }, { statusJidList: [BOB] });
+    expect((await acked).attrs['error']).toBeUndefined();
+  });
+});

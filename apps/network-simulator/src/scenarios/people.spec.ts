@@ -1,0 +1,162 @@
+import { jest } from '@jest/globals';
+import { hangUp, ring } from '../network/calls.js';
+import { scanCode } from '../network/pairing.js';
+import { setOwnPicture } from '../network/pictures.js';
+import { typingNode } from '../network/presence.js';
+import { createGroup } from '../groups/group-members.js';
+import type { Phone } from '../phone/phone.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+import { Client } from './client.js';
+import { mediaThrough } from './loopback-media.js';
+
+jest.setTimeout(40_000);
+quietLibsignal();
+
+const ALICE = '6591110001@s.whatsapp.net';
+const BOB = '6591110002@s.whatsapp.net';
+
+describe('people: presence, profiles, numbers, calls', () => {
+  let simulator: Simulator;
+  let alice: Phone;
+  let bob: Phone;
+  let client: Client;
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    const { network } = simulator;
+    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    client = new Client(simulator, mediaThrough(simulator));
+    await client.link((qr) => scanCode(network, alice.account, qr));
+    await client.until(() => client.auth.creds.me?.name === 'Alice', 'the name');
+  }, 40_000);
+
+  afterAll(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  const presence = (state: string) =>
+    client.until(
+      () =>
+        client
+          .eventsOf('presence.update')
+          .some(({ presences }) => Object.values(presences).some((p) => p.lastKnownPresence === state)),
+      state,
+    );
+
+  it('a client sees who is there and who types, and is seen', async () => {
+    const { network } = simulator;
+    await client.socket.presenceSubscribe(BOB);
+    await presence('unavailable');
+    network.presence.setPhone(bob.account, true);
+    await presence('available');
+    network.presence.typing({ account: bob.account, device: 0 }, ALICE, typingNode('composing'));
+    await presence('composing');
+    network.presence.typing({ account: bob.account, device: 0 }, ALICE, typingNode('recording'));
+    await presence('recording');
+    await client.socket.sendPresenceUpdate('composing', BOB);
+    expect(await bob.events.wait({ kind: 'typing', what: 'composing' }, 8000)).toMatchObject({ from: ALICE });
+    await client.socket.sendPresenceUpdate('recording', BOB);
+    expect(await bob.events.wait({ kind: 'typing', what: 'recording' }, 8000)).toBeDefined();
+    const { group } = createGroup(network, alice.account, 'Typing', [BOB]);
+    await client.socket.sendPresenceUpdate('composing', group.jid);
+    expect(await bob.events.wait({ kind: 'typing', chat: group.jid }, 8000)).toBeDefined();
+  });
+
+  it('numbers are found as people type them and named as the network knows them', async () => {
+    const { accounts } = simulator.network;
+    for (const phone of ['553188887777', '5511977776666', '5215512345678', '5491123456789']) accounts.add(phone);
+    const known = async (typed: string) => (await client.socket.onWhatsApp(typed))?.[0]?.jid;
+    expect(await known('+5531988887777')).toBe('553188887777@s.whatsapp.net');
+    expect(await known('5511977776666')).toBe('5511977776666@s.whatsapp.net');
+    expect(await known('525512345678')).toBe('5215512345678@s.whatsapp.net');
+    expect(await known('541123456789')).toBe('5491123456789@s.whatsapp.net');
+    expect(await client.socket.onWhatsApp('6590000000')).toEqual([]);
+  });
+
+  it('profiles: name, about, picture, privacy, and who is blocked', async () => {
+    const { network } = simulator;
+    await expect(client.socket.profilePictureUrl(BOB, 'image')).rejects.toMatchObject({ data: 404 });
+    await bob.sendText('6591110001', 'so that we know each other');
+    await client.text('so that we know each other');
+    await client.send(BOB, { text: 'yes' });
+    setOwnPicture(network, bob.account, Buffer.from('a jpeg'));
+    await client.until(
+      () =>
+        client
+          .eventsOf('contacts.update')
+          .flat()
+          .some(({ imgUrl }) => imgUrl === 'changed'),
+      'the picture',
+    );
+    const url = (await client.socket.profilePictureUrl(BOB, 'image')) ?? '';
+    expect(url).toContain(new URL(simulator.control).host);
+    const fetched = await fetch(url.replace('https', 'http'));
+    expect(Buffer.from(await fetched.arrayBuffer()).toString()).toBe('a jpeg');
+    bob.account.state.privacy['profile'] = 'none';
+    await expect(client.socket.profilePictureUrl(BOB, 'image')).rejects.toMatchObject({ data: 401 });
+    await client.socket.updateProfileStatus('Busy');
+    expect(alice.account.state.about.text).toBe('Busy');
+    expect(await client.socket.fetchStatus(BOB)).toMatchObject([{ status: { status: bob.account.state.about.text } }]);
+    await client.socket.updateLastSeenPrivacy('none');
+    expect(await client.socket.fetchPrivacySettings(true)).toMatchObject({ last: 'none' });
+    await client.socket.updateBlockStatus(BOB, 'block');
+    expect(alice.account.state.blocked).toEqual([bob.account.lid]);
+    const lost = await bob.sendText('6591110001', 'are you there');
+    await client.socket.updateBlockStatus(BOB, 'unblock');
+    await bob.sendText('6591110001', 'and now?');
+    await client.text('and now?');
+    expect(alice.messages.get(lost.id)).toBeUndefined();
+  });
+
+  it('rings, is refused, and gives up', async () => {
+    const { network } = simulator;
+    const id = ring(network, bob.account, alice.account, true);
+    const call = await client.until(
+      () =>
+        client
+          .eventsOf('call')
+          .flat()
+          .find((one) => one.id === id),
+      'the call',
+    );
+    expect(call).toMatchObject({ status: 'offer', isVideo: true, chatId: BOB });
+    await client.socket.rejectCall(id, call.from);
+    expect(await bob.events.wait({ kind: 'call', what: 'reject' }, 8000)).toBeDefined();
+    hangUp(network, bob.account, alice.account, id);
+    await client.until(
+      () =>
+        client
+          .eventsOf('call')
+          .flat()
+          .some((one) => one.status === 'timeout'),
+      'giving up',
+    );
+  });
+});
+
+describe('linking by a code of eight letters', () => {
+  it('links with the right code and refuses a wrong one', async () => {
+    const simulator = await startSimulator();
+    const { network } = simulator;
+    const alice = network.accounts.add('6591110001', 'Alice');
+    const wrong = new Client(simulator);
+    await wrong.code();
+    await wrong.socket.requestPairingCode('6591110001');
+    await expect(network.codeLinkings.enter(network, alice, 'AAAAAAAA')).rejects.toMatchObject({ code: 400 });
+    await wrong.end();
+
+    const client = new Client(simulator);
+    await client.code();
+    const code = await client.socket.requestPairingCode('6591110001');
+    const closed = client.closed();
+    const device = await network.codeLinkings.enter(network, alice, code);
+    await closed;
+    await client.connect();
+    expect(client.jid).toBe(`6591110001:${device.id}@s.whatsapp.net`);
+    await client.end();
+    await simulator.stop();
+  });
+});
