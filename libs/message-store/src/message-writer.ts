@@ -27,7 +27,7 @@ export interface MessageChange {
   /** The network's id of the message that changes, and the chat both are in. */
   target: { keyId: string; chatId: string };
   /** The message as it is after the change; undefined when it may not be made or changes nothing. */
-  apply(before: Message): Message | undefined;
+  readonly apply: (before: Message) => Message | undefined;
 }
 
 /**
