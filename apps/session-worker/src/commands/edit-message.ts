@@ -41,7 +41,7 @@ export async function editMessage(context: CommandContext, tools: MessageTools, 
   const people = { own: session.identity, numbers: new Map<string, string>() };
   const content = editToNetwork(stored, edit.body, edit.context, people, tools.now());
   const wire = { keyId, jid: stored.key.remote, content, attributes: { edit: '1' } };
-  const { error } = await handOver(session, wire, context.leaveLane).catch((failure: unknown) => {
+  const { error } = await handOver(session, wire, () => context.leaveLane()).catch((failure: unknown) => {
     throw failure instanceof UnsaidError ? failure.cause : failure;
   });
   if (error !== undefined) throw refusedMessage(error);

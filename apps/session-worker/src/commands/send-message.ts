@@ -11,6 +11,7 @@ import type { Message, SentMessage } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import type { MessageRecord, MessageWriter, StatusReport } from '@dormouse/message-store/write';
 import { generateMessageIDV2, proto } from '@whiskeysockets/baileys';
+import { isGroup } from '../convert/jid.js';
 import { toMessageId } from '../convert/message-id.js';
 import { refusalOf } from '../convert/refusal.js';
 import type { OpenSession } from '../sessions/open-session.js';
@@ -75,7 +76,7 @@ async function say(
   message: WireMessage,
 ): Promise<void> {
   const { keyId } = message;
-  const { error, timestampS = nowS(tools) } = await handOver(session, message, context.leaveLane).catch(
+  const { error, timestampS = nowS(tools) } = await handOver(session, message, () => context.leaveLane()).catch(
     async (failure: unknown) => {
       if (!(failure instanceof UnsaidError)) throw failure; // it may have been said: the message stays pending
       await report(tools, session, { keyId, status: 'failed', timestamp: nowS(tools), errors: [UNSAID] });
@@ -86,9 +87,15 @@ async function say(
     await report(tools, session, { keyId, status: 'sent', timestamp: timestampS });
     return;
   }
-  await report(tools, session, { keyId, status: 'failed', timestamp: timestampS, errors: [refusalOf(error)] });
+  const refusal = refusalOf(error);
+  await report(tools, session, { keyId, status: 'failed', timestamp: timestampS, errors: [refusal] });
+  // A well-formed number that is not on the network is no mistake of the caller: its status tells.
+  if (refusal.code === NO_SUCH_RECIPIENT && !isGroup(message.jid)) return;
   throw refusedMessage(error);
 }
+
+/** The network's code for a recipient it does not know. */
+const NO_SUCH_RECIPIENT = 404;
 
 const UNSAID = { code: 502, message: 'the message could not be handed to the network' };
 

@@ -56,7 +56,7 @@ function quotedContent(bytes: Uint8Array | undefined, body = ''): proto.IMessage
   const parts = Object.entries(content).filter(
     ([name]) => name !== 'messageContextInfo' && !name.startsWith('senderKey'),
   );
-  return Object.fromEntries(parts.map(([name, part]) => [name, withoutContext(part)])) as proto.IMessage;
+  return Object.fromEntries(parts.map(([name, part]) => [name, withoutContext(part)]));
 }
 
 function withoutContext(part: unknown): unknown {

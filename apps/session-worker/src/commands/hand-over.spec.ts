@@ -1,0 +1,69 @@
+import { GatewayError } from '@dormouse/gateway-contract';
+import type { WASocket } from '@whiskeysockets/baileys';
+import type { MessageAck, OpenSession } from '../sessions/open-session.js';
+import { deferred } from '../sessions/deferred.js';
+import { handOver, UnsaidError } from './hand-over.js';
+
+describe('handOver', () => {
+  const message = { keyId: '3EB0AA', jid: '1@s.whatsapp.net', content: { conversation: 'x' } };
+  const begin = (attributes?: Record<string, string>) => {
+    const ack = deferred<MessageAck>();
+    const write = deferred<string>();
+    const calls: unknown[] = [];
+    let written = 0;
+    const socket: Pick<WASocket, 'relayMessage'> = {
+      relayMessage: (...given) => {
+        calls.push(given);
+        return write.promise;
+      },
+    };
+    const session = { socket, expectAck: () => ack.promise } as Pick<OpenSession, 'expectAck'> as OpenSession;
+    const result = handOver(session, { ...message, ...(attributes && { attributes }) }, () => (written += 1));
+    return { ack, write, calls, result, written: () => written };
+  };
+
+  it('says when the words are out, and answers with the ack of the network', async () => {
+    const { ack, write, result, written } = begin();
+    expect(written()).toBe(0);
+    write.resolve(message.keyId);
+    await Promise.resolve();
+    ack.resolve({ timestampS: 7 });
+    expect(await result).toEqual({ timestampS: 7 });
+    expect(written()).toBe(1);
+  });
+
+  it('gives the message once, under the id chosen before', async () => {
+    const { ack, write, calls, result } = begin({ edit: '1' });
+    write.resolve('');
+    ack.resolve({});
+    await result;
+    expect(calls).toEqual([
+      [message.jid, message.content, { messageId: message.keyId, additionalAttributes: { edit: '1' } }],
+    ]);
+  });
+
+  it('takes an ack as proof that the words are out', async () => {
+    const { ack, result, written } = begin();
+    ack.resolve({ error: '463' });
+    expect(await result).toEqual({ error: '463' });
+    expect(written()).toBe(1);
+  });
+
+  it('tells words that were never out from those that may be', async () => {
+    const unsaid = begin();
+    unsaid.write.reject(new Error('no keys'));
+    await expect(unsaid.result).rejects.toBeInstanceOf(UnsaidError);
+    expect(unsaid.written()).toBe(0);
+    const dropped = begin();
+    dropped.write.resolve('');
+    dropped.ack.reject(new GatewayError(502));
+    await expect(dropped.result).rejects.toBeInstanceOf(GatewayError);
+  });
+
+  it('does not wait for a library that waits for a connection that is gone', async () => {
+    const { ack, result, written } = begin();
+    ack.reject(new GatewayError(502));
+    await expect(result).rejects.toBeInstanceOf(GatewayError);
+    expect(written()).toBe(0);
+  });
+});
