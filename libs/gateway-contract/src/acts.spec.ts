@@ -140,10 +140,17 @@ describe('bodies with limits', () => {
     expect(detailsOf(() => parseInput(sendPollBody, { ...poll, count: 2 }))).toBe('count: must be between 0 and 1');
   });
 
-  it('keeps a location on the globe', () => {
+  it('keeps a location on the globe, and drops what was not measured', () => {
     expect(detailsOf(() => parseInput(sendLocationBody, { to, latitude: 91, longitude: 0 }))).toBe(
       'latitude: must be between -90 and 90',
     );
+    const unmeasured = { to, latitude: 1, longitude: 2, speed: -1, degrees: 0 };
+    expect(JSON.parse(JSON.stringify(parseInput(sendLocationBody, unmeasured)))).toEqual({
+      to,
+      latitude: 1,
+      longitude: 2,
+      degrees: 0,
+    });
   });
 
   it('clears an indicator under both of its names', () => {

@@ -15,8 +15,13 @@ export const bounded = (low: number, high: number) =>
 export const wholeNumber = (low: number, high: number) =>
   z.int('must be a whole number').min(low, between(low, high)).max(high, between(low, high));
 
-/** A whole number as wide as the network's own fields. */
-export const int32 = wholeNumber(0, 2_147_483_647);
+/**
+ * Something measured: a whole number as wide as the network's own fields. Phones write -1 for what they could not
+ * measure; a negative value counts as absent.
+ */
+export const measure = wholeNumber(-2_147_483_648, 2_147_483_647)
+  .transform((value) => (value < 0 ? undefined : value))
+  .optional();
 
 /** Text of at most `max` UTF-16 code units; longer text is not looked at further. */
 export const textUpTo = (max: number) => text.max(max, { error: `must have at most ${max} characters`, abort: true });

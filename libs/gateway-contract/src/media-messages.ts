@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, int32, longText, text, textUpTo } from './fields.js';
+import { flag, measure, longText, text, textUpTo } from './fields.js';
 import { anyMedia, fileNameField, mediaOptions, mediaIdField } from './media.js';
 import { indicatorSeconds, mentions, sendOptions } from './send-options.js';
 
@@ -7,7 +7,7 @@ const mediaSend = { ...sendOptions, ...mediaOptions, media: anyMedia };
 /** A small picture as data: URI, shown before the media is loaded; made from the media when absent. */
 const preview = textUpTo(256 * 1024).optional();
 const captioned = { caption: longText.optional(), mentions: mentions.optional() };
-const pixels = { width: int32.optional(), height: int32.optional() };
+const pixels = { width: measure, height: measure };
 
 /** Body, and form, of POST /messages/image. */
 export const sendImageBody = z.object({ ...mediaSend, ...captioned, ...pixels, preview });
@@ -21,7 +21,7 @@ export type SendVideoBody = z.output<typeof sendVideoBody>;
 export const sendAudioBody = z.object({
   ...mediaSend,
   /** Duration; found in the file when absent. */
-  seconds: int32.optional(),
+  seconds: measure,
   background_color: text.regex(/^#[0-9a-fA-F]{6,8}$/, 'must be a color like #00000000').optional(),
 });
 export type SendAudioBody = z.output<typeof sendAudioBody>;
@@ -29,7 +29,7 @@ export type SendAudioBody = z.output<typeof sendAudioBody>;
 /** Body, and form, of POST /messages/voice. */
 export const sendVoiceBody = z.object({
   ...mediaSend,
-  seconds: int32.optional(),
+  seconds: measure,
   /** Seconds the recording indicator is shown before the send; the call returns after it. */
   recording_time: indicatorSeconds.optional(),
   /** 64 loudness values from 0 to 100, base64; computed when absent. */

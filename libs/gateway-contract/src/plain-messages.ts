@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { filledText, int32, longText, text, textUpTo, wholeNumber } from './fields.js';
+import { filledText, measure, longText, text, textUpTo, wholeNumber } from './fields.js';
 import { anyMedia, mediaOptions, mediaIdField } from './media.js';
 import { mentions, sendOptions } from './send-options.js';
 
@@ -19,9 +19,9 @@ export const sendLocationBody = z.object({
   /** A small picture of the map as data: URI. */
   preview: textUpTo(256 * 1024).optional(),
   /** Metres, metres per second, and degrees clockwise from north. */
-  accuracy: int32.optional(),
-  speed: int32.optional(),
-  degrees: int32.optional(),
+  accuracy: measure,
+  speed: measure,
+  degrees: measure,
   comment: longText.optional(),
 });
 export type SendLocationBody = z.output<typeof sendLocationBody>;
@@ -35,7 +35,7 @@ const linkPreview = {
   ...mediaOptions,
   /** The text; the link is the first one in it. */
   body: filledText,
-  title: filledText,
+  title: longText,
   description: longText.optional(),
   /** The address the preview stands for; the link itself when absent. */
   canonical: longText.optional(),
