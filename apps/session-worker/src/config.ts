@@ -47,7 +47,7 @@ const environment = z.object({
   /** Each connect waits up to this long at random. */
   START_JITTER_MS: variable.integer(0, 60_000).default(100),
   /** How long a lease holds without being renewed: how soon another worker serves the channels of a dead one. */
-  LEASE_TTL_MS: variable.integer(1_000, 300_000).default(9_000),
+  LEASE_TTL_MS: variable.integer(1_000, 300_000).default(10_000),
   /** How long a send waits for the network's acknowledgement. */
   ACK_WAIT_MS: variable.integer(100, 120_000).default(20_000),
   /** First pause before a session connects again; it doubles with every drop within the hour. */

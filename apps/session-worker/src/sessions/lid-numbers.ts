@@ -1,5 +1,4 @@
-import type { WASocket } from '@whiskeysockets/baileys';
-import { readJid, type KnownNumbers } from '../convert/jid.js';
+import { jidDecode, type WASocket } from '@whiskeysockets/baileys';
 
 /**
  * The numbers behind LIDs, as far as this device has learnt them. Asks the key store, never the network.
@@ -9,12 +8,12 @@ import { readJid, type KnownNumbers } from '../convert/jid.js';
 export async function numbersOfLids(
   socket: Pick<WASocket, 'signalRepository'>,
   lids: readonly string[],
-): Promise<KnownNumbers> {
+): Promise<ReadonlyMap<string, string>> {
   const numbers = new Map<string, string>();
   if (lids.length === 0) return numbers;
   const pairs = await socket.signalRepository.lidMapping.getPNsForLIDs([...new Set(lids)]);
   for (const { lid, pn } of pairs ?? []) {
-    const [from, to] = [readJid(lid), readJid(pn)];
+    const [from, to] = [jidDecode(lid), jidDecode(pn)];
     if (from && to) numbers.set(from.user, to.user);
   }
   return numbers;

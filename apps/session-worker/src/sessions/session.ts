@@ -188,8 +188,8 @@ export class Session {
   private async attempt(isWanted: () => boolean): Promise<void> {
     const giveSlot = await this.context.takeConnectSlot();
     try {
-      if (!isWanted()) return;
-      if (!this.context.held.isHeld()) throw new Error('the shard is not surely ours');
+      // Without a lease that surely holds this session is about to be abandoned.
+      if (!isWanted() || !this.context.held.isHeld()) return;
       const auth = await this.authState();
       if (!isWanted()) return;
       this.attempts.cancel();

@@ -149,6 +149,7 @@ export class Sessions implements SessionControl {
       select: { id: true, linked: true },
     });
     for (const { id, linked } of left) {
+      if (!held.isHeld()) return;
       const tidied = linked ? this.forget(id) : this.sessionOf(id).then(() => this.dropIfDormant(id));
       await tidied.catch((error: unknown) =>
         this.options.log.warn({ channelId: id, err: error }, 'session could not be tidied'),

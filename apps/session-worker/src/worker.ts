@@ -1,0 +1,125 @@
+/**
+ * A session worker: owns shards, holds the sessions of their channels, does their commands, stores what they hear.
+ *
+ * PostgreSQL away: sockets are closed before the leases end; when it is back, shards are taken again and sessions open
+ * without a scan. Redis away: no command comes, sessions stay open and what they hear is stored; the dispatcher finds
+ * it by looking. The network away: each session connects again by itself.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@dormouse/bootstrap';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
+import { MessageReader } from '@dormouse/message-store/read';
+import { MessageWriter } from '@dormouse/message-store/write';
+import { publishEventsReady } from '@dormouse/queues';
+import type { Redis } from '@dormouse/redis';
+import type { Registry } from 'prom-client';
+import { AuthRows } from './auth-state/auth-rows.js';
+import { AuthStates } from './auth-state/auth-state.js';
+import { CommandRunner } from './commands/command-runner.js';
+import { makeHandlers } from './commands/handlers.js';
+import { networkError } from './commands/network-errors.js';
+import type { WorkerConfig } from './config.js';
+import { Inbound } from './inbound/inbound.js';
+import { recallFrom } from './inbound/recall.js';
+import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
+import { Sessions } from './sessions/sessions.js';
+import { startShardWork } from './shard-work.js';
+import { ShardLeases } from './shards/shard-lease.js';
+import { ShardOwner } from './shards/shard-owner.js';
+import { WorkerMetrics } from './worker-metrics.js';
+
+/** Renewals within one TTL. */
+const RENEWALS_PER_TTL = 6;
+/** Part of the TTL that is kept for noticing late, on a busy machine, and for closing sockets. */
+const MARGIN_OF_TTL = 0.3;
+/** Ending a shard's work gently takes no longer, so that a drain fits into 25 s. */
+const FINISH_WITHIN_MS = 15_000;
+/** How long a session rests once its attempts are used up. */
+const REST_MS = 3_600_000;
+/** How long something heard is tried to be stored before its socket is closed. */
+const STORE_FOR_MS = 20_000;
+
+export interface WorkerParts {
+  readonly config: WorkerConfig;
+  readonly database: RegionalDatabase;
+  /** Its own connections: a renewal must never queue behind other work. */
+  readonly leaseDatabase: RegionalDatabase;
+  readonly redis: Redis;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
+
+export class Worker {
+  private readonly leases: ShardLeases;
+  private readonly owner: ShardOwner;
+
+  constructor(private readonly parts: WorkerParts) {
+    const { config, leaseDatabase, log, registry } = parts;
+    const { ttlMs, commandsEach } = config.shards;
+    const eventsReady = this.eventsReady.bind(this);
+    const wait = (ms: number): Promise<void> => delay(ms);
+    const directory = new ChannelDirectory({ database: parts.database });
+    const reader = new MessageReader({ database: parts.database });
+    const writer = new MessageWriter({ database: parts.database });
+    const metrics: WorkerMetrics = new WorkerMetrics(registry, {
+      sessions: () => sessions.countByState(),
+      shards: () => this.owner.shards.length,
+    });
+    const sessions: Sessions = new Sessions({
+      ...config.sessions,
+      directory,
+      database: parts.database,
+      authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
+      network: config.network,
+      listeners: [new Inbound({ writer, eventsReady, now: Date.now, wait, retryForMs: STORE_FOR_MS })],
+      recall: recallFrom(writer),
+      backoff: { ...DEFAULT_BACKOFF, baseMs: config.sessions.reconnectBaseMs },
+      restMs: REST_MS,
+      log,
+      onAck: metrics.acked,
+      onClosed: metrics.closed,
+    });
+    const runner = new CommandRunner({
+      sessions,
+      directory,
+      handlers: makeHandlers({ reader, writer, eventsReady, now: Date.now, wait }),
+      networkError,
+      log,
+      onAnswered: metrics.answered,
+    });
+    this.leases = new ShardLeases({ database: leaseDatabase, workerId: config.workerId, ttlMs });
+    this.owner = new ShardOwner({
+      leases: this.leases,
+      renewEveryMs: ttlMs / RENEWALS_PER_TTL,
+      marginMs: ttlMs * MARGIN_OF_TTL,
+      finishWithinMs: FINISH_WITHIN_MS,
+      log,
+      startWork: (held) =>
+        startShardWork(held, { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log }),
+    });
+  }
+
+  /** Begins to take shards. Rejects when the database cannot be reached. */
+  async start(): Promise<void> {
+    const { config, log } = this.parts;
+    await this.leases.ensureShards(config.shards.count);
+    log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
+    this.owner.start();
+  }
+
+  /** Ends everything gently and lets other workers take over. */
+  async drain(): Promise<void> {
+    await this.owner.drain();
+  }
+
+  async databaseAnswers(): Promise<boolean> {
+    await this.parts.database.pool.query('SELECT 1');
+    return true;
+  }
+
+  /** Losing the signal is harmless: the dispatcher looks by itself, too. */
+  private eventsReady(channelId: string): void {
+    publishEventsReady(this.parts.redis, channelId).catch(() => undefined);
+  }
+}
