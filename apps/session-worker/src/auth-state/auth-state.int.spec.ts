@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { jest } from '@jest/globals';
 import { Curve, proto } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-rows.js';
 import { AuthStates, type AuthState } from './auth-state.js';
 import { UnsealableError } from './sealing.js';
+
+jest.setTimeout(30_000);
 
 const CHANNEL = 'channel-1';
 

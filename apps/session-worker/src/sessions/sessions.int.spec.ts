@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
-import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { AuthStates } from '../auth-state/auth-state.js';
@@ -14,9 +15,22 @@ import { deferred } from './deferred.js';
 import type { OpenSession } from './open-session.js';
 import { Sessions, type SessionsOptions } from './sessions.js';
 
+jest.setTimeout(60_000);
+
 const MASTER_KEYS = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
 const soon = (): number => Date.now() + 15_000;
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
+
+/** Rows that are slow to take credentials. */
+class SlowRows extends AuthRows {
+  override async writeCreds(fence: Fence, channelId: string, sealed: Buffer): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await super.writeCreds(fence, channelId, sealed);
+  }
+}
+
+const textOf = ({ message }: WAMessage): string | null | undefined =>
+  message?.conversation ?? message?.extendedTextMessage?.text;
 
 /** The part of a worker that owns shards and holds sessions. */
 class TestWorker {
@@ -171,9 +185,7 @@ describe('Sessions', () => {
   const hear = async (channelId: string, phone: string, text: string, by = worker): Promise<void> => {
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
     await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text });
-    await by.until(() =>
-      by.heard.some(({ message }) => message?.conversation === text || message?.extendedTextMessage?.text === text),
-    );
+    await by.until(() => by.heard.some((message) => textOf(message) === text));
   };
 
   it('links a channel by its code, and writes down who it is', async () => {
@@ -182,6 +194,46 @@ describe('Sessions', () => {
     expect(session.identity).toMatchObject({ phone, deviceId: expect.any(Number) as number });
     expect(await stored(channelId, 'open')).toMatchObject({ state: 'open', linked: true, phone, reason: null });
     await hear(channelId, phone, 'hello');
+  });
+
+  it('tells the phone that the link is made only once credentials and link are stored', async () => {
+    await worker.stop();
+    workers.splice(workers.indexOf(worker), 1);
+    worker = await startWorker({ authStates: new AuthStates(new SlowRows(database), MASTER_KEYS) });
+    const channelId = await newChannel();
+    const { code } = await worker.sessions.loginCode(channelId, soon());
+    const { phone } = await network.call<{ phone: string }>('POST', '/phones', {});
+    await network.call('POST', `/phones/${phone}/scan`, { qr: code });
+    expect(await database.prisma.authCreds.count({ where: { channelId } })).toBe(1);
+    expect((await record(channelId)).session).toMatchObject({ linked: true, phone });
+  });
+
+  it('loses nothing of a backlog in whose middle it ends again and again', async () => {
+    const channelId = await newChannel();
+    const { phone } = await link(channelId);
+    const stop = async (): Promise<void> => {
+      await worker.stop();
+      workers.splice(workers.indexOf(worker), 1);
+    };
+    await stop();
+    const friends = await Promise.all([1, 2, 3].map(() => network.call<{ phone: string }>('POST', '/phones', {})));
+    const texts = Array.from({ length: 60 }, (_, n) => `backlog ${n}`);
+    for (const [n, text] of texts.entries()) {
+      await network.call('POST', `/phones/${friends[n % 3]?.phone}/messages`, { to: phone, text });
+    }
+    const heard: (string | null | undefined)[] = [];
+    for (let round = 1; round <= 8 && heard.length < texts.length; round++) {
+      worker = await startWorker();
+      const { heard: inRound } = worker;
+      const backlog = (): (string | null | undefined)[] =>
+        inRound.map(textOf).filter((text) => text?.startsWith('backlog'));
+      const wanted = round === 8 ? texts.length - heard.length : 1;
+      await worker.until(() => backlog().length >= wanted);
+      await stop();
+      heard.push(...backlog());
+    }
+    expect([...new Set(heard)].sort()).toEqual([...texts].sort());
+    worker = await startWorker();
   });
 
   it('shares one pairing among those who ask for the code, and refuses a code once linked', async () => {
@@ -235,11 +287,7 @@ describe('Sessions', () => {
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
     await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text: 'while away' });
     worker = await startWorker();
-    await worker.until(() =>
-      worker.heard.some(
-        ({ message }) => message?.conversation === 'while away' || message?.extendedTextMessage?.text === 'while away',
-      ),
-    );
+    await worker.until(() => worker.heard.some((message) => textOf(message) === 'while away'));
     expect(await stored(channelId, 'open')).toMatchObject({ state: 'open', reason: null });
   });
 

@@ -7,8 +7,11 @@ import {
 } from '@dormouse/database';
 import { EventEmitter, once } from 'node:events';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { jest } from '@jest/globals';
 import { ShardLeases } from './shard-lease.js';
 import { ShardOwner, type HeldShard } from './shard-owner.js';
+
+jest.setTimeout(30_000);
 
 const SHARDS = 8;
 const TTL_MS = 900;
