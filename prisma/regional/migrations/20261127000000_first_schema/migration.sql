@@ -152,6 +152,7 @@ CREATE TABLE "events" (
     "method" TEXT NOT NULL,
     "payload" JSONB NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "webhook_id" TEXT,
 
     CONSTRAINT "events_pkey" PRIMARY KEY ("channel_id","seq")
 );
@@ -167,6 +168,8 @@ CREATE TABLE "webhook_cursors" (
     "leased_until" TIMESTAMPTZ(3),
     "last_status" INTEGER,
     "last_error" TEXT,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "redriving" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "webhook_cursors_pkey" PRIMARY KEY ("channel_id","webhook_id")
 );
@@ -203,6 +206,56 @@ CREATE UNIQUE INDEX "events_id_key" ON "events"("id");
 
 -- CreateIndex
 CREATE INDEX "webhook_cursors_attempts_next_attempt_at_idx" ON "webhook_cursors"("attempts", "next_attempt_at");
+
+-- CreateTable
+CREATE TABLE "webhook_secrets" (
+    "channel_id" TEXT NOT NULL,
+    "secret" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "webhook_secrets_pkey" PRIMARY KEY ("channel_id","secret")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_attempts" (
+    "id" BIGSERIAL NOT NULL,
+    "channel_id" TEXT NOT NULL,
+    "webhook_id" TEXT NOT NULL,
+    "seq" BIGINT NOT NULL,
+    "event_id" UUID NOT NULL,
+    "type" TEXT NOT NULL,
+    "method" TEXT NOT NULL,
+    "attempt" INTEGER NOT NULL,
+    "outcome" TEXT NOT NULL,
+    "status" INTEGER,
+    "error" TEXT,
+    "took_ms" INTEGER NOT NULL,
+    "answer" TEXT,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "webhook_attempts_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "dead_letters" (
+    "channel_id" TEXT NOT NULL,
+    "webhook_id" TEXT NOT NULL,
+    "seq" BIGINT NOT NULL,
+    "died_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "attempts" INTEGER NOT NULL,
+    "last_status" INTEGER,
+    "last_error" TEXT,
+    "redrive_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "dead_letters_pkey" PRIMARY KEY ("channel_id","webhook_id","seq")
+);
+
+-- CreateIndex
+CREATE INDEX "webhook_attempts_channel_id_id_idx" ON "webhook_attempts"("channel_id", "id");
+
+-- CreateIndex
+CREATE INDEX "dead_letters_channel_id_seq_idx" ON "dead_letters"("channel_id", "seq");
 
 -- CreateTable
 CREATE TABLE "media_objects" (
