@@ -66,36 +66,61 @@ describe('Dispatcher', () => {
     taken.forEach((metrics) => expect(metrics).toMatch(/outcome="taken"\} \d+/));
   });
 
-  it('killed between the 2xx and writing it down has the event told again with the same id, and none lost', async () => {
+  it.each([
+    ['more', 5, 0],
+    ['the last', 3, 2],
+  ])(
+    'killed between the 2xx of %s and writing it down has the event told again with the same id, and none lost',
+    async (_which, first, later) => {
+      const [id = ''] = await channels(1);
+      const frozen: { until?: Promise<void> } = {};
+      let thaw: () => void = () => undefined;
+      const dying = start({ settings: { leaseMs: 16_000 }, wrap: (database) => freezable(database, frozen) });
+      hook.behaviour = () => {
+        // From the third call on nothing the first dispatcher says reaches the database: for all others it is dead.
+        if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
+        return 200;
+      };
+      await outbox.write(id, first);
+      dying.signal(id);
+      await hook.received(3);
+      expect(await outbox.cursors(id)).toMatchObject([{ position: 2, leased: true }]);
+      const next = start();
+      next.dispatcher.lookAgain();
+      await next.dispatcher.idle();
+      expect(hook.numbers).toEqual([1, 2, 3]); // the lease is respected while it lasts
+      await outbox.passTime(16_000);
+      if (later > 0) await outbox.write(id, later);
+      next.dispatcher.lookAgain();
+      await hook.received(6);
+      await allAt([id], 5);
+      expect(hook.numbers).toEqual([1, 2, 3, 3, 4, 5]);
+      const [, , posted, again] = hook.calls;
+      expect(again?.headers['webhook-id']).toBe(posted?.headers['webhook-id']);
+      // Risen from the dead it finds its lease lost: it moves nothing and posts nothing.
+      thaw();
+      await dying.dispatcher.idle();
+      expect(await outbox.cursors(id)).toMatchObject([{ position: 5, leased: false }]);
+      expect(hook.calls).toHaveLength(6);
+    },
+  );
+
+  it('tells an event that is announced while the cursor is being given back', async () => {
     const [id = ''] = await channels(1);
-    const frozen: { until?: Promise<void> } = {};
-    let thaw: () => void = () => undefined;
-    const dying = start({ settings: { leaseMs: 16_000 }, wrap: (database) => freezable(database, frozen) });
-    hook.behaviour = () => {
-      // From the third call on nothing the first dispatcher says reaches the database: for all others it is dead.
-      if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
-      return 200;
-    };
-    await outbox.write(id, 5);
-    dying.signal(id);
-    await hook.received(3);
-    expect(await outbox.cursors(id)).toMatchObject([{ position: 2, leased: true }]);
-    const next = start();
-    next.dispatcher.lookAgain();
-    await next.dispatcher.idle();
-    expect(hook.numbers).toEqual([1, 2, 3]); // the lease is respected while it lasts
-    await outbox.passTime(16_000);
-    next.dispatcher.lookAgain();
-    await hook.received(6);
-    await allAt([id], 5);
-    expect(hook.numbers).toEqual([1, 2, 3, 3, 4, 5]);
-    const [, , first, again] = hook.calls;
-    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-    // Risen from the dead it finds its lease lost: it moves nothing and posts nothing.
-    thaw();
-    await dying.dispatcher.idle();
-    expect(await outbox.cursors(id)).toMatchObject([{ position: 5, leased: false }]);
-    expect(hook.calls).toHaveLength(6);
+    let isFirst = true;
+    const running: RunningDispatcher = start({
+      wrap: (database) =>
+        before(database, 'finish-cursor', async () => {
+          if (!isFirst) return;
+          isFirst = false;
+          await outbox.write(id);
+          running.signal(id);
+        }),
+    });
+    await outbox.write(id);
+    running.signal(id);
+    await hook.received(2);
+    await allAt([id], 2);
   });
 
   it('goes on where it was, without a duplicate, when PostgreSQL drops every connection', async () => {
@@ -238,13 +263,27 @@ describe('Dispatcher', () => {
 
 /** A database whose connection can freeze: what was asked from then on waits until it thaws. */
 function freezable(database: RegionalDatabase, frozen: { until?: Promise<void> }): Pick<RegionalDatabase, 'pool'> {
+  return intercepted(database, async () => frozen.until);
+}
+
+/** A database that has something happen just before a statement. */
+function before(database: RegionalDatabase, name: string, happen: () => Promise<void>): Pick<RegionalDatabase, 'pool'> {
+  return intercepted(database, async (query) => {
+    if (typeof query === 'object' && query !== null && 'name' in query && query.name === name) await happen();
+  });
+}
+
+function intercepted(
+  database: RegionalDatabase,
+  first: (query: unknown) => Promise<void>,
+): Pick<RegionalDatabase, 'pool'> {
   const pool = new Proxy(database.pool, {
     get(target, name): unknown {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       if (name !== 'query') return value.bind(target) as unknown;
       return async (...given: unknown[]): Promise<unknown> => {
-        await frozen.until;
+        await first(given[0]);
         return value.apply(target, given) as unknown;
       };
     },
