@@ -126,7 +126,9 @@ export class ChannelDirectory {
         text: 'UPDATE channels SET deleted_at = now(), token_hash = NULL WHERE id = $1 AND deleted_at IS NULL',
         values: [id],
       });
-      await connection.query({ text: 'DELETE FROM webhook_cursors WHERE channel_id = $1', values: [id] });
+      for (const table of ['webhook_cursors', 'webhook_secrets', 'dead_letters', 'webhook_attempts']) {
+        await connection.query({ text: `DELETE FROM ${table} WHERE channel_id = $1`, values: [id] });
+      }
       return rowCount === 1;
     });
     this.forget(id);

@@ -7,3 +7,4 @@ export {
 } from './channel-directory.js';
 export type { ChannelRecord, ChannelSession, Standing } from './channel-record.js';
 export { webhookIds } from './webhook-ids.js';
+export { WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
