@@ -248,6 +248,37 @@ describe('MessageWriter', () => {
       expect(position).toBe(60);
     });
 
+    it('writes a message that is sent once, also when the write is repeated', async () => {
+      await writer.recordContacts(fence, channel, [{ id: '15550001111', name: 'Ada' }]);
+      expect(await writer.recordMessage(fence, channel, own('O1'))).toEqual({ seqs: [1], ids: ['id-O1'] });
+      expect(await writer.recordMessage(fence, channel, own('O1'))).toEqual({ seqs: [], ids: [] });
+      const [event, ...rest] = await events();
+      expect(event?.payload).toEqual({ messages: [{ ...own('O1').message, chat_name: 'Ada' }] });
+      expect(rest).toEqual([]);
+    });
+
+    it('orders acknowledgements and receipts that are written at the same time', async () => {
+      const names = Array.from({ length: 30 }, (_, index) => `O${index}`);
+      await Promise.all(names.map((name) => writer.recordMessage(fence, channel, own(name))));
+      await Promise.all(
+        names.flatMap((keyId) => [
+          writer.recordStatuses(fence, channel, [{ keyId, status: 'read', timestamp: 103 }]),
+          writer.recordStatuses(fence, channel, [{ keyId, status: 'sent', timestamp: 101 }]),
+          writer.recordStatuses(fence, channel, [{ keyId, status: 'delivered', timestamp: 102 }]),
+        ]),
+      );
+      const all = await events();
+      expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
+      const order = all.map(({ type, method, payload }) => summary(type, method, payload));
+      for (const name of names) {
+        const steps = order
+          .filter((line) => line.startsWith(`statuses.post id-${name} `))
+          .map((line) => line.split(' ')[2]);
+        expect([['sent', 'read'].join(), ['sent', 'delivered', 'read'].join()]).toContain(steps.join());
+        expect((await reader.message(channel, `id-${name}`))?.status).toBe('read');
+      }
+    });
+
     it('writes one row when the same message is recorded by two at once', async () => {
       const results = await Promise.all([1, 2, 3].map(() => writer.recordMessage(fence, channel, incoming('A1'))));
       expect(results.flatMap(({ ids }) => ids)).toEqual(['id-A1']);

@@ -4,6 +4,7 @@ import { channelTransaction, type ChannelTransaction } from './channel-events.js
 import { writeChats, writeContacts } from './chat-writes.js';
 import { messageColumns, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
+import { writeOwnMessage, writeStep } from './one-step-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
 import type { StatusReport } from './status-ladder.js';
 import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
@@ -52,7 +53,13 @@ export class MessageWriter {
    * that was not there before. Receipts of an own message that were heard before it are told right after it.
    */
   async recordMessages(fence: Fence, channelId: string, records: readonly MessageRecord[]): Promise<MessagesWritten> {
-    if (records.length === 0) return { seqs: [], ids: [] };
+    const [first] = records;
+    if (!first) return { seqs: [], ids: [] };
+    if (records.length === 1 && isOwnSend(first)) {
+      const clean = { ...first, message: storable(first.message) };
+      const seq = await writeOwnMessage(this.database.pool, fence, channelId, clean);
+      if (seq !== undefined) return { seqs: [seq], ids: [first.message.id] };
+    }
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
       const { messages, events } = await write(transaction, records, true);
       return { seqs: await transaction.append(events), ids: messages.map(({ id }) => id) };
@@ -91,7 +98,12 @@ export class MessageWriter {
 
   /** How far own messages got; a `statuses.post` event for every step that is news. */
   async recordStatuses(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<Written> {
-    if (reports.length === 0) return { seqs: [] };
+    const [first] = reports;
+    if (!first) return { seqs: [] };
+    if (reports.length === 1) {
+      const seq = await writeStep(this.database.pool, fence, channelId, first);
+      if (seq !== undefined) return { seqs: [seq] };
+    }
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
       const events = await applyReports(transaction, storable(reports));
       return { seqs: await transaction.append(events) };
@@ -146,6 +158,11 @@ export class MessageWriter {
     });
     return rows[0]?.proto ?? undefined;
   }
+}
+
+/** A message that the API is about to send: new for certain, unless a write of it is repeated. */
+function isOwnSend({ message }: MessageRecord): boolean {
+  return message.from_me && message.source === 'api' && message.type !== 'action' && message.from_name === undefined;
 }
 
 const RECORD_READ = `

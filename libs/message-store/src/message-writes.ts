@@ -145,6 +145,12 @@ export function chatType(chatId: string): string {
   return types[chatId.slice(chatId.lastIndexOf('@') + 1)] ?? 'unknown';
 }
 
+/** The name of a chat, of the table or alias given: its own, else that of the contact it is with. */
+export function chatNameSql(chats: string): string {
+  return `coalesce(${chats}.name, (SELECT coalesce(k.name, k.push_name) FROM contacts k
+    WHERE k.channel_id = ${chats}.channel_id AND k.id = ${contactIdSql(`${chats}.id`)}))`;
+}
+
 const TOUCH_CHATS = `
 INSERT INTO chats (channel_id, id, type, timestamp, unread, last_message_id)
 SELECT $1, r.id, r.type, r.timestamp, r.unread, r.last_message_id
@@ -156,9 +162,7 @@ ON CONFLICT (channel_id, id) DO UPDATE SET
     THEN coalesce(excluded.last_message_id, chats.last_message_id) ELSE chats.last_message_id END,
   timestamp = CASE WHEN excluded.last_message_id IS NULL THEN chats.timestamp
     ELSE greatest(chats.timestamp, excluded.timestamp) END
-RETURNING id, coalesce(name, (
-  SELECT coalesce(k.name, k.push_name) FROM contacts k
-  WHERE k.channel_id = chats.channel_id AND k.id = ${contactIdSql('chats.id')})) AS name`;
+RETURNING id, ${chatNameSql('chats')} AS name`;
 
 /** Own messages of the channel by the network's ids, locked by the channel's transaction. */
 export async function ownMessages(
