@@ -1,4 +1,7 @@
+import { jest } from '@jest/globals';
 import { RunningEdge } from './test-edge.js';
+
+jest.setTimeout(30_000);
 
 const hello = { to: '15550001111', body: 'Hello' };
 

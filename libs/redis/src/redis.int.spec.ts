@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { closeRedis, openRedis, subscribeTo, type Redis } from './index.js';
+
+jest.setTimeout(30_000);
 
 const url = process.env.TEST_REDIS_URL ?? '';
 const NOBODY = 'redis://127.0.0.1:1';

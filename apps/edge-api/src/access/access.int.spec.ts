@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
 import { contractFaults, contractRoutes } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';
+
+jest.setTimeout(30_000);
 
 const SEND = 'POST /messages/text';
 const hello = { to: '15550001111', body: 'Hello' };

@@ -1,7 +1,10 @@
+import { jest } from '@jest/globals';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { contractFaults } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';
+
+jest.setTimeout(30_000);
 
 /** As long as the network's own codes are. */
 const CODE = `2@${'Ab3+/'.repeat(40)},${'k'.repeat(44)},${'i'.repeat(44)}`;

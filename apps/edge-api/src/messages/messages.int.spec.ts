@@ -1,7 +1,10 @@
+import { jest } from '@jest/globals';
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
 import { contractFaults } from '../test-contract.js';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
+
+jest.setTimeout(30_000);
 
 const SEND = 'POST /messages/text';
 const ADA = '15550001111@s.whatsapp.net';
