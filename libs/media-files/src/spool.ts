@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { tidily, tidy } from './young-garbage.js';
 
 /** As much as type detection looks at. */
 export const HEAD_BYTES = 4_100;
@@ -60,6 +61,10 @@ export class Spool {
    * @throws what the source or the watch throws, or the signal's reason
    */
   async keep(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, watch: SpoolWatch = {}): Promise<SpooledFile> {
+    return tidily(() => this.#keep(source, watch));
+  }
+
+  async #keep(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, watch: SpoolWatch): Promise<SpooledFile> {
     const path = this.freshPath();
     const hash = createHash('sha256');
     const head = Buffer.alloc(HEAD_BYTES);
@@ -99,7 +104,7 @@ export class Spool {
     const hash = createHash('sha256');
     const head = Buffer.alloc(HEAD_BYTES);
     let size = 0;
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for await (const chunk of tidy(createReadStream(path)) as AsyncIterable<Buffer>) {
       if (size < HEAD_BYTES) head.set(chunk.subarray(0, HEAD_BYTES - size), size);
       size += chunk.length;
       hash.update(chunk);
@@ -120,7 +125,7 @@ function spooled(path: string, size: number, sha256: Buffer, head: Buffer): Spoo
     size,
     sha256,
     head,
-    read: () => createReadStream(path),
+    read: () => tidy(createReadStream(path)),
     dispose: () => rm(path, { force: true }),
   };
 }

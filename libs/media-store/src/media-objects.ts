@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { transaction, type Connection, type RegionalDatabase } from '@dormouse/database';
-import type { SpooledFile } from '@dormouse/media-files';
+import { tidily, type SpooledFile } from '@dormouse/media-files';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { FileFacts, MediaOrigin } from './media-file.js';
 import { storageFailure } from './storage-failure.js';
@@ -160,7 +160,7 @@ export async function withStoredBytes<T>(
     values: [key, channelId, file.sha256, file.size, new Date(now())],
   });
   try {
-    await storage.put(key, () => file.read(), { size: file.size, contentType: file.mimeType });
+    await tidily(() => storage.put(key, () => file.read(), { size: file.size, contentType: file.mimeType }));
   } catch (error) {
     throw storageFailure(error);
   }

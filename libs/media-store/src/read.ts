@@ -1,4 +1,5 @@
 /** What both the edge and the worker read of a channel's files. */
+import { tidy } from '@dormouse/media-files';
 import { isObjectFailure, type ByteRange, type StoredObject } from '@dormouse/object-storage';
 import { downloadNameOf, FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
 import type { MediaStoreOptions } from './media-objects.js';
@@ -109,7 +110,8 @@ export class MediaReader {
     const file = await this.file(channelId, id);
     if (!file) return undefined;
     try {
-      return { file, object: await this.options.storage.get(file.objectKey, options) };
+      const object = await this.options.storage.get(file.objectKey, options);
+      return { file, object: { ...object, stream: tidy(object.stream) } };
     } catch (error) {
       if (isObjectFailure(error, 'missing')) return undefined;
       throw isObjectFailure(error, 'range') ? error : storageFailure(error);

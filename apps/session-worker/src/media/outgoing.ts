@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '@dormouse/gateway-contract';
-import { fileTooLarge, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
+import { fileTooLarge, tidily, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
 import type { NetworkCopy, NetworkMedia } from '@dormouse/media-store/network';
 import { storageFailure, type MediaFile } from '@dormouse/media-store/read';
 import type { ObjectStorage } from '@dormouse/object-storage';
@@ -154,7 +154,7 @@ async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: Send
   try {
     const fileEncSha256B64 = hidden.sha256.toString('base64');
     const options = { fileEncSha256B64, mediaType: NETWORK_TYPES[kind], timeoutMs: 30_000 };
-    return await session.socket.waUploadToServer(hidden.path, options);
+    return await tidily(() => session.socket.waUploadToServer(hidden.path, options));
   } catch (error) {
     throw new GatewayError(502, { details: 'the network did not take the file' }, { cause: error });
   }
