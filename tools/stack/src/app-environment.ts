@@ -34,12 +34,6 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
     REGIONAL_DATABASE_URL: stores.databases.sg,
     REDIS_URL: stores.redisUrl,
   };
-  const objects: Switches = {
-    S3_ENDPOINT: stores.objects.endpoint,
-    S3_BUCKET: stores.objects.bucket,
-    S3_ACCESS_KEY_ID: stores.objects.accessKeyId,
-    S3_SECRET_ACCESS_KEY: stores.objects.secretAccessKey,
-  };
   const master: Switches = { MASTER_KEY: installation.masterKey, MASTER_KEY_ID: installation.masterKeyId };
   const simulated: Switches = network
     ? { NETWORK_SOCKET_URL: network.socketUrl, NETWORK_ROOT_KEY: network.rootKey }
@@ -48,7 +42,7 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     'control-plane': { GLOBAL_DATABASE_URL: stores.databases.global, REGIONS: JSON.stringify(regions) },
-    'session-worker': { ...regional, ...objects, ...master, ...simulated, SHARD_COUNT: String(shardCount) },
+    'session-worker': { ...regional, ...master, ...simulated, SHARD_COUNT: String(shardCount) },
     'webhook-dispatcher': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true' },
     'edge-api': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };
