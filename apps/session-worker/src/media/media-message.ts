@@ -1,5 +1,5 @@
 /** The network's message for a file it holds. Pure. */
-import { proto } from '@whiskeysockets/baileys';
+import type { proto } from '@whiskeysockets/baileys';
 import type { NetworkFile } from './outgoing.js';
 
 /** What the customer says beside the file; what was measured fills the gaps. */

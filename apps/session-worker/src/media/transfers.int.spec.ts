@@ -1,8 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AgentOptions as HttpsAgentOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,24 +12,14 @@ import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import {
-  aesEncryptGCM,
-  DEFAULT_CONNECTION_CONFIG,
-  getWAUploadToServer,
-  hkdf,
-  proto,
-  type BaileysEventEmitter,
-  type BaileysEventMap,
-  type BinaryNode,
-  type SocketConfig,
-} from '@whiskeysockets/baileys';
-import { pino } from 'pino';
+import { aesEncryptGCM, hkdf, proto, type BinaryNode } from '@whiskeysockets/baileys';
 import { IncomingMedia } from './incoming.js';
 import { mediaMessage } from './media-message.js';
 import { MediaHost } from './media-host.js';
 import { OutgoingMedia, type UploadingSession } from './outgoing.js';
 import { Preparation } from './preparation.js';
-import type { AskingSocket } from './reupload-request.js';
+import { FileHost, listen, uploadTo } from './test-file-host.js';
+import { phone } from './test-phone.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const START_MS = Date.UTC(2026, 10, 1);
@@ -40,52 +27,9 @@ const CHANNEL = 'CH-media';
 const MEDIA_ID = 'bin-3eb0000000000000001004-c002039eda2fd7';
 const LARGEST = 8 * 1024 * 1024;
 
-/** A plain-text stand-in for the network's host: Baileys insists on https, this agent quietly does not. */
-class PlainAgent extends Agent {
-  readonly protocol = 'https:';
-  declare readonly options: HttpsAgentOptions;
-}
-
-/** The network's file host: keeps what is uploaded, gives it back, forgets it when told. */
-class FileHost {
-  readonly files = new Map<string, Buffer>();
-  gone: number | undefined;
-  refuse = false;
-  reads = 0;
-  /** Changes what the next answers carry. */
-  spoil: (bytes: Buffer, response: ServerResponse) => void = (bytes, response) => void response.end(bytes);
-
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method === 'POST') {
-      const bytes = await buffer(request);
-      const expected = request.url?.split('/').pop()?.split('?')[0];
-      const arrived = createHash('sha256').update(bytes).digest('base64url');
-      if (this.refuse || arrived !== expected) return void response.writeHead(400).end('{}');
-      const directPath = `/v/${randomBytes(8).toString('hex')}`;
-      this.files.set(directPath, bytes);
-      return void response.end(
-        JSON.stringify({ url: `https://mmg.whatsapp.net${directPath}`, direct_path: directPath }),
-      );
-    }
-    this.reads += 1;
-    const bytes = this.files.get(request.url ?? '');
-    if (this.gone !== undefined || !bytes) return void response.writeHead(this.gone ?? 404).end();
-    response.setHeader('content-length', bytes.length);
-    this.spoil(bytes, response);
-  }
-
-  reset(): void {
-    this.files.clear();
-    this.gone = undefined;
-    this.refuse = false;
-    this.reads = 0;
-    this.spoil = (bytes, response) => void response.end(bytes);
-  }
-}
-
 let nowMs = START_MS;
 let directory: string;
-let server: Server;
+let server: Awaited<ReturnType<typeof listen>>;
 const fileHost = new FileHost();
 let test: { database: TestStore; bucket: TestBucket };
 let database: RegionalDatabase;
@@ -99,9 +43,7 @@ let session: UploadingSession;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dormouse-transfers-'));
-  server = createServer((request, response) => void fileHost.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await listen(fileHost);
   test = { database: await createTestDatabase('regional'), bucket: await createTestBucket() };
   database = openRegionalDatabase({ url: test.database.url, applicationName: 'spec' });
   storage = new ObjectStorage({ ...test.bucket, attempts: 1 });
@@ -111,24 +53,11 @@ beforeAll(async () => {
   const network = new NetworkMedia(stores);
   const spool = await Spool.open(directory);
   const limits = { ...DEFAULT_MEDIA_LIMITS, image: 1_000 };
-  host = new MediaHost({ origin: `http://${address}` });
+  host = new MediaHost({ origin: `http://${server.address}` });
   const preparation = new Preparation({ spool, limits, ffmpeg: undefined });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host, now: () => nowMs });
   incoming = new IncomingMedia({ network, spool, host, maxBytes: LARGEST, phoneTimeoutMs: 500 });
-  const config: SocketConfig = {
-    ...DEFAULT_CONNECTION_CONFIG,
-    auth: { creds: {} as never, keys: {} as never },
-    logger: pino({ level: 'silent' }),
-    customUploadHosts: [],
-    fetchAgent: new PlainAgent(),
-  };
-  const connection = {
-    auth: 'a',
-    ttl: 300,
-    fetchDate: new Date(),
-    hosts: [{ hostname: address, maxContentLengthBytes: 1 }],
-  };
-  session = { socket: { waUploadToServer: getWAUploadToServer(config, () => Promise.resolve(connection)) } };
+  session = { socket: { waUploadToServer: uploadTo(server.address) } };
 });
 
 afterAll(async () => {
@@ -137,7 +66,6 @@ afterAll(async () => {
   await database.close();
   await test.database.drop();
   await test.bucket.drop();
-  server.closeAllConnections();
   server.close();
   await rm(directory, { recursive: true, force: true });
 });
@@ -347,24 +275,6 @@ describe('content the channel has already', () => {
     expect(fileHost.reads).toBe(1);
   });
 });
-
-/** The own phone, as far as it is asked for files; `answer` decides what it does. */
-function phone(answer: (node: BinaryNode, tell: (update: BaileysEventMap['messages.media-update']) => void) => void) {
-  const listeners = new Map<keyof BaileysEventMap, Set<(value: never) => void>>();
-  const ev: Pick<BaileysEventEmitter, 'on' | 'off'> = {
-    on: (event, listener) => void listeners.set(event, (listeners.get(event) ?? new Set()).add(listener)),
-    off: (event, listener) => void listeners.get(event)?.delete(listener),
-  };
-  const emit = <E extends keyof BaileysEventMap>(event: E, value: BaileysEventMap[E]) => {
-    for (const listener of listeners.get(event) ?? []) (listener as (value: BaileysEventMap[E]) => void)(value);
-  };
-  const socket: AskingSocket = {
-    authState: { creds: { me: { id: '15550009999:7@s.whatsapp.net' } } },
-    ev,
-    sendNode: (node) => Promise.resolve(answer(node, (updates) => emit('messages.media-update', updates))),
-  };
-  return { socket, emit, listening: () => [...listeners.values()].reduce((sum, set) => sum + set.size, 0) };
-}
 
 describe('a file that the network no longer has', () => {
   it.each([403, 404, 410])('is asked for from the phone after %d, and then had', async (status) => {

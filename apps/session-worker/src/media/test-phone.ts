@@ -1,0 +1,23 @@
+/** For specs: the own phone, as far as a socket asks it for files. */
+import type { BaileysEventEmitter, BaileysEventMap, BinaryNode } from '@whiskeysockets/baileys';
+import type { AskingSocket } from './reupload-request.js';
+
+/** The own phone, as far as it is asked for files; `answer` decides what it does. */
+export function phone(
+  answer: (node: BinaryNode, tell: (update: BaileysEventMap['messages.media-update']) => void) => void,
+) {
+  const listeners = new Map<keyof BaileysEventMap, Set<(value: never) => void>>();
+  const ev: Pick<BaileysEventEmitter, 'on' | 'off'> = {
+    on: (event, listener) => void listeners.set(event, (listeners.get(event) ?? new Set()).add(listener)),
+    off: (event, listener) => void listeners.get(event)?.delete(listener),
+  };
+  const emit = <E extends keyof BaileysEventMap>(event: E, value: BaileysEventMap[E]) => {
+    for (const listener of listeners.get(event) ?? []) (listener as (value: BaileysEventMap[E]) => void)(value);
+  };
+  const socket: AskingSocket = {
+    authState: { creds: { me: { id: '15550009999:7@s.whatsapp.net' } } },
+    ev,
+    sendNode: (node) => Promise.resolve(answer(node, (updates) => emit('messages.media-update', updates))),
+  };
+  return { socket, emit, listening: () => [...listeners.values()].reduce((sum, set) => sum + set.size, 0) };
+}
