@@ -2,11 +2,10 @@
  * One socket generation of a channel.
  *
  * What it guarantees: whatever was received and decrypted is given to the listeners before the socket is gone (Baileys
- * drops its buffered events on `end`, after having told the network that they arrived); a planned end takes no new
- * message from the wire, so that the network keeps it, and waits for what is being decrypted; the network gets no answer
- * before the credentials it rests on are stored. Once `stored` has resolved, the dead socket can write no key any more.
+ * drops its buffered events on `end`, after having told the network that they arrived); a planned end lets the message
+ * that is being decrypted come to its end and begins no other, so that the network keeps those; the network gets no
+ * answer before the credentials it rests on are stored. Once `stored` has resolved, the dead socket can write no key.
  */
-import { setImmediate as turn } from 'node:timers/promises';
 import { Boom } from '@hapi/boom';
 import type { Fence } from '@dormouse/database';
 import { jidDecode, type AuthenticationCreds, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
@@ -42,14 +41,12 @@ export interface LiveOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** A planned end waits no longer for what is being decrypted. */
-const QUIET_WITHIN_MS = 5_000;
+/** A planned end waits no longer for the message that is being decrypted. */
+const HOLD_WITHIN_MS = 5_000;
 /** After the end a message whose handling asked the network something is never done with: nobody answers. */
-const DEAD_QUIET_WITHIN_MS = 1_000;
+const HOLD_DEAD_WITHIN_MS = 1_000;
 /** The server has this long to take our goodbye. */
 const CLOSE_WITHIN_MS = 2_000;
-/** Free turns of the message mutex in a row that count as quiet: batches of offline messages pause for one. */
-const QUIET_TURNS = 3;
 /** Stanzas that the network keeps until they are answered. */
 const KEPT_STANZAS = ['CB:message', 'CB:receipt', 'CB:notification', 'CB:call'] as const;
 
@@ -75,6 +72,7 @@ export class LiveSession implements OpenSession {
   private readonly attachments: Attachment[];
   private readonly gone = deferred<void>();
   private over = false;
+  private holding: Promise<void> | undefined;
 
   constructor(private readonly options: LiveOptions) {
     this.channelId = options.channelId;
@@ -110,8 +108,7 @@ export class LiveSession implements OpenSession {
   /** Ends gently. Resolves when all that was heard is stored, as far as it could be. */
   async end(): Promise<void> {
     if (!this.over) {
-      this.takeNoMore();
-      await endsWithin(QUIET_WITHIN_MS, this.quiet());
+      await endsWithin(HOLD_WITHIN_MS, this.holdMessages());
       this.close();
     }
     await this.stored();
@@ -120,8 +117,7 @@ export class LiveSession implements OpenSession {
   /** Tells the network that the device is gone, then ends. Throws when it could not be told. */
   async logout(): Promise<void> {
     if (this.over) throw new Error('the connection is closed');
-    this.takeNoMore();
-    await endsWithin(QUIET_WITHIN_MS, this.quiet());
+    await endsWithin(HOLD_WITHIN_MS, this.holdMessages());
     await this.socket.logout();
     await endsWithin(CLOSE_WITHIN_MS, this.gone.promise);
     this.close();
@@ -136,7 +132,7 @@ export class LiveSession implements OpenSession {
 
   /** After the end: resolves when everything heard is stored and no key can be written any more. */
   async stored(): Promise<void> {
-    await endsWithin(DEAD_QUIET_WITHIN_MS, this.quiet());
+    await endsWithin(HOLD_DEAD_WITHIN_MS, this.holdMessages());
     await Promise.all(this.attachments.map((attachment) => attachment.drained()));
     await this.options.auth.retire();
   }
@@ -175,6 +171,7 @@ export class LiveSession implements OpenSession {
   /** Called synchronously by Baileys just before it throws its buffer away. */
   private heardClose(code: number | undefined): void {
     this.socket.ev.flush();
+    void this.holdMessages();
     this.over = true;
     this.acks.end();
     this.gone.resolve();
@@ -191,20 +188,22 @@ export class LiveSession implements OpenSession {
     void this.gone.promise.finally(() => clearTimeout(cut));
   }
 
-  /** Leaves new stanzas to the next socket; answers to our own questions are still heard. */
-  private takeNoMore(): void {
+  /**
+   * Leaves everything that is not yet being handled to the next socket. Baileys decrypts one message at a time, in a
+   * mutex: it is taken and never given back, so those that wait for it are neither decrypted nor acknowledged, and the
+   * network brings them again. Answers to our own questions are still heard.
+   * @returns resolves when no message is being decrypted
+   */
+  private holdMessages(): Promise<void> {
+    if (this.holding) return this.holding;
     for (const stanza of KEPT_STANZAS) this.socket.ws.removeAllListeners(stanza);
-  }
-
-  /** Resolves when no message is being decrypted. */
-  private async quiet(): Promise<void> {
-    for (let free = 0; free < QUIET_TURNS;) {
-      const entered = this.socket.messageMutex.mutex(() => Promise.resolve(true));
-      const atOnce = await Promise.race([entered, turn(false)]);
-      free = atOnce ? free + 1 : 0;
-      await entered;
-      await turn();
-    }
+    const held = deferred<void>();
+    void this.socket.messageMutex.mutex(() => {
+      held.resolve();
+      return new Promise<never>(() => undefined);
+    });
+    this.holding = held.promise;
+    return held.promise;
   }
 
   /** A mistake in one handler must not reach the library's code or another session. */

@@ -76,11 +76,11 @@ class TestWorker {
       },
       ...options,
     });
-    const leases = new ShardLeases({ database, workerId: id, ttlMs: 3_000 });
+    const leases = new ShardLeases({ database, workerId: id, ttlMs: 10_000 });
     this.owner = new ShardOwner({
       leases,
       renewEveryMs: 100,
-      marginMs: 500,
+      marginMs: 3_000,
       finishWithinMs: 10_000,
       log: silent,
       startWork: (held) => {
