@@ -1,10 +1,13 @@
+import { WebhookSecrets } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { Registry } from 'prom-client';
 import { Cursors } from './cursors.js';
+import { DeadLetters } from './dead-letters.js';
 import { Delivery, type DeliveryLog } from './delivery.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { Dispatcher, type DispatcherSettings, type EventSignals } from './dispatcher.js';
 import { HostSlots } from './host-slots.js';
+import { Poster } from './poster.js';
 import { WebhookClient } from './webhook-client.js';
 
 /** How webhooks are called and how many at a time. */
@@ -17,6 +20,8 @@ export interface DeliverySettings extends DispatcherSettings {
   /** A post waits this long for its host's turn before it is put back. */
   hostWaitMs: number;
   batchSize: number;
+  /** An event that a webhook does not take for so long becomes a dead letter. */
+  deadAfterMs: number;
   allowPrivateWebhooks: boolean;
 }
 
@@ -31,6 +36,7 @@ export const DELIVERY_DEFAULTS: Omit<DeliverySettings, 'allowPrivateWebhooks'> =
   postsPerHost: 100,
   hostWaitMs: 2_000,
   batchSize: 32,
+  deadAfterMs: 72 * 3_600_000,
 };
 
 /** Of the lease, this much is kept for writing the outcome down. */
@@ -52,15 +58,24 @@ export function createDispatcher(parts: {
     connectionsPerHost: settings.postsPerHost,
     allowPrivate: settings.allowPrivateWebhooks,
   });
-  const delivery = new Delivery({
-    database,
+  const poster = new Poster({
     cursors,
     client,
     hosts: new HostSlots({ perHost: settings.postsPerHost, waitMs: settings.hostWaitMs }),
+    secrets: new WebhookSecrets(database),
     metrics,
+    postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
+    now: () => performance.now(),
+    clock: Date.now,
+  });
+  const delivery = new Delivery({
+    database,
+    cursors,
+    deadLetters: new DeadLetters(database),
+    poster,
     log,
     batchSize: settings.batchSize,
-    postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
+    deadAfterMs: settings.deadAfterMs,
   });
   const abandonPosts = (): void => client.abandonAll();
   const dispatcher = new Dispatcher({ cursors, delivery, abandonPosts, subscribe, metrics, log, settings });

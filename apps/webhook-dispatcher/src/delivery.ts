@@ -3,21 +3,22 @@
  *
  * Guarantees: events go out in sequence; the next one only after the receiver answered 2xx to the one before and the
  * new position is written down. Anything else counts as a failed attempt of that event, which is made again after
- * `min(n * callback_backoff_delay_ms, max_callback_backoff_delay_ms)`, n being the number of failed attempts; nothing
- * is given up. A post never starts with less of the lease left than it can take, so two dispatchers do not post for one
- * webhook at the same time.
+ * `min(n * callback_backoff_delay_ms, max_callback_backoff_delay_ms)`, n being the number of failed attempts. After
+ * `deadAfterMs` (72 h) of that the event becomes a dead letter and the next one has its turn; where the receiver does
+ * not even answer, everything that is overdue goes with it. With `callback_persist` off the third failed attempt is
+ * the last and nothing is kept. Dead letters that somebody asked for are told once more, before newer events.
  * - Killed between the receiver's 2xx and the commit, or PostgreSQL away then: the event is posted again with the same
- *   id when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost.
+ *   id when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
+ *   and a dead letter asked for.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RegionalDatabase } from '@dormouse/database';
-import type { ChannelSettings } from '@dormouse/gateway-contract';
-import type { Claim, Cursors, Failure } from './cursors.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
-import type { HostSlots } from './host-slots.js';
+import { wantedEvents, type ChannelSettings } from '@dormouse/gateway-contract';
+import { attemptRecord, failureOf, type FinalAnswer } from './attempt-record.js';
+import type { Claim, Cursors } from './cursors.js';
+import type { DeadLetters } from './dead-letters.js';
 import { readBatch, readWebhook, type Batch, type PendingEvent, type Webhook } from './pending-events.js';
-import type { Answer, WebhookClient } from './webhook-client.js';
-import { webhookRequest } from './webhook-request.js';
+import type { Posted, Poster } from './poster.js';
 
 /** Where deliveries are told of: ids, statuses and durations only. A pino logger fits. */
 export interface DeliveryLog {
@@ -28,14 +29,13 @@ export interface DeliveryLog {
 export interface DeliveryParts {
   database: Pick<RegionalDatabase, 'pool'>;
   cursors: Cursors;
-  client: Pick<WebhookClient, 'post'>;
-  hosts: HostSlots;
-  metrics: DeliveryMetrics;
+  deadLetters: DeadLetters;
+  poster: Poster;
   log: DeliveryLog;
   /** Events read at a time. */
   batchSize: number;
-  /** How much of the lease must be left to start a post: its timeout and the writing down. */
-  postNeedsMs: number;
+  /** A webhook that fails for so long with an event gives it up. */
+  deadAfterMs: number;
   /** Monotonic clock in milliseconds. */
   now?: () => number;
 }
@@ -64,6 +64,8 @@ type Step = { kind: 'on' } | DeliveryEnd;
 const HOST_FULL_WAIT_MS = 1_000;
 const NO_WEBHOOK_WAIT_MS = 60_000;
 const WRITE_AGAIN_AFTER_MS = 250;
+/** Attempts of an event whose customer does not want events kept. */
+const ATTEMPTS_UNKEPT = 3;
 
 /** Wait after the n-th failed attempt (n from 1). */
 export function backoffMs(
@@ -92,6 +94,8 @@ export class Delivery {
       turn.takeNews(); // whatever was announced until now is in what we read next
       const webhook = await this.#surely(claim, () => readWebhook(database, claim));
       if (!webhook) return this.#putBack(claim, NO_WEBHOOK_WAIT_MS);
+      const asked = await this.#tellAsked(claim, webhook, turn);
+      if (asked.kind !== 'on') return asked;
       const readAtMs = this.#now();
       const batch = await this.#surely(claim, () => readBatch(database, claim, webhook.entry, batchSize));
       const step = await this.#tellBatch(claim, webhook, batch, readAtMs, turn);
@@ -124,27 +128,46 @@ export class Delivery {
   }
 
   async #tellOne(claim: Claim, webhook: Webhook, event: PendingEvent, told: bigint): Promise<Step> {
-    const { client, cursors, hosts, metrics, postNeedsMs } = this.#parts;
-    const request = webhookRequest(claim.channelId, webhook.entry, event);
-    const release = await hosts.take(request.url.origin, claim.attempts > 0);
-    if (!release) return this.#putBack(claim, HOST_FULL_WAIT_MS);
-    const startedAtMs = this.#now();
-    let answer: Answer;
-    try {
-      const isShort = (): boolean => claim.leaseEndsAtMs - this.#now() < postNeedsMs;
-      if (isShort() && (!(await this.#surely(claim, () => cursors.renew(claim))) || isShort())) return { kind: 'lost' };
-      answer = await client.post(request);
-    } finally {
-      release();
+    const posted = await this.#post(claim, webhook, event);
+    if (posted.kind !== 'answered') return this.#notPosted(claim, posted);
+    const { answer, tookMs } = posted;
+    if (answer.kind !== 'taken') return this.#countFailure(claim, webhook, event, told, answer, tookMs);
+    claim.unlogged.push(attemptRecord(event, { answer, attempt: claim.attempts + 1, outcome: 'taken', tookMs }));
+    claim.attempts = 0;
+    return { kind: 'on' };
+  }
+
+  /** Tells the dead letters that somebody asked for. */
+  async #tellAsked(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+    const { batchSize, deadLetters } = this.#parts;
+    while (claim.redriving) {
+      const letters = await this.#surely(claim, () => deadLetters.asked(claim, batchSize));
+      for (const { event, attempts } of letters) {
+        if (turn.shouldYield()) return this.#putBack(claim, 0);
+        const posted = await this.#post(claim, webhook, event);
+        if (posted.kind !== 'answered') return this.#notPosted(claim, posted);
+        const { answer, tookMs } = posted;
+        const outcome = answer.kind === 'taken' ? 'taken' : 'dead';
+        const record = attemptRecord(event, { answer, attempt: attempts + 1, outcome, tookMs });
+        await this.#surely(claim, () =>
+          answer.kind === 'taken'
+            ? deadLetters.told(claim, record)
+            : deadLetters.failed(claim, record, failureOf(answer), answer.kind === 'unanswered'),
+        );
+        if (answer.kind === 'unanswered') break;
+      }
+      await this.#surely(claim, () => deadLetters.noneAsked(claim));
     }
-    const tookMs = this.#now() - startedAtMs;
-    metrics.attempted(answer, tookMs);
-    if (answer.kind === 'taken') {
-      metrics.delivered(event.ageMs, tookMs);
-      return { kind: 'on' };
-    }
-    if (answer.kind === 'abandoned') return this.#putBack(claim, 0);
-    return this.#countFailure(claim, webhook, event, told, answer, tookMs);
+    return { kind: 'on' };
+  }
+
+  async #post(claim: Claim, webhook: Webhook, event: PendingEvent): Promise<Posted> {
+    return this.#parts.poster.post(claim, webhook, event, (work) => this.#surely(claim, work));
+  }
+
+  async #notPosted(claim: Claim, posted: Exclude<Posted, { kind: 'answered' }>): Promise<DeliveryEnd> {
+    if (posted.kind === 'lost') return { kind: 'lost' };
+    return this.#putBack(claim, posted.kind === 'full' ? HOST_FULL_WAIT_MS : 0);
   }
 
   async #countFailure(
@@ -152,29 +175,32 @@ export class Delivery {
     webhook: Webhook,
     event: PendingEvent,
     told: bigint,
-    answer: Exclude<Answer, { kind: 'taken' | 'abandoned' }>,
+    answer: Exclude<FinalAnswer, { kind: 'taken' }>,
     tookMs: number,
   ): Promise<DeliveryEnd> {
-    const failure: Failure =
-      answer.kind === 'refused'
-        ? { status: answer.status, reason: `answered ${answer.status}` }
-        : { status: undefined, reason: answer.reason };
+    const { cursors, deadAfterMs, log } = this.#parts;
+    const failure = failureOf(answer);
     const attempt = claim.attempts + 1;
-    const waitMs = backoffMs(webhook.settings, attempt);
-    this.#parts.log.info(
-      {
-        channelId: claim.channelId,
-        webhookId: claim.webhookId,
-        eventId: event.id,
-        attempt,
-        reason: failure.reason,
-        tookMs: Math.round(tookMs),
-        retryInMs: waitMs,
-      },
-      'webhook did not take an event',
+    const isLast = !webhook.settings.callback_persist && attempt >= ATTEMPTS_UNKEPT;
+    const isDead = !isLast && event.waitedMs + tookMs >= deadAfterMs;
+    const waitMs = isLast || isDead ? 0 : backoffMs(webhook.settings, attempt);
+    const outcome = isLast ? 'dropped' : isDead ? 'dead' : 'failed';
+    claim.unlogged.push(attemptRecord(event, { answer, attempt, outcome, tookMs }));
+    const facts = { channelId: claim.channelId, webhookId: claim.webhookId, eventId: event.id, attempt };
+    const more = { reason: failure.reason, tookMs: Math.round(tookMs), outcome, retryInMs: waitMs };
+    log.info({ ...facts, ...more }, 'webhook did not take an event');
+    if (outcome === 'failed') {
+      await this.#surely(claim, () => cursors.fail(claim, told, waitMs, failure));
+      return { kind: 'waiting', waitMs, isFailure: true };
+    }
+    const overdueMs = answer.kind === 'unanswered' ? deadAfterMs : undefined;
+    const wanted = wantedEvents(webhook.entry);
+    await this.#surely(claim, () =>
+      isLast
+        ? cursors.drop(claim, event.seq, failure)
+        : cursors.bury(claim, told, event, { failure, overdueMs, wanted }),
     );
-    await this.#surely(claim, () => this.#parts.cursors.fail(claim, told, waitMs, failure));
-    return { kind: 'waiting', waitMs, isFailure: true };
+    return { kind: 'yielded' };
   }
 
   async #putBack(claim: Claim, waitMs: number): Promise<DeliveryEnd> {

@@ -1,9 +1,8 @@
 import type { RegionalDatabase } from '@dormouse/database';
 import { webhookIds } from '@dormouse/channel-directory';
 import {
-  canonicalEventType,
   settingsOf,
-  WEBHOOK_EVENT_METHODS,
+  wantedEvents,
   type ChannelSettings,
   type WebhookEntry,
   type WebhookEventMethod,
@@ -15,6 +14,8 @@ import type { Claim } from './cursors.js';
 export interface Webhook {
   entry: WebhookEntry;
   settings: ChannelSettings;
+  /** All that are valid; none while the channel has never had one. */
+  secrets: string[];
 }
 
 /** One event as it lies in the outbox. */
@@ -27,6 +28,8 @@ export interface PendingEvent {
   payload: Record<string, unknown>;
   /** Age when it was read, by the database's clock. */
   ageMs: number;
+  /** How long this webhook could have had it: its age, or the time since the webhook's beginning or last replay. */
+  waitedMs: number;
 }
 
 /** What a webhook has to be told next. */
@@ -38,14 +41,19 @@ export interface Batch {
   isAll: boolean;
 }
 
-interface EventRow {
-  last_seq: string;
+/** Of events `e`: those of a kind in `$3`, and those that are for webhook `$6` alone. */
+const IS_FOR_WEBHOOK =
+  "(e.webhook_id = $6 OR (e.webhook_id IS NULL AND (e.type || '.' || e.method) = ANY ($3::text[])))";
+
+/** A row of `events` as the driver gives it. */
+export interface EventRow {
   seq: string | null;
   id: string;
   type: WebhookEventType;
   method: WebhookEventMethod;
   payload: Record<string, unknown>;
   age_ms: number;
+  waited_ms: number;
 }
 
 /** The webhook of a claim, or undefined when its channel is deleted or its settings no longer name it. */
@@ -53,16 +61,20 @@ export async function readWebhook(
   database: Pick<RegionalDatabase, 'pool'>,
   claim: Pick<Claim, 'channelId' | 'webhookId'>,
 ): Promise<Webhook | undefined> {
-  const { rows } = await database.pool.query<{ settings: unknown }>({
+  const { rows } = await database.pool.query<{ settings: unknown; secrets: string[] }>({
     name: 'webhook-settings',
-    text: 'SELECT settings FROM channels WHERE id = $1 AND deleted_at IS NULL',
+    text: `SELECT settings, ARRAY(
+             SELECT secret FROM webhook_secrets
+             WHERE channel_id = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY created_at DESC
+           ) AS secrets
+           FROM channels WHERE id = $1 AND deleted_at IS NULL`,
     values: [claim.channelId],
   });
   const [row] = rows;
   if (!row) return undefined;
   const settings = settingsOf(row.settings);
   const entry = settings.webhooks[webhookIds(settings).indexOf(claim.webhookId)];
-  return entry && { entry, settings };
+  return entry && { entry, settings, secrets: row.secrets };
 }
 
 /**
@@ -73,21 +85,29 @@ export async function readWebhook(
  */
 export async function readBatch(
   database: Pick<RegionalDatabase, 'pool'>,
-  claim: Pick<Claim, 'channelId' | 'position'>,
+  claim: Pick<Claim, 'channelId' | 'webhookId' | 'position'>,
   entry: WebhookEntry,
   limit: number,
 ): Promise<Batch> {
-  const { rows } = await database.pool.query<EventRow>({
+  const { rows } = await database.pool.query<EventRow & { last_seq: string }>({
     name: 'pending-events',
     text: `SELECT s.last_seq, e.* FROM event_sequences s LEFT JOIN LATERAL (
-             SELECT seq, id, type, method, payload,
-                    extract(epoch FROM clock_timestamp() - created_at)::float8 * 1000 AS age_ms
-             FROM events
-             WHERE channel_id = $1 AND seq > $2 AND seq <= s.last_seq AND (type || '.' || method) = ANY ($3::text[])
-               AND ($4::float8 IS NULL OR created_at > clock_timestamp() - $4 * interval '1 second')
-             ORDER BY seq LIMIT $5) e ON true
+             SELECT e.seq, e.id, e.type, e.method, e.payload,
+                    extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms,
+                    extract(epoch FROM clock_timestamp() - greatest(e.created_at, c.since))::float8 * 1000 AS waited_ms
+             FROM events e LEFT JOIN webhook_cursors c ON c.channel_id = $1 AND c.webhook_id = $6
+             WHERE e.channel_id = $1 AND e.seq > $2 AND e.seq <= s.last_seq AND ${IS_FOR_WEBHOOK}
+               AND ($4::float8 IS NULL OR e.created_at > clock_timestamp() - $4 * interval '1 second')
+             ORDER BY e.seq LIMIT $5) e ON true
            WHERE s.channel_id = $1 ORDER BY e.seq`,
-    values: [claim.channelId, claim.position, wantedEvents(entry), entry.webhook_max_age_seconds ?? null, limit],
+    values: [
+      claim.channelId,
+      claim.position,
+      wantedEvents(entry),
+      entry.webhook_max_age_seconds ?? null,
+      limit,
+      claim.webhookId,
+    ],
   });
   const events = rows.flatMap((row) => (row.seq === null ? [] : [toPendingEvent({ ...row, seq: row.seq })]));
   const isAll = events.length < limit;
@@ -95,17 +115,7 @@ export async function readBatch(
   return { events, isAll, upTo: isAll ? head : (events.at(-1)?.seq ?? claim.position) };
 }
 
-/** The `type.method` pairs a webhook asks for, present names only; an entry without method means all of its type. */
-export function wantedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
-  const pairs = entry.events.flatMap(({ type: subscribed, method }) => {
-    const type = canonicalEventType(subscribed);
-    const methods: readonly WebhookEventMethod[] = method ? [method] : WEBHOOK_EVENT_METHODS[type];
-    return methods.map((each) => `${type}.${each}`);
-  });
-  return [...new Set(pairs)];
-}
-
-function toPendingEvent(row: EventRow & { seq: string }): PendingEvent {
+export function toPendingEvent(row: EventRow & { seq: string }): PendingEvent {
   return {
     seq: BigInt(row.seq),
     id: row.id,
@@ -113,5 +123,6 @@ function toPendingEvent(row: EventRow & { seq: string }): PendingEvent {
     method: row.method,
     payload: row.payload,
     ageMs: row.age_ms,
+    waitedMs: row.waited_ms,
   };
 }

@@ -107,6 +107,47 @@ export class TestOutbox {
     }));
   }
 
+  /** Sequence numbers and attempts of the channel's dead letters. */
+  async deadLetters(channelId: string): Promise<{ seq: number; attempts: number; asked: boolean }[]> {
+    const { rows } = await this.database.pool.query<{ seq: string; attempts: number; asked: boolean }>(
+      `SELECT seq, attempts, redrive_at IS NOT NULL AS asked FROM dead_letters WHERE channel_id = $1 ORDER BY seq`,
+      [channelId],
+    );
+    return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
+  }
+
+  /** Asks for dead letters again, as the management API does. */
+  async redrive(channelId: string, seqs: number[]): Promise<void> {
+    await transaction(this.database, async (connection) => {
+      await connection.query(
+        'UPDATE webhook_cursors SET redriving = true, next_attempt_at = now() WHERE channel_id = $1',
+        [channelId],
+      );
+      await connection.query(
+        'UPDATE dead_letters SET redrive_at = now() WHERE channel_id = $1 AND seq = ANY ($2::bigint[])',
+        [channelId, seqs],
+      );
+    });
+  }
+
+  /** The delivery log, oldest first: `seq.attempt outcome status-or-error`. */
+  async log(channelId: string): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ line: string }>(
+      `SELECT concat_ws(' ', seq || '.' || attempt, outcome, status, error, answer) AS line
+       FROM webhook_attempts WHERE channel_id = $1 ORDER BY id`,
+      [channelId],
+    );
+    return rows.map(({ line }) => line);
+  }
+
+  /** Makes the channel's webhooks and events older. */
+  async age(channelId: string, ms: number): Promise<void> {
+    for (const change of ['events SET created_at = created_at', 'webhook_cursors SET since = since']) {
+      const text = `UPDATE ${change} - $2::float8 * interval '1 ms' WHERE channel_id = $1`;
+      await this.database.pool.query(text, [channelId, ms]);
+    }
+  }
+
   /** Lets the time of waiting webhooks pass. */
   async passTime(ms: number): Promise<void> {
     await this.database.pool.query(

@@ -4,10 +4,10 @@ import type { WebhookRequest } from './webhook-request.js';
 
 /** What came of one call. */
 export type Answer =
-  /** 2xx: the event is the receiver's now. */
-  | { kind: 'taken'; status: number }
+  /** 2xx: the event is the receiver's now. `text`: the beginning of what it said. */
+  | { kind: 'taken'; status: number; text: string }
   /** Any other status, redirects included. */
-  | { kind: 'refused'; status: number }
+  | { kind: 'refused'; status: number; text: string }
   /** No status: the receiver may or may not have seen the event. */
   | { kind: 'unanswered'; reason: UnansweredReason }
   /** We ended the call ourselves to stop in time. */
@@ -34,6 +34,8 @@ export interface WebhookClientOptions {
 /** Of an answer's body at most this much is read, for at most this long; then the connection is closed instead. */
 const READ_AT_MOST_BYTES = 4_096;
 const READ_WITHIN_MS = 1_000;
+/** Of that, this much is kept. */
+const KEPT_BYTES = 1_024;
 /** A connection that broke this soon had been closed by the receiver while it lay idle. */
 const WAS_STALE_WITHIN_MS = 500;
 
@@ -104,16 +106,34 @@ export class WebhookClient {
       signal: deadline.signal,
     });
     clearTimeout(timer);
-    await drain(body);
-    return { kind: statusCode >= 200 && statusCode < 300 ? 'taken' : 'refused', status: statusCode };
+    const text = await beginningOf(body);
+    return { kind: statusCode >= 200 && statusCode < 300 ? 'taken' : 'refused', status: statusCode, text };
   }
 }
 
 /** The status is known: whatever happens to the rest of the answer changes nothing. */
-async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
+async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const late = setTimeout(() => body.destroy(), READ_WITHIN_MS);
-  await body.dump({ limit: READ_AT_MOST_BYTES }).catch(() => undefined);
-  clearTimeout(late);
+  const kept: Buffer[] = [];
+  let readBytes = 0;
+  try {
+    for await (const chunk of body) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      if (readBytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - readBytes));
+      readBytes += chunk.length;
+      if (readBytes > READ_AT_MOST_BYTES) break;
+    }
+  } catch {
+    // broken off, or too slow: what was read until then is kept
+  } finally {
+    clearTimeout(late);
+  }
+  return textOf(Buffer.concat(kept));
+}
+
+/** As text that PostgreSQL takes: without NUL, and without half a character at the end. */
+function textOf(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
 }
 
 function codeOf(error: unknown): string {

@@ -1,13 +1,19 @@
+import { Webhook } from 'standardwebhooks';
 import { webhookRequest } from './webhook-request.js';
 
 const event = {
+  seq: 7n,
   id: 'a4d5cf3a-18d0-4a4c-8ae5-8b3c4a1f8f0e',
   type: 'statuses' as const,
   method: 'put' as const,
   payload: { statuses: [{ id: 'x' }] },
 };
+const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];
 const request = (entry: Partial<Parameters<typeof webhookRequest>[1]>) =>
-  webhookRequest('CHAN-1', { url: 'https://hooks.example.com/wa', mode: 'body', ...entry }, event);
+  webhookRequest('CHAN-1', { url: 'https://hooks.example.com/wa', mode: 'body', ...entry }, event, {
+    secrets,
+    atMs: Date.now(),
+  });
 
 describe('webhookRequest', () => {
   it.each([
@@ -44,6 +50,9 @@ describe('webhookRequest', () => {
       'content-type': 'application/json',
       'user-agent': 'Dormouse-Webhooks/1',
       'webhook-id': event.id,
+      'webhook-sequence': '7',
+      'webhook-signature': expect.stringMatching(/^v1,\S+ v1,\S+$/),
+      'webhook-timestamp': expect.stringMatching(/^\d+$/),
     });
   });
 
@@ -57,5 +66,14 @@ describe('webhookRequest', () => {
     expect(made.url.href).toBe('https://hooks.example.com/');
     expect(made.headers['authorization']).toBe(`Basic ${Buffer.from('usér:p@ss').toString('base64')}`);
     expect(request({ url, headers: { authorization: 'own' } }).headers['authorization']).toBe('own');
+  });
+
+  it('can be checked with each valid secret, and by nobody who lacks one', () => {
+    const { body, headers } = request({ headers: { 'Webhook-Signature': 'v1,forged' } });
+    for (const secret of secrets) {
+      expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+      expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
+    }
+    expect(() => new Webhook(`whsec_${Buffer.alloc(32, 3).toString('base64')}`).verify(body, headers)).toThrow();
   });
 });

@@ -1,4 +1,5 @@
 import { webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
+import { Webhook as Signer } from 'standardwebhooks';
 import type { PendingEvent } from './pending-events.js';
 
 /** One HTTP call to a customer's URL. */
@@ -25,6 +26,9 @@ const OWN_HEADERS = new Set([
   'transfer-encoding',
   'upgrade',
   'webhook-id',
+  'webhook-sequence',
+  'webhook-signature',
+  'webhook-timestamp',
 ]);
 
 /** What a field value may hold on the wire: visible ASCII, blanks, and bytes above ASCII (RFC 9110, 5.5). */
@@ -33,17 +37,24 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /**
  * The call that tells a webhook of an event. Mode body posts to the URL itself; path appends `/type/method`; method
  * appends `/type` and uses the event's method. The suffix goes on the path and the query stays. The body is the same in
- * every mode; `webhook-id` is the event's id and the same at every attempt.
+ * every mode; `webhook-id` is the event's id and `webhook-sequence` its place among the channel's events, the same at
+ * every attempt. `webhook-signature` is that of Standard Webhooks, one for each valid secret.
+ *
+ * @param secrets `whsec_…`, all that are valid
+ * @param atMs epoch milliseconds of the attempt
  */
 export function webhookRequest(
   channelId: string,
   entry: Pick<WebhookEntry, 'url' | 'mode' | 'headers'>,
-  event: Pick<PendingEvent, 'id' | 'type' | 'method' | 'payload'>,
+  event: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
+  { secrets, atMs }: { secrets: readonly string[]; atMs: number },
 ): WebhookRequest {
   const url = new URL(entry.url);
   url.hash = '';
   if (entry.mode === 'path') appendPath(url, `${event.type}/${event.method}`);
   if (entry.mode === 'method') appendPath(url, event.type);
+  const body = JSON.stringify(webhookBody(channelId, event));
+  const at = new Date(atMs);
   return {
     method: entry.mode === 'method' ? METHODS[event.method] : 'POST',
     headers: {
@@ -52,8 +63,11 @@ export function webhookRequest(
       ...customHeaders(entry.headers ?? {}),
       'content-type': 'application/json',
       'webhook-id': event.id,
+      'webhook-sequence': String(event.seq),
+      'webhook-timestamp': String(Math.floor(atMs / 1_000)),
+      'webhook-signature': secrets.map((secret) => new Signer(secret).sign(event.id, at, body)).join(' '),
     },
-    body: JSON.stringify(webhookBody(channelId, event)),
+    body,
     url,
   };
 }

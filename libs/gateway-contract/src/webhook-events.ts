@@ -1,6 +1,7 @@
 import type { EventPayload } from './event-payloads.js';
 import {
   DEPRECATED_EVENT_TYPES,
+  WEBHOOK_EVENT_METHODS,
   type WebhookEntry,
   type WebhookEventMethod,
   type WebhookEventType,
@@ -35,6 +36,16 @@ export function wantsEvent(entry: WebhookEntry, event: Pick<ChannelEvent, 'type'
   return entry.events.some(
     ({ type, method }) => canonicalEventType(type) === event.type && (method === undefined || method === event.method),
   );
+}
+
+/** The `type.method` pairs a webhook asks for, present names only, each once. */
+export function wantedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
+  const pairs = entry.events.flatMap(({ type: subscribed, method }) => {
+    const type = canonicalEventType(subscribed);
+    const methods: readonly WebhookEventMethod[] = method ? [method] : WEBHOOK_EVENT_METHODS[type];
+    return methods.map((each) => `${type}.${each}`);
+  });
+  return [...new Set(pairs)];
 }
 
 type SubscribedType = WebhookEntry['events'][number]['type'];

@@ -1,5 +1,6 @@
 import { REGIONS } from '@dormouse/gateway-contract';
 import { z } from 'zod';
+import { wholeNumber } from './fields.js';
 
 /** Body of POST /api/v1/channels. */
 export const createChannelBody = z.object({
@@ -9,14 +10,6 @@ export const createChannelBody = z.object({
   region: z.enum(REGIONS).optional(),
 });
 export type CreateChannelBody = z.output<typeof createChannelBody>;
-
-const wholeNumber = (low: number, high: number, standard: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .refine((value) => value >= low && value <= high, `must be between ${low} and ${high}`)
-    .default(standard);
 
 /** Query of GET /api/v1/channels. */
 export const listChannelsQuery = z.object({

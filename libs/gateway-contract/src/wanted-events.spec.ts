@@ -1,4 +1,4 @@
-import { wantedEvents } from './pending-events.js';
+import { wantedEvents } from './webhook-events.js';
 
 describe('wantedEvents', () => {
   it('reads deprecated names, takes a missing method for all of them, and names each event once', () => {

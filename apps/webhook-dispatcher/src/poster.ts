@@ -1,0 +1,71 @@
+import type { WebhookSecrets } from '@dormouse/channel-directory';
+import type { FinalAnswer } from './attempt-record.js';
+import type { Claim, Cursors } from './cursors.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { HostSlots } from './host-slots.js';
+import type { PendingEvent, Webhook } from './pending-events.js';
+import type { WebhookClient } from './webhook-client.js';
+import { webhookRequest } from './webhook-request.js';
+
+export interface PosterParts {
+  cursors: Cursors;
+  client: Pick<WebhookClient, 'post'>;
+  hosts: HostSlots;
+  secrets: Pick<WebhookSecrets, 'valid'>;
+  metrics: DeliveryMetrics;
+  /** How much of the lease must be left to start a post: its timeout and the writing down. */
+  postNeedsMs: number;
+  /** Monotonic clock in milliseconds. */
+  now: () => number;
+  /** Clock in epoch milliseconds, for signatures. */
+  clock: () => number;
+}
+
+/** What came of trying to make one call. */
+export type Posted =
+  | { kind: 'answered'; answer: FinalAnswer; tookMs: number }
+  /** No connection to the host was free in time: nothing was sent. */
+  | { kind: 'full' }
+  /** The lease is gone: nothing was sent. */
+  | { kind: 'lost' }
+  /** We stop. */
+  | { kind: 'abandoned' };
+
+/**
+ * Makes one call for a claimed webhook: signed, in its host's turn, and never with less of the lease left than the call
+ * can take, so that two dispatchers do not post for one webhook at the same time.
+ */
+export class Poster {
+  constructor(private readonly parts: PosterParts) {}
+
+  /** @param surely repeats a write or read while the lease lasts */
+  async post(
+    claim: Claim,
+    webhook: Webhook,
+    event: PendingEvent,
+    surely: <T>(work: () => Promise<T>) => Promise<T>,
+  ): Promise<Posted> {
+    const { client, clock, cursors, hosts, metrics, now, postNeedsMs } = this.parts;
+    const secrets = webhook.secrets.length > 0 ? webhook.secrets : await surely(() => this.firstSecret(claim));
+    const request = webhookRequest(claim.channelId, webhook.entry, event, { secrets, atMs: clock() });
+    const release = await hosts.take(request.url.origin, claim.attempts > 0);
+    if (!release) return { kind: 'full' };
+    try {
+      const isShort = (): boolean => claim.leaseEndsAtMs - now() < postNeedsMs;
+      if (isShort() && (!(await surely(() => cursors.renew(claim))) || isShort())) return { kind: 'lost' };
+      const startedAtMs = now();
+      const answer = await client.post(request);
+      const tookMs = now() - startedAtMs;
+      metrics.attempted(answer, tookMs);
+      if (answer.kind === 'abandoned') return answer;
+      if (answer.kind === 'taken') metrics.delivered(event.ageMs, tookMs);
+      return { kind: 'answered', answer, tookMs };
+    } finally {
+      release();
+    }
+  }
+
+  private async firstSecret({ channelId }: Claim): Promise<string[]> {
+    return (await this.parts.secrets.valid(channelId)).map(({ secret }) => secret);
+  }
+}

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { wholeNumber } from './fields.js';
+
+const epochS = z.int();
+/** Place of an event among the channel's events, from 1; what `webhook-sequence` says. */
+const sequence = z.int();
+
+/** Body of POST /api/v1/channels/{id}/webhook-secret. */
+export const rotateSecretBody = z.object({
+  /** How long the secret before stays valid beside the new one; 0 ends it, and all older ones, at once. */
+  old_valid_for_s: z.int().min(0).max(86_400).default(86_400),
+});
+export type RotateSecretBody = z.output<typeof rotateSecretBody>;
+
+/** What the channel's webhooks are signed with, the present secret first; every call carries a signature for each. */
+export const webhookSecrets = z.object({
+  secrets: z.array(
+    z.object({
+      /** `whsec_` and base64, as Standard Webhooks libraries take it. */
+      secret: z.string(),
+      created_at: epochS,
+      /** Absent for the present one. */
+      expires_at: epochS.optional(),
+    }),
+  ),
+});
+export type WebhookSecretsShape = z.output<typeof webhookSecrets>;
+
+export const webhookState = z.object({
+  /** Follows from the URL and the number of entries before it with the same one. */
+  id: z.string(),
+  url: z.string(),
+  mode: z.enum(['body', 'path', 'method']),
+  /** Every event up to here was told, given up, or not asked for. */
+  position: sequence,
+  /** Exactly what it has asked for and was not told yet. */
+  backlog: z.object({
+    events: z.int(),
+    /** Seconds since the oldest of them was written; 0 when there is none. */
+    oldest_age_s: z.number(),
+  }),
+  dead_letters: z.int(),
+  /** Present while the last attempt failed. */
+  failing: z
+    .object({
+      attempts: z.int(),
+      last_status: z.int().optional(),
+      last_error: z.string(),
+      next_attempt_at: epochS,
+    })
+    .optional(),
+});
+export type WebhookState = z.output<typeof webhookState>;
+
+/** Answer of GET /api/v1/channels/{id}/webhooks, in the order of the settings. */
+export const webhookList = z.object({ webhooks: z.array(webhookState) });
+export type WebhookList = z.output<typeof webhookList>;
+
+/** Query of the delivery log. */
+export const deliveriesQuery = z.object({
+  count: wholeNumber(1, 500, 100),
+  /** `next` of the page before. */
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be what `next` of the page before says')
+    .optional(),
+});
+export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
+
+export const deliveryRecord = z.object({
+  event_id: z.string(),
+  sequence,
+  type: z.string(),
+  method: z.string(),
+  attempt: z.int(),
+  /** `failed` is followed by another attempt; `dead` became a dead letter; `dropped` was not to be kept. */
+  outcome: z.enum(['taken', 'failed', 'dead', 'dropped']),
+  /** The receiver's HTTP status; absent when it gave none, and then `error` says why. */
+  status: z.int().optional(),
+  error: z.string().optional(),
+  latency_ms: z.int(),
+  /** The first kilobyte of the receiver's answer. */
+  answer: z.string().optional(),
+  /** Epoch milliseconds at which the outcome was written down. */
+  at_ms: z.int(),
+});
+export type DeliveryRecord = z.output<typeof deliveryRecord>;
+
+/** Newest first. */
+export const deliveryList = z.object({
+  deliveries: z.array(deliveryRecord),
+  /** Present when there are older ones. */
+  next: z.string().optional(),
+});
+export type DeliveryList = z.output<typeof deliveryList>;
+
+export const deadLettersQuery = z.object({
+  count: wholeNumber(1, 500, 100),
+  offset: wholeNumber(0, 999_999_999, 0),
+});
+export type DeadLettersQuery = z.output<typeof deadLettersQuery>;
+
+export const deadLetter = z.object({
+  event_id: z.string(),
+  sequence,
+  type: z.string(),
+  method: z.string(),
+  created_at: epochS,
+  died_at: epochS,
+  /** Made for this event; 0 when it was given up together with another one. */
+  attempts: z.int(),
+  last_status: z.int().optional(),
+  last_error: z.string().optional(),
+  /** It was asked for again and waits for its turn. */
+  redriving: z.boolean(),
+  /** What the webhook would have been told. */
+  body: z.record(z.string(), z.unknown()),
+});
+export type DeadLetterShape = z.output<typeof deadLetter>;
+
+/** In sequence. */
+export const deadLetterList = z.object({
+  dead_letters: z.array(deadLetter),
+  count: z.int(),
+  total: z.int(),
+  offset: z.int(),
+});
+export type DeadLetterList = z.output<typeof deadLetterList>;
+
+/** Body of POST …/dead-letters/redrive. */
+export const redriveBody = z.object({
+  /** Which ones; absent: all. */
+  sequences: z.array(sequence.min(1)).min(1).max(1_000).optional(),
+});
+export type RedriveBody = z.output<typeof redriveBody>;
+export const redriveResult = z.object({
+  /** So many wait to be told once more. */
+  redriving: z.int(),
+});
+export type RedriveResult = z.output<typeof redriveResult>;
+
+/** Body of POST …/replay. */
+export const replayBody = z.object({
+  /** Epoch seconds: events since then are told again, with their ids and sequences. */
+  from: epochS.min(0),
+});
+export type ReplayBody = z.output<typeof replayBody>;
+export const replayResult = z.object({
+  /** So many events of the kinds that the webhook asks for are told from the beginning of the replay to now. */
+  events: z.int(),
+  /** Where it starts. */
+  from_sequence: sequence,
+});
+export type ReplayResult = z.output<typeof replayResult>;
+
+/** Answer of POST …/test: the event that only this webhook is told, whatever it has asked for. */
+export const testEventResult = z.object({ event_id: z.string(), sequence });
+export type TestEventResult = z.output<typeof testEventResult>;
+
+/** Query of GET /api/v1/channels/{id}/events. */
+export const eventsQuery = z.object({
+  /** Sequence of the last event that is known; absent: from the oldest that is kept. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be what `cursor` of the page before says')
+    .optional(),
+  count: wholeNumber(1, 1_000, 100),
+});
+export type EventsQuery = z.output<typeof eventsQuery>;
+
+/** An event as webhooks are told it, for those who fetch. */
+export const pulledEvent = z.object({
+  /** The same as in `webhook-id`. */
+  id: z.string(),
+  sequence,
+  /** Epoch milliseconds. */
+  created_at_ms: z.int(),
+  /** The body a webhook would be sent. */
+  body: z.record(z.string(), z.unknown()),
+});
+export type PulledEvent = z.output<typeof pulledEvent>;
+
+/** In sequence. */
+export const eventPage = z.object({
+  events: z.array(pulledEvent),
+  /** For the next page. */
+  cursor: z.string(),
+  /** There are more by now. */
+  more: z.boolean(),
+});
+export type EventPage = z.output<typeof eventPage>;
