@@ -74,6 +74,7 @@ describe('MessageWriter', () => {
 
     it('stores text that PostgreSQL would refuse', async () => {
       const record = incoming('A1', { text: { body: 'a\u0000b\uD83D' }, from_name: 'Ada\u0000' });
+      record.key.id = 'A\u00001';
       await writer.recordMessage(fence, channel, record);
       expect(await reader.message(channel, record.message.id)).toMatchObject({
         text: { body: 'a\uFFFDb\uFFFD' },

@@ -56,7 +56,7 @@ export class MessageWriter {
     const [first] = records;
     if (!first) return { seqs: [], ids: [] };
     if (records.length === 1 && isOwnSend(first)) {
-      const clean = { ...first, message: storable(first.message) };
+      const clean = cleaned(first);
       const seq = await writeOwnMessage(this.database.pool, fence, channelId, clean);
       if (seq !== undefined) return { seqs: [seq], ids: [first.message.id] };
     }
@@ -160,6 +160,11 @@ export class MessageWriter {
   }
 }
 
+function cleaned(record: MessageRecord): MessageRecord {
+  const { message, key, keyAliases = [] } = record;
+  return { ...record, message: storable(message), key: storable(key), keyAliases: storable(keyAliases) };
+}
+
 /** A message that the API is about to send: new for certain, unless a write of it is repeated. */
 function isOwnSend({ message }: MessageRecord): boolean {
   return message.from_me && message.source === 'api' && message.type !== 'action' && message.from_name === undefined;
@@ -181,7 +186,7 @@ async function write(
   records: readonly MessageRecord[],
   live: boolean,
 ): Promise<{ messages: Message[]; events: ChannelEvent[] }> {
-  const clean = records.map((record) => ({ ...record, message: storable(record.message) }));
+  const clean = records.map(cleaned);
   const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
   const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
   if (messages.length === 0) return { messages: [], events: [] };
