@@ -1,6 +1,6 @@
 import { GatewayError, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { generateMessageIDV2 } from '@whiskeysockets/baileys';
+import { generateMessageIDV2, proto } from '@whiskeysockets/baileys';
 import { toMessageId } from '../convert/message-id.js';
 import { editToNetwork, shownContext, type OutgoingContext } from '../convert/message-to-network.js';
 import type { CommandContext } from './command-context.js';
@@ -65,7 +65,11 @@ export async function editMessage(context: CommandContext, tools: MessageTools, 
   };
   const apply = (before: Message): Message => edited(before, edit);
   const { seqs } = await tools.writer.recordChange(session.fence, context.channelId, {
-    trigger: { message: trigger, key: { id: keyId, remote: stored.key.remote } },
+    trigger: {
+      message: trigger,
+      key: { id: keyId, remote: stored.key.remote },
+      proto: proto.Message.encode(content).finish(),
+    },
     target: { keyId: stored.key.id, chatId },
     apply,
   });

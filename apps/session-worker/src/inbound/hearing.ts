@@ -21,3 +21,19 @@ export async function storeAndTell(
   const { seqs } = await ear.store(write);
   if (seqs.length > 0) eventsReady(session.channelId);
 }
+
+/** Converts each item by itself: one that cannot be read is reported and costs no other. */
+export function convertEach<Item, Result>(
+  { session }: Pick<Hearing, 'session'>,
+  items: readonly Item[],
+  convert: (item: Item) => Result | undefined,
+): Result[] {
+  return items.flatMap((item) => {
+    try {
+      return convert(item) ?? [];
+    } catch (error) {
+      session.reportFault(error);
+      return [];
+    }
+  });
+}

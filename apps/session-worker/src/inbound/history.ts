@@ -2,7 +2,7 @@ import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import { chatFromHistory } from '../convert/chat.js';
 import { contactFromNetwork } from '../convert/contact.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
-import type { Hearing } from './hearing.js';
+import { convertEach, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
 
 /** So many items are stored together; commands of the channel write between two batches. */
@@ -13,15 +13,15 @@ export async function hearHistory(hearing: Hearing, history: BaileysEventMap['me
   const { contacts, chats, messages, lidPnMappings = [] } = history;
   const pairs = lidPnMappings.map(({ lid, pn }) => ({ lid, pn }));
   await inBatches(hearing, [...contacts, ...pairs.map(({ lid, pn }) => ({ id: pn, lid }))], pairs, (some, numbers) => ({
-    contacts: some.flatMap((contact) => contactFromNetwork(contact, numbers) ?? []),
+    contacts: convertEach(hearing, some, (contact) => contactFromNetwork(contact, numbers)),
   }));
   const newestLast = [...messages].reverse();
   await inBatches(hearing, newestLast, pairs, (some, numbers) => {
     const people = { own: hearing.session.identity, numbers };
-    return { messages: some.flatMap((message) => messageFromNetwork(message, people) ?? []) };
+    return { messages: convertEach(hearing, some, (message) => messageFromNetwork(message, people)) };
   });
   await inBatches(hearing, chats, pairs, (some, numbers) => ({
-    chats: some.flatMap((chat) => chatFromHistory(chat, numbers) ?? []),
+    chats: convertEach(hearing, some, (chat) => chatFromHistory(chat, numbers)),
   }));
 }
 

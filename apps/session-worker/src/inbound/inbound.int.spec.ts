@@ -269,6 +269,14 @@ describe('Inbound', () => {
       expect(session.faults).toHaveLength(1);
     });
 
+    it('does not let a message that cannot be read cost the others', async () => {
+      const contextInfo = { mentionedJid: 7 } as proto.IContextInfo & { mentionedJid: never };
+      const odd = heard('A2', { extendedTextMessage: { text: '2', contextInfo } });
+      upsert([heard('A1', { conversation: '1' }), odd, heard('A3', { conversation: '3' })]);
+      expect((await events()).length).toBe(2);
+      expect(session.faults).toHaveLength(1);
+    });
+
     it('writes nothing more once the shard has a newer owner', async () => {
       session = fakeSession(channelId, { shard, epoch: 1n });
       attachment = inbound.attach(session);

@@ -19,21 +19,31 @@ export interface InboundOptions extends Patience {
 }
 
 type Heard = Partial<BaileysEventMap>;
-type Step = (hearing: Hearing, heard: Heard) => Promise<void> | undefined;
+type Step = (hearing: Hearing, heard: Heard) => (() => Promise<void>) | undefined;
+
+function on<Name extends keyof BaileysEventMap>(
+  name: Name,
+  listen: (hearing: Hearing, what: BaileysEventMap[Name]) => Promise<void>,
+): Step {
+  return (hearing, heard) => {
+    const what: BaileysEventMap[Name] | undefined = heard[name];
+    return what === undefined ? undefined : () => listen(hearing, what);
+  };
+}
 
 /** What is listened to, in the order in which events that come together are stored: names before what is said. */
 const STEPS: readonly Step[] = [
-  (hearing, { 'messaging-history.set': history }) => history && hearHistory(hearing, history),
-  (hearing, { 'lid-mapping.update': mapping }) => mapping && hearLidNumber(hearing, mapping),
-  (hearing, { 'contacts.upsert': contacts }) => contacts && hearContacts(hearing, contacts),
-  (hearing, { 'contacts.update': contacts }) => contacts && hearContacts(hearing, contacts),
-  (hearing, { 'groups.upsert': groups }) => groups && hearGroups(hearing, groups),
-  (hearing, { 'groups.update': groups }) => groups && hearGroups(hearing, groups),
-  (hearing, { 'chats.upsert': chats }) => chats && hearChats(hearing, chats),
-  (hearing, { 'messages.upsert': upsert }) => upsert && hearMessages(hearing, upsert),
-  (hearing, { 'messages.update': updates }) => updates && hearUpdates(hearing, updates),
-  (hearing, { 'message-receipt.update': receipts }) => receipts && hearGroupReceipts(hearing, receipts),
-  (hearing, { 'chats.update': chats }) => chats && hearChats(hearing, chats),
+  on('messaging-history.set', hearHistory),
+  on('lid-mapping.update', hearLidNumber),
+  on('contacts.upsert', hearContacts),
+  on('contacts.update', hearContacts),
+  on('groups.upsert', hearGroups),
+  on('groups.update', hearGroups),
+  on('chats.upsert', hearChats),
+  on('messages.upsert', hearMessages),
+  on('messages.update', hearUpdates),
+  on('message-receipt.update', hearGroupReceipts),
+  on('chats.update', hearChats),
 ];
 
 export class Inbound implements SessionListener {
@@ -49,13 +59,12 @@ export class Inbound implements SessionListener {
     this.ears.set(channelId, ear);
     const hearing: Hearing = { session, ear, writer, eventsReady, now };
     session.socket.ev.process((heard) => {
-      for (const step of STEPS) this.hear(hearing, step, heard);
+      for (const step of STEPS) {
+        const work = step(hearing, heard);
+        if (work) ear.hear(work);
+      }
     });
     return { drained: () => this.drained(channelId, ear) };
-  }
-
-  private hear(hearing: Hearing, step: Step, heard: Heard): void {
-    hearing.ear.hear(async () => step(hearing, heard));
   }
 
   private async drained(channelId: string, ear: ChannelEar): Promise<void> {

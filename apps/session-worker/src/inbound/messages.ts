@@ -1,8 +1,10 @@
+import { FencedError } from '@dormouse/database';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { actionFromNetwork, type HeardAction } from '../convert/change-from-network.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
-import { storeAndTell, type Hearing } from './hearing.js';
+import type { People } from '../convert/people.js';
+import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { isTransient } from './transient-failure.js';
 import { peopleIn } from './people-in.js';
 
@@ -22,17 +24,23 @@ export async function hearMessages(hearing: Hearing, { messages }: BaileysEventM
 async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
   const { session, ear } = hearing;
   const people = await ear.store(() => peopleIn(session, messages));
+  const heard = convertEach(hearing, messages, (message) => read(message, people));
   let records: MessageRecord[] = [];
-  for (const heard of messages) {
-    const action = actionFromNetwork(heard, people);
-    const record = action ? undefined : messageFromNetwork(heard, people);
+  for (const { record, action } of heard) {
     if (record) records.push(record);
     if (!action) continue;
     await storeRecords(hearing, records); // an action follows what it changes
     records = [];
-    await storeAction(hearing, action);
+    await isolated(hearing, () => storeAction(hearing, action));
   }
   await storeRecords(hearing, records);
+}
+
+function read(message: WAMessage, people: People): { record?: MessageRecord; action?: HeardAction } | undefined {
+  const action = actionFromNetwork(message, people);
+  if (action) return { action };
+  const record = messageFromNetwork(message, people);
+  return record && { record };
 }
 
 async function storeRecords(hearing: Hearing, records: readonly MessageRecord[]): Promise<void> {
@@ -43,24 +51,24 @@ async function storeRecords(hearing: Hearing, records: readonly MessageRecord[])
   try {
     await write(records);
   } catch (error) {
-    if (records.length === 1 || isTransient(error)) throw error;
-    await oneByOne(hearing, records, write);
+    if (concernsAll(error)) throw error;
+    for (const record of records) await isolated(hearing, () => write([record]));
   }
 }
 
-/** One message that cannot be stored must not cost those beside it. */
-async function oneByOne(
-  { session }: Hearing,
-  records: readonly MessageRecord[],
-  write: (some: readonly MessageRecord[]) => Promise<void>,
-): Promise<void> {
-  for (const record of records) {
-    try {
-      await write([record]);
-    } catch (error) {
-      session.reportFault(error);
-    }
+/** A message that cannot be stored must not cost those that follow. */
+async function isolated({ session }: Hearing, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (concernsAll(error)) throw error;
+    session.reportFault(error);
   }
+}
+
+/** Says nothing about this message: the database is away, or another worker owns the shard. */
+function concernsAll(error: unknown): boolean {
+  return isTransient(error) || error instanceof FencedError;
 }
 
 async function storeAction(hearing: Hearing, { trigger, change }: HeardAction): Promise<void> {
