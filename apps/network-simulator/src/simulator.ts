@@ -32,6 +32,8 @@ export interface Simulator {
   socketUrl: string;
   /** The root key that clients pin, base64 of 32 bytes. */
   rootKey: string;
+  /** Every route of the port, as `METHOD /path`. */
+  routes: readonly string[];
   /** The certificate of `https` and `wss`, as PEM, and a file that holds it (for NODE_EXTRA_CA_CERTS). */
   certificate: string;
   certificateFile: string;
@@ -56,7 +58,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const host = options.host ?? '127.0.0.1';
   const tls = await tlsIdentity(store, host);
   const rootKey = network.identity.root.public.toString('base64');
-  const { app, port: server } = await controlServer(network, tls, () => ({ socketUrl, rootKey }));
+  const { app, port: server, routes } = await controlServer(network, tls, () => ({ socketUrl, rootKey }));
   const sockets = acceptSockets(network);
   server.http.on('upgrade', sockets.upgrade);
   await app.ready();
@@ -70,6 +72,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     control,
     socketUrl,
     rootKey,
+    routes,
     certificate: tls.certificate,
     certificateFile: await writeCertificate(options.dataDir, port, tls),
     stop: async () => {

@@ -14,7 +14,7 @@ const place = {
 /** The phone itself (device 0) included. */
 const anyDevice = { ...place, device: z.number().int().min(0).optional() };
 const count = z.number().int().positive().optional();
-const fault = z.discriminatedUnion('kind', [
+export const fault = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('drop'),
     ...place,

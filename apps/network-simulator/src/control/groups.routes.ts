@@ -21,12 +21,12 @@ import { accountOf, chatJid } from './lookup.js';
 const atPhone = z.object({ phone: z.string() });
 const atGroup = z.object({ phone: z.string(), group: z.string() });
 const people = z.array(z.string().min(1)).min(1);
-const newGroup = z.object({
+export const newGroup = z.object({
   subject: z.string().min(1),
   members: z.array(z.string()).default([]),
   addressing: z.enum(['lid', 'pn']).default('lid'),
 });
-const change = z.object({
+export const groupChange = z.object({
   subject: z.string().optional(),
   description: z.string().optional(),
   announcement: z.boolean().optional(),
@@ -35,7 +35,9 @@ const change = z.object({
   ephemeralSeconds: z.number().int().min(0).optional(),
   approval: z.boolean().optional(),
 });
-const membership = z.object({ action: z.enum(['add', 'remove', 'promote', 'demote']), members: people });
+/** With `group`: an invitation made for this person. */
+export const joining = z.object({ code: z.string(), group: z.string().optional() });
+export const membership = z.object({ action: z.enum(['add', 'remove', 'promote', 'demote']), members: people });
 
 /** Groups, done by a phone. */
 export function groupRoutes(app: FastifyInstance, network: Network): void {
@@ -59,7 +61,7 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
   });
   app.patch('/phones/:phone/groups/:group', (request) => {
     const { actor, group } = at(request.params);
-    for (const asked of changes(group, change.parse(request.body))) changeGroup(network, group, actor, asked);
+    for (const asked of changes(group, groupChange.parse(request.body))) changeGroup(network, group, actor, asked);
     return shown(network, group);
   });
   app.post('/phones/:phone/groups/:group/members', (request) => {
@@ -80,7 +82,7 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
     return { code: revokeInviteCode(network, group, actor) };
   });
   app.post('/phones/:phone/join', (request) => {
-    const { code, group: id } = z.object({ code: z.string(), group: z.string().optional() }).parse(request.body);
+    const { code, group: id } = joining.parse(request.body);
     const actor = accountOf(network, atPhone.parse(request.params).phone);
     if (id === undefined) return shown(network, joinByCode(network, actor, code));
     const group = network.groups.find(id);
@@ -91,7 +93,7 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
 }
 
 /** The requests, as a client would make them, for what is to be changed. */
-function changes(group: Group, given: z.infer<typeof change>) {
+function changes(group: Group, given: z.infer<typeof groupChange>) {
   const asked = [];
   if (given.subject !== undefined) asked.push(node('subject', {}, Buffer.from(given.subject)));
   if (given.description !== undefined) {

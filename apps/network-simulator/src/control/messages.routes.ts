@@ -14,7 +14,7 @@ const MAX_WAIT_MS = 120_000;
 const atPhone = z.object({ phone: z.string() });
 const atMessage = z.object({ phone: z.string(), id: z.string() });
 const status = z.enum(['pending', 'sent', 'delivered', 'read', 'played', 'error']);
-const filter = z.object({
+export const messageFilter = z.object({
   id: z.string().optional(),
   text: z.string().optional(),
   chat: z.string().optional(),
@@ -22,20 +22,21 @@ const filter = z.object({
   fromMe: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]).optional(),
 });
 const timeoutMs = z.number().int().min(0).max(MAX_WAIT_MS).default(10_000);
-const wait = filter.extend({ status: status.optional(), timeoutMs });
-const mark = z.object({ chat: z.string().min(1), ids: z.array(z.string()).optional() });
-const eventFilter = z.object({
+export const messageWait = messageFilter.extend({ status: status.optional(), timeoutMs });
+export const marking = z.object({ chat: z.string().min(1), ids: z.array(z.string()).optional() });
+export const eventFilter = z.object({
   kind: z.string().optional(),
   what: z.string().optional(),
   chat: z.string().optional(),
   from: z.string().optional(),
 });
+export const eventWait = eventFilter.extend({ timeoutMs });
 
 /** What phones send, receive, read and notice. */
 export function messageRoutes(app: FastifyInstance, network: Network): void {
   const phoneAt = (params: unknown): Phone => network.phone(accountOf(network, atPhone.parse(params).phone));
   const named = (chat: string): string => chatName(network, chatJid(chat));
-  const normal = (given: z.infer<typeof filter>): MessageFilter => ({
+  const normal = (given: z.infer<typeof messageFilter>): MessageFilter => ({
     ...given,
     chat: given.chat === undefined ? undefined : named(given.chat),
   });
@@ -47,7 +48,7 @@ export function messageRoutes(app: FastifyInstance, network: Network): void {
     return reply.status(201).send({ id: message.id });
   });
   app.get('/phones/:phone/messages', (request) => {
-    const found = phoneAt(request.params).messages.all(normal(filter.parse(request.query)));
+    const found = phoneAt(request.params).messages.all(normal(messageFilter.parse(request.query)));
     return found.map((message) => shownMessage(network, message));
   });
   app.get('/phones/:phone/messages/:id/file', async (request, reply) => {
@@ -58,17 +59,17 @@ export function messageRoutes(app: FastifyInstance, network: Network): void {
     return reply.header('content-type', mimetype).send(bytes);
   });
   app.post('/phones/:phone/messages/wait', async (request) => {
-    const { timeoutMs: within, status: atLeast, ...given } = wait.parse(request.body ?? {});
+    const { timeoutMs: within, status: atLeast, ...given } = messageWait.parse(request.body ?? {});
     const message = await phoneAt(request.params).wait({ ...normal(given), status: atLeast }, within);
     if (!message) throw new Refusal(408, `No such message within ${within} ms.`);
     return shownMessage(network, message);
   });
   app.post('/phones/:phone/read', (request) => {
-    const { chat, ids } = mark.parse(request.body);
+    const { chat, ids } = marking.parse(request.body);
     return { ids: phoneAt(request.params).read(named(chat), ids) };
   });
   app.post('/phones/:phone/play', (request) => {
-    const { chat, ids } = mark.parse(request.body);
+    const { chat, ids } = marking.parse(request.body);
     return { ids: phoneAt(request.params).play(named(chat), ids) };
   });
   app.get('/phones/:phone/events', (request) => {
@@ -76,7 +77,7 @@ export function messageRoutes(app: FastifyInstance, network: Network): void {
     return phoneAt(request.params).events.all({ ...given, chat: given.chat && named(given.chat) });
   });
   app.post('/phones/:phone/events/wait', async (request) => {
-    const { timeoutMs: within, ...given } = eventFilter.extend({ timeoutMs }).parse(request.body ?? {});
+    const { timeoutMs: within, ...given } = eventWait.parse(request.body ?? {});
     const event = await phoneAt(request.params).events.wait(
       { ...given, chat: given.chat && named(given.chat) },
       within,

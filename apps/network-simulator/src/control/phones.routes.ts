@@ -8,7 +8,7 @@ import { Refusal } from '../network/refusal.js';
 import { codeFrom } from './read-code.js';
 import { accountOf } from './lookup.js';
 
-const newPhone = z
+export const newPhone = z
   .object({
     phone: z
       .string()
@@ -17,13 +17,14 @@ const newPhone = z
     name: z.string().min(1).optional(),
   })
   .default({});
-const scan = z
+export const scan = z
   .object({ qr: z.string().min(1).optional(), png: z.string().min(1).optional(), url: z.url().optional() })
   .refine(({ qr, png, url }) => qr ?? png ?? url, 'give qr, png or url');
-const settings = z.object({
+export const settings = z.object({
   autoDeliver: z.boolean().optional(),
   historyFiles: z.enum(['large', 'always']).nullable().optional(),
 });
+export const letters = z.object({ code: z.string().min(8) });
 const atPhone = z.object({ phone: z.string() });
 const atDevice = z.object({ phone: z.string(), device: z.coerce.number().int().positive() });
 
@@ -55,7 +56,7 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
   });
   app.post('/phones/:phone/link-code', async (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
-    const { code } = z.object({ code: z.string().min(8) }).parse(request.body);
+    const { code } = letters.parse(request.body);
     const device = await network.codeLinkings.enter(network, account, code.replace('-', '').toUpperCase());
     return { device: device.id };
   });

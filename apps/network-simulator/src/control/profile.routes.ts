@@ -13,9 +13,26 @@ import { node } from '../wire/node.js';
 import { accountOf, chatJid } from './lookup.js';
 
 const atPhone = z.object({ phone: z.string() });
-const picture = z.object({ base64: z.string().nullable() });
-const profile = z.object({ name: z.string().min(1).optional(), about: z.string().optional() });
-const chatChange = z.object({
+/** `null` removes it; with `group` it is the group's. */
+export const pictureBody = z.object({ base64: z.string().nullable(), group: z.string().optional() });
+export const privacyBody = z.record(z.string(), z.string());
+export const blocking = z.object({ who: z.string(), blocked: z.boolean() });
+export const availability = z.object({ available: z.boolean() });
+export const typing = z.object({ to: z.string(), state: z.enum(['composing', 'recording', 'paused']) });
+export const naming = z.object({ who: z.string(), name: z.string() });
+export const pastBody = z.object({
+  chats: z.array(z.string()).min(1),
+  messagesPerChat: z.number().int().min(1).max(100_000),
+});
+export const ringing = z.object({ to: z.string(), video: z.boolean().default(false) });
+export const nudging = z.object({ what: z.enum(['pre-keys-low', 'groups-dirty', 'account-dirty']) });
+export const limitsBody = z.object({
+  groupQuestionsPerMinute: z.number().int().min(0).optional(),
+  patchesPerAnswer: z.number().int().min(1).optional(),
+  snapshotAfterPatches: z.number().int().min(0).optional(),
+});
+export const profileBody = z.object({ name: z.string().min(1).optional(), about: z.string().optional() });
+export const chatChange = z.object({
   chat: z.string().min(1),
   archived: z.boolean().optional(),
   pinned: z.boolean().optional(),
@@ -32,7 +49,7 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
 
   app.post('/phones/:phone/profile', (request) => {
     const own = account(request.params);
-    const { name, about } = profile.parse(request.body);
+    const { name, about } = profileBody.parse(request.body);
     if (name !== undefined) sharePushName(network.phone(own), name);
     if (about !== undefined) own.state.about = { text: about, setAtMs: network.now() };
     own.changed();
@@ -40,7 +57,7 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
   });
   app.post('/phones/:phone/picture', (request) => {
     const own = account(request.params);
-    const { base64, group: id } = picture.extend({ group: z.string().optional() }).parse(request.body);
+    const { base64, group: id } = pictureBody.parse(request.body);
     const bytes = base64 === null ? undefined : Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64');
     if (id === undefined) return { id: setOwnPicture(network, own, bytes) ?? null };
     const group = network.groups.find(id);
@@ -49,13 +66,13 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
   });
   app.post('/phones/:phone/privacy', (request) => {
     const own = account(request.params);
-    Object.assign(own.state.privacy, z.record(z.string(), z.string()).parse(request.body));
+    Object.assign(own.state.privacy, privacyBody.parse(request.body));
     own.changed();
     return own.state.privacy;
   });
   app.post('/phones/:phone/block', (request) => {
     const own = account(request.params);
-    const { who, blocked } = z.object({ who: z.string(), blocked: z.boolean() }).parse(request.body);
+    const { who, blocked } = blocking.parse(request.body);
     const other = accountOf(network, who);
     own.state.blocked = own.state.blocked.filter((lid) => lid !== other.lid);
     if (blocked) own.state.blocked.push(other.lid);
@@ -67,12 +84,12 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
     return { blocked: own.state.blocked.map((lid) => network.accounts.find(`${lid}@lid`)?.phone ?? lid) };
   });
   app.post('/phones/:phone/presence', (request) => {
-    const { available } = z.object({ available: z.boolean() }).parse(request.body);
+    const { available } = availability.parse(request.body);
     network.presence.setPhone(account(request.params), available);
     return { available };
   });
   app.post('/phones/:phone/typing', (request) => {
-    const body = z.object({ to: z.string(), state: z.enum(['composing', 'recording', 'paused']) }).parse(request.body);
+    const body = typing.parse(request.body);
     network.presence.typing({ account: account(request.params), device: 0 }, chatJid(body.to), typingNode(body.state));
     return { state: body.state };
   });
@@ -85,18 +102,17 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
   });
   app.get('/phones/:phone/chats', (request) => network.phone(account(request.params)).chats());
   app.post('/phones/:phone/contacts', (request) => {
-    const { who, name } = z.object({ who: z.string(), name: z.string() }).parse(request.body);
+    const { who, name } = naming.parse(request.body);
     const phone = network.phone(account(request.params));
     nameContact(phone, chatName(network, chatJid(who)), name);
     return phone.shared.contacts;
   });
   app.post('/phones/:phone/history', (request) => {
-    const plan = z.object({ chats: z.array(z.string()).min(1), messagesPerChat: z.number().int().min(1).max(100_000) });
-    return { added: addHistory(network.phone(account(request.params)), plan.parse(request.body)) };
+    return { added: addHistory(network.phone(account(request.params)), pastBody.parse(request.body)) };
   });
   app.get('/phones/:phone/contacts', (request) => network.phone(account(request.params)).shared.contacts);
   app.post('/phones/:phone/calls', (request) => {
-    const { to, video } = z.object({ to: z.string(), video: z.boolean().default(false) }).parse(request.body);
+    const { to, video } = ringing.parse(request.body);
     return { id: ring(network, account(request.params), accountOf(network, to), video) };
   });
   app.delete('/phones/:phone/calls/:id', (request) => {
@@ -105,9 +121,10 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
     hangUp(network, account(request.params), accountOf(network, to), id);
     return { ended: id };
   });
+  app.post('/limits', (request) => Object.assign(network.limits, limitsBody.parse(request.body)).shown());
   app.post('/phones/:phone/devices/:device/nudge', (request) => {
     const { device: id } = z.object({ device: z.coerce.number() }).parse(request.params);
-    const { what } = z.object({ what: z.enum(['pre-keys-low', 'groups-dirty', 'account-dirty']) }).parse(request.body);
+    const { what } = nudging.parse(request.body);
     const device = account(request.params).devices.get(id);
     if (!device) throw new Refusal(404, `Device ${id} is not linked.`);
     if (what === 'pre-keys-low') {

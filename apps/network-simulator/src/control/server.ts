@@ -5,6 +5,9 @@ import { onePort, type OnePort } from '../serve/one-port.js';
 import type { TlsIdentity } from '../serve/self-signed.js';
 import { Refusal } from '../network/refusal.js';
 import { connectionRoutes } from './connections.routes.js';
+import { docsRoutes } from './docs.routes.js';
+import { streamRoutes } from './stream.routes.js';
+import { pageRoutes } from '../page/page.routes.js';
 import { faultRoutes } from './faults.routes.js';
 import { groupRoutes } from './groups.routes.js';
 import { mediaRoutes } from '../media/media.routes.js';
@@ -25,7 +28,7 @@ export async function controlServer(
   network: Network,
   tls: TlsIdentity,
   address: () => NetworkAddress,
-): Promise<{ app: FastifyInstance; port: OnePort }> {
+): Promise<{ app: FastifyInstance; port: OnePort; routes: readonly string[] }> {
   let port: OnePort | undefined;
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -35,6 +38,10 @@ export async function controlServer(
     },
   });
   if (!port) throw new Error('The server was not made.');
+  const routes: string[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) if (one !== 'HEAD') routes.push(`${one} ${url}`);
+  });
   app.setErrorHandler(async (error, _request, reply) => {
     if (error instanceof Refusal) return reply.status(error.code).send({ error: error.text });
     if (error instanceof ZodError) {
@@ -54,13 +61,16 @@ export async function controlServer(
   app.get('/network', address);
   app.get('/certificate', (_request, reply) => reply.type('application/x-pem-file').send(tls.certificate));
   await app.register((scope) => phoneRoutes(scope, network));
+  await app.register((scope) => docsRoutes(scope, () => `http://${network.mediaHost()}`));
+  await app.register((scope) => streamRoutes(scope, network));
+  await app.register((scope) => pageRoutes(scope));
   await app.register((scope) => profileRoutes(scope, network));
   await app.register((scope) => messageRoutes(scope, network));
   await app.register((scope) => mediaRoutes(scope, network));
   await app.register((scope) => groupRoutes(scope, network));
   await app.register((scope) => faultRoutes(scope, network));
   await app.register((scope) => connectionRoutes(scope, network));
-  return { app, port };
+  return { app, port, routes };
 }
 
 function statusOf(error: unknown): number {

@@ -10,6 +10,8 @@ import { hearTyping } from './presence.js';
 import { pairingAnswer } from './pairing.js';
 import { receiptIds, routeReceipt } from './receipts.js';
 
+const GIVEN_UP_LIMIT = 10_000;
+
 type Handler = (network: Network, connection: Connection, device: Device, stanza: Node) => void;
 
 /** What a logged-in client may say, by tag. Tags that are not listed are let pass without an answer. */
@@ -32,9 +34,13 @@ const handlers: Record<string, Handler> = {
     );
     routeReceipt(network, { account: device.account, device: device.id }, stanza);
   },
-  ack: (_network, _connection, device, stanza) => {
-    if (device.queue.confirm(stanza.attrs['class'] ?? '', stanza.attrs['id'] ?? '', stanza.attrs['type'])) {
-      device.account.changed();
+  ack: (network, _connection, device, stanza) => {
+    const { class: tag = '', id = '', type, error } = stanza.attrs;
+    if (device.queue.confirm(tag, id, type)) device.account.changed();
+    // 500 comes with a request for another copy; anything else ends it.
+    if (tag === 'message' && error !== undefined && error !== '500') {
+      if (network.givenUp.length >= GIVEN_UP_LIMIT) network.givenUp.shift();
+      network.givenUp.push({ phone: device.account.phone, device: device.id, id, error });
     }
   },
   presence: (network, connection, device, stanza) => {

@@ -15,6 +15,11 @@ export class Limits {
 
   constructor(private readonly now: () => number) {}
 
+  shown(): Record<string, number> {
+    const { groupQuestionsPerMinute, patchesPerAnswer, snapshotAfterPatches } = this;
+    return { groupQuestionsPerMinute, patchesPerAnswer, snapshotAfterPatches };
+  }
+
   /** Counts a question about groups. Throws {@link Refusal} 429 when there were too many. */
   groupQuestion(account: Account): void {
     if (this.groupQuestionsPerMinute === 0) return;

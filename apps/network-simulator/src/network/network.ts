@@ -60,6 +60,10 @@ export class Network {
   private mediaAddress = '127.0.0.1';
   /** Receipts that were passed on: further devices of the same reader add nothing new. */
   readonly receiptsSeen = new Set<string>();
+  /** Ids of which some device asked for another copy: its sender may have sent it to everybody again. */
+  readonly askedAgain = new Set<string>();
+  /** Messages that a client refused for good, as it said. */
+  readonly givenUp: { phone: string; device: number; id: string; error: string }[] = [];
 
   private constructor(
     readonly identity: ServerIdentity,

@@ -12,6 +12,7 @@ import { Refusal } from './refusal.js';
 
 const ROUNDS = 131_072;
 const FINISH_TIMEOUT_MS = 20_000;
+const HELLO_GRACE_MS = 3000;
 const stretch = promisify(pbkdf2);
 
 /** A client that waits for its code to be entered on the phone it named. */
@@ -25,6 +26,7 @@ interface Waiting {
 /** Clients that wait for a code, by the number they named. */
 export class CodeLinkings {
   private readonly waiting = new Map<string, Waiting>();
+  private readonly arrivals = new Map<string, () => void>();
 
   /** The client's first and last word of linking by code; the answer's content. */
   answer(network: Network, connection: Connection, registration: Node): Node[] {
@@ -40,7 +42,7 @@ export class CodeLinkings {
    * Somebody enters the eight letters on the phone. Throws {@link Refusal} 404 (nobody waits), 400 (wrong code), 408.
    */
   async enter(network: Network, account: Account, code: string): Promise<Device> {
-    const waiting = this.waiting.get(account.phone);
+    const waiting = this.waiting.get(account.phone) ?? (await this.arrival(account.phone));
     if (!waiting?.connection.open) throw new Refusal(404, 'No client waits for a code of this phone.');
     const companion = await unwrap(code, waiting.wrapped);
     const ephemeral = newKeyPair();
@@ -62,12 +64,26 @@ export class CodeLinkings {
     return link(network, account, waiting.connection, registered, secret);
   }
 
+  /** A client says its code to people as soon as it has made one: its own word to us may still be under way. */
+  private arrival(phone: string): Promise<Waiting | undefined> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.arrivals.delete(phone);
+        resolve(this.waiting.get(phone));
+      };
+      const timer = setTimeout(done, HELLO_GRACE_MS);
+      this.arrivals.set(phone, done);
+    });
+  }
+
   private hello(network: Network, connection: Connection, registration: Node): Node[] {
     const account = network.accounts.find(registration.attrs['jid'] ?? '');
     const wrapped = bytesOf(child(registration, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
     if (!account || wrapped?.length !== 80) throw new Refusal(400, 'bad-request');
     const ref = randomBytes(16);
     this.waiting.set(account.phone, { connection, ref, wrapped });
+    this.arrivals.get(account.phone)?.();
     return [node('link_code_companion_reg', { stage: 'companion_hello' }, [node('link_code_pairing_ref', {}, ref)])];
   }
 }

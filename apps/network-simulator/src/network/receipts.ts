@@ -63,6 +63,8 @@ function routeRetry(network: Network, asker: Sender, stanza: Node): void {
   const to = stanza.attrs['participant'] ?? stanza.attrs['to'] ?? '';
   const author = network.accounts.find(to);
   if (!author) return;
+  network.askedAgain.add(stanza.attrs['id'] ?? '');
+  forgetOldest(network.askedAgain, SEEN_LIMIT);
   const { server, device } = parseJid(to);
   const chat = stanza.attrs['to'] ?? '';
   const from = asker.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, asker.device);
@@ -101,13 +103,16 @@ function firstOfItsKind(
   const key = `${author.lid}|${reader.lid}|${id}|${type ?? 'delivered'}`;
   if (network.receiptsSeen.has(key)) return false;
   network.receiptsSeen.add(key);
-  if (network.receiptsSeen.size > SEEN_LIMIT) {
-    const [oldest] = network.receiptsSeen;
-    if (oldest !== undefined) network.receiptsSeen.delete(oldest);
-  }
+  forgetOldest(network.receiptsSeen, SEEN_LIMIT);
   return true;
 }
 
 function groupServer(group: Group): string {
   return group.state.addressing === 'lid' ? LID_SERVER : PHONE_SERVER;
+}
+
+function forgetOldest(set: Set<string>, limit: number): void {
+  if (set.size <= limit) return;
+  const [oldest] = set;
+  if (oldest !== undefined) set.delete(oldest);
 }

@@ -1,5 +1,6 @@
 import {
   BufferJSON,
+  generateMessageIDV2,
   initAuthCreds,
   makeWASocket,
   proto,
@@ -27,6 +28,7 @@ export class Client {
   readonly events: { [K in keyof BaileysEventMap]?: BaileysEventMap[K][] } = {};
   private listeners = new Set<() => void>();
   socket!: WASocket;
+  online = false;
   /** What `getMessage` finds: own sends by id. */
   readonly sent = new Map<string, proto.IMessage>();
 
@@ -53,6 +55,11 @@ export class Client {
       ...this.config,
     });
     const { socket } = this;
+    // The library drops what it has buffered when the line is cut, unless it is flushed at that very moment.
+    socket.ev.on('connection.update', ({ connection }) => {
+      if (connection === 'close') socket.ev.flush();
+      if (connection !== undefined) this.online = connection === 'open';
+    });
     socket.ev.process((events) => {
       for (const name of Object.keys(events) as (keyof BaileysEventMap)[]) this.note(name, events[name]);
       for (const { type, messages } of events['messages.upsert'] ? [events['messages.upsert']] : []) {
@@ -76,6 +83,48 @@ export class Client {
       return updates.some(({ connection }) => connection === 'open');
     }, 'connection open');
     return socket;
+  }
+
+  /** Connects again after the line was lost, however often it takes. */
+  async reconnect(): Promise<void> {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const open = await this.connect().then(
+        () => true,
+        () => false,
+      );
+      if (open) return;
+    }
+    throw new Error('The client cannot connect again.');
+  }
+
+  /** An id for a message that is about to be sent. */
+  newId(): string {
+    return generateMessageIDV2(this.jid);
+  }
+
+  /** The attributes of the acknowledgement of a message; `undefined` when none comes in time. */
+  acknowledged(id: string, withinMs = 3000): Promise<Record<string, string> | undefined> {
+    const { ws } = this.socket;
+    return new Promise((resolve) => {
+      const done = (attrs?: Record<string, string>): void => {
+        clearTimeout(timer);
+        ws.off(`TAG:${id}`, listen);
+        resolve(attrs);
+      };
+      const listen = (ack: { attrs: Record<string, string> }): void => done(ack.attrs);
+      const timer = setTimeout(done, withinMs);
+      ws.on(`TAG:${id}`, listen);
+    });
+  }
+
+  /** Ids of messages that were shown more than once with their content. */
+  doubled(): string[] {
+    const seen = new Map<string, number>();
+    for (const { message } of this.messages) {
+      const id = message.key.id ?? '';
+      if (!message.key.fromMe && message.message) seen.set(id, (seen.get(id) ?? 0) + 1);
+    }
+    return [...seen].filter(([, count]) => count > 1).map(([id]) => id);
   }
 
   /** The next linking code that a socket shows. */
@@ -176,8 +225,11 @@ export class Client {
 
   /** Ends the socket without losing what it has received. */
   async end(): Promise<void> {
-    this.socket.ev.flush();
-    await this.socket.end(undefined);
+    const { socket } = this;
+    this.online = false;
+    await socket.messageMutex.mutex(() => Promise.resolve());
+    socket.ev.flush();
+    await socket.end(undefined);
   }
 
   private note<K extends keyof BaileysEventMap>(name: K, event: unknown): void {

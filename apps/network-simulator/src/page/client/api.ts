@@ -1,0 +1,71 @@
+/// <reference lib="dom" />
+
+export interface PhoneSummary {
+  phone: string;
+  lid: string;
+  name: string;
+}
+export interface PhoneDetails extends PhoneSummary {
+  devices: { device: number; online: boolean; linkedAt: string; waiting: number; platform: string }[];
+}
+export interface Chat {
+  chat: string;
+  name: string;
+  unread: number;
+  archived?: boolean;
+  mutedUntilMs?: number;
+}
+export interface Message {
+  id: string;
+  chat: string;
+  from: string;
+  fromMe: boolean;
+  type: string;
+  text: string;
+  timestamp: number;
+  receivedSeq: number;
+  status: string;
+  pushName?: string;
+  reactions?: Record<string, string>;
+  votes?: Record<string, string[]>;
+  options?: string[];
+  edited?: boolean;
+  deleted?: boolean;
+  quoted?: string;
+  forwarded?: boolean;
+  viewOnce?: boolean;
+  file?: { mimetype: string; length: number; fileName?: string };
+  location?: { latitude: number; longitude: number; name: string };
+}
+export interface PhoneEvent {
+  kind: string;
+  what: string;
+  chat: string;
+  from: string;
+  details?: Record<string, string>;
+}
+export interface Fault {
+  id: string;
+  kind: string;
+  phone?: string;
+  count?: number;
+}
+
+/** Calls the control API. Throws an Error with its sentence when it refuses. */
+export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(path, {
+    method,
+    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as T & { error?: string };
+  if (!response.ok) throw new Error(answer.error ?? `The simulator answered ${response.status}.`);
+  return answer;
+}
+
+/** A file as base64, for sending. */
+export async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary);
+}

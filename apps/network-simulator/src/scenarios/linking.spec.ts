@@ -1,0 +1,45 @@
+import { jest } from '@jest/globals';
+import { scanCode } from '../network/pairing.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator } from '../simulator.js';
+import { Client } from './client.js';
+
+jest.setTimeout(120_000);
+quietLibsignal();
+
+describe('linking', () => {
+  it('codes rotate, expire, and run out', async () => {
+    const simulator = await startSimulator({ qr: { firstMs: 60_000, nextMs: 20_000, count: 3 } });
+    const phone = simulator.network.accounts.add();
+    const waiting = new Client(simulator, { qrTimeout: 60 });
+    waiting.start();
+    const closed = waiting.closed();
+    const codes = () => new Set(waiting.eventsOf('connection.update').flatMap(({ qr }) => (qr ? [qr] : [])));
+    await waiting.until(() => codes().size === 3, 'three codes');
+    expect(await closed).toBe(408);
+    await waiting.end();
+    for (const code of codes()) {
+      await expect(scanCode(simulator.network, phone, code)).rejects.toMatchObject({ code: 410 });
+    }
+    await simulator.stop();
+  });
+
+  it('a phone takes four devices, all of which hear it, and refuses a fifth', async () => {
+    const simulator = await startSimulator();
+    const { network } = simulator;
+    const phone = network.phone(network.accounts.add());
+    const clients: Client[] = [];
+    for (let index = 0; index < 4; index++) {
+      const one = new Client(simulator);
+      await one.link((qr) => scanCode(network, phone.account, qr));
+      clients.push(one);
+    }
+    await phone.sendText(phone.account.phone, 'to all of you');
+    for (const one of clients) await one.text('to all of you');
+    const fifth = new Client(simulator);
+    const code = await fifth.code();
+    await expect(scanCode(network, phone.account, code)).rejects.toMatchObject({ code: 409 });
+    for (const one of [...clients, fifth]) await one.end();
+    await simulator.stop();
+  });
+});
