@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { Downloader } from '@dormouse/media-files';
 import { listMessagesQuery, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
 import { MessageWriter } from '@dormouse/message-store/write';
@@ -12,6 +13,7 @@ import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
 import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
+import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
 import { Inbound } from './inbound/inbound.js';
 import { recallFrom } from './inbound/recall.js';
@@ -74,7 +76,8 @@ describe('a conversation', () => {
       startJitterMs: 0,
       log: silent,
     });
-    const handlers = makeHandlers({ reader, writer, eventsReady, now: Date.now, wait });
+    const previews = new LinkPreviews(new Downloader({ allowLoopback: true }));
+    const handlers = makeHandlers({ reader, writer, previews, eventsReady, now: Date.now, wait });
     runner = new CommandRunner({ sessions, directory, handlers, networkError, log: silent });
     await sessions.takeOver(held);
   };
@@ -295,6 +298,30 @@ describe('a conversation', () => {
     );
     expect(message).toMatchObject({ from_me: true, source: 'mobile', from: own, chat_id: `${ada}@s.whatsapp.net` });
     expect(id).not.toBe('');
+  });
+
+  it('tells a message once whose first copy could not be read, when it is readable', async () => {
+    const place = { phone: own, device: (await sessions.open(CHANNEL, soon())).identity.deviceId };
+    await network.call('POST', '/faults', { kind: 'corrupt-message', ...place, count: 1 });
+    const message = await said(ada, { text: 'at the second try' });
+    expect(message).toMatchObject({ type: 'text', text: { body: 'at the second try' } });
+    expect(await eventsOf(message.id)).toEqual(['messages.post']);
+  });
+
+  it('tells a message once that the network brings twice', async () => {
+    const place = { phone: own, device: (await sessions.open(CHANNEL, soon())).identity.deviceId };
+    await network.call('POST', '/faults', { kind: 'duplicate-message', ...place, count: 1 });
+    const message = await said(ada, { text: 'twice' });
+    const after = await said(ada, { text: 'after the twin' });
+    expect(await eventsOf(message.id)).toEqual(['messages.post']);
+    expect(await eventsOf(after.id)).toEqual(['messages.post']);
+  });
+
+  it('sends again what the recipient could not read', async () => {
+    await network.call('POST', '/faults', { kind: 'corrupt-message', phone: ada, device: 0, count: 1 });
+    const message = await send({ to: ada, body: 'readable in the end' });
+    await received(ada, { text: 'readable in the end', fromMe: false });
+    expect(await untilStatus(message, 'delivered')).toEqual(['pending', 'sent', 'delivered']);
   });
 
   it('keeps the order of calls to one channel, and does not wait for acks in between', async () => {
