@@ -37,6 +37,14 @@ describe('settings', () => {
     expect(settingsOf('nonsense')).toEqual(DEFAULT_SETTINGS);
   });
 
+  it('keeps the webhooks of a stored record in which another field is no longer readable', () => {
+    const stored = { webhooks: [{ url: 'https://a.example' }], auto_presence: 'of an older version' };
+    expect(settingsOf(stored)).toMatchObject({
+      webhooks: [{ url: 'https://a.example' }],
+      auto_presence: 'none',
+    });
+  });
+
   it('never shows the password of the proxy', () => {
     const settings = { ...DEFAULT_SETTINGS, proxy: 'socks5://user:secret@proxy.example:1080' };
     expect(shownSettings(settings).proxy).toBe('socks5://user:***@proxy.example:1080');

@@ -114,10 +114,16 @@ export const DEFAULT_SETTINGS: ChannelSettings = {
 export const settingsPatchBody = settingsSchema.extend({ media: mediaSettings.partial() }).partial();
 export type SettingsPatch = z.output<typeof settingsPatchBody>;
 
-/** The record a channel has: what is stored over the defaults. */
+/**
+ * The record a channel has: what is stored over the defaults. A stored field that no longer fits its schema falls back
+ * to its default by itself; the others, the webhooks above all, stay.
+ */
 export function settingsOf(stored: unknown): ChannelSettings {
-  const known = settingsPatchBody.safeParse(stored);
-  return known.success ? applySettingsPatch(DEFAULT_SETTINGS, known.data) : DEFAULT_SETTINGS;
+  if (stored === null || typeof stored !== 'object') return DEFAULT_SETTINGS;
+  const readable = Object.entries(stored).filter(
+    ([name, value]) => settingsPatchBody.safeParse({ [name]: value }).success,
+  );
+  return applySettingsPatch(DEFAULT_SETTINGS, settingsPatchBody.parse(Object.fromEntries(readable)));
 }
 
 /** The record after a partial update: webhooks are replaced as a whole, media is merged key by key. */
