@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,7 +12,14 @@ import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { aesEncryptGCM, hkdf, proto, type BinaryNode } from '@whiskeysockets/baileys';
+import {
+  aesEncryptGCM,
+  downloadContentFromMessage,
+  encryptedStream,
+  hkdf,
+  proto,
+  type BinaryNode,
+} from '@whiskeysockets/baileys';
 import { IncomingMedia } from './incoming.js';
 import { mediaMessage } from './media-message.js';
 import { MediaHost } from './media-host.js';
@@ -120,6 +127,28 @@ describe('a file on its way out and in', () => {
     expect(Buffer.from(placed.copy.fileSha256).equals(createHash('sha256').update(bytes).digest())).toBe(true);
     const hidden = fileHost.files.get(placed.copy.directPath) ?? Buffer.alloc(0);
     expect(Buffer.from(placed.copy.fileEncSha256).equals(createHash('sha256').update(hidden).digest())).toBe(true);
+    const channelId = receiver();
+    await incoming.fetch({ channelId, mediaId: MEDIA_ID, message: { key, message } });
+    expect((await kept(channelId))?.equals(bytes)).toBe(true);
+  });
+});
+
+describe('other clients of the network', () => {
+  it('read what is sent', async () => {
+    const bytes = randomBytes(100_001);
+    const { placed } = await sentDocument(bytes);
+    const url = `http://${server.address}${placed.copy.directPath}`;
+    const stream = await downloadContentFromMessage({ mediaKey: placed.copy.mediaKey, url }, 'document');
+    expect((await buffer(stream)).equals(bytes)).toBe(true);
+  });
+
+  it('send what is read', async () => {
+    const bytes = randomBytes(100_001);
+    const theirs = await encryptedStream(bytes, 'document');
+    fileHost.files.set('/v/theirs', await readFile(theirs.encFilePath));
+    await rm(theirs.encFilePath);
+    const { mediaKey, fileSha256, fileLength } = theirs;
+    const message = { documentMessage: { directPath: '/v/theirs', mediaKey, fileSha256, fileLength } };
     const channelId = receiver();
     await incoming.fetch({ channelId, mediaId: MEDIA_ID, message: { key, message } });
     expect((await kept(channelId))?.equals(bytes)).toBe(true);
