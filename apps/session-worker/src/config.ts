@@ -29,6 +29,8 @@ const environment = z.object({
   NETWORK_SOCKET_URL: variable.url('ws', 'wss').optional(),
   /** The key that signs that network's certificate: 32 bytes in base64. */
   NETWORK_ROOT_KEY: key.optional(),
+  /** Pages and files may be fetched from this machine itself: development and sandbox only. */
+  ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
   /** How many shards the region has; it may grow, never shrink. */
   SHARD_COUNT: variable.integer(1, 4_096).default(8),
   /** Name of this worker in leases and logs; a random end is added, because a restarted worker is another one. */
@@ -75,6 +77,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       ...(read.NETWORK_SOCKET_URL === undefined ? {} : { socketUrl: read.NETWORK_SOCKET_URL }),
       ...(read.NETWORK_ROOT_KEY === undefined ? {} : { rootKey: read.NETWORK_ROOT_KEY }),
     },
+    downloads: { allowLoopback: read.ALLOW_LOOPBACK_DOWNLOADS },
     shards: { count: read.SHARD_COUNT, ttlMs: read.LEASE_TTL_MS, commandsEach: read.COMMANDS_PER_SHARD },
     sessions: {
       connectingAtOnce: read.CONNECTING_AT_ONCE,

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
+import { Downloader } from '@dormouse/media-files';
 import { MessageReader } from '@dormouse/message-store/read';
 import { MessageWriter } from '@dormouse/message-store/write';
 import { publishEventsReady } from '@dormouse/queues';
@@ -18,6 +19,7 @@ import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
 import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
+import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
 import type { WorkerConfig } from './config.js';
 import { Inbound } from './inbound/inbound.js';
@@ -80,10 +82,11 @@ export class Worker {
       onAck: metrics.acked,
       onClosed: metrics.closed,
     });
+    const previews = new LinkPreviews(new Downloader(config.downloads));
     const runner = new CommandRunner({
       sessions,
       directory,
-      handlers: makeHandlers({ reader, writer, eventsReady, now: Date.now, wait }),
+      handlers: makeHandlers({ reader, writer, previews, eventsReady, now: Date.now, wait }),
       networkError,
       log,
       onAnswered: metrics.answered,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { LoginCode, Success } from './channel.js';
-import { sendTextBody, type SentMessage } from './messages.js';
+import { editMessageInput, forwardMessageInput, messageInput, reactionInput, type EditResult } from './message-acts.js';
+import { sendTextBody, type Message, type SentMessage } from './messages.js';
+import { sendContactBody, sendLinkPreviewInput, sendLocationBody, sendPollBody } from './plain-messages.js';
+import { indicatorsLastMs } from './send-options.js';
 
 /** One thing that can be said to a channel. */
 export interface CommandSpec<Input extends z.ZodType, Result> {
@@ -37,12 +40,32 @@ const command =
 
 const nothing = z.object({});
 
+/** What a caller waits for where a file may have to be fetched, prepared and taken to the network. */
+const WITH_FILES_MS = 120_000;
+/** One question to the network. */
+const QUERY_MS = 30_000;
+
 /** Every command, by name. A name without a handler does not compile in the session worker. */
 export const COMMANDS = {
   'messages.sendText': command<SentMessage>()({
     input: sendTextBody,
-    lasts: ({ typing_time: typingTimeS }) => (typingTimeS ?? 0) * 1_000,
+    lasts: indicatorsLastMs,
   }),
+  'messages.sendLocation': command<SentMessage>()({ input: sendLocationBody, lasts: indicatorsLastMs }),
+  'messages.sendContact': command<SentMessage>()({ input: sendContactBody, lasts: indicatorsLastMs }),
+  'messages.sendPoll': command<SentMessage>()({ input: sendPollBody, lasts: indicatorsLastMs }),
+  'messages.sendLinkPreview': command<SentMessage>()({
+    input: sendLinkPreviewInput,
+    answerWithinMs: WITH_FILES_MS,
+    lasts: indicatorsLastMs,
+  }),
+  'messages.forward': command<SentMessage>()({ input: forwardMessageInput, answerWithinMs: WITH_FILES_MS }),
+  'messages.markRead': command<Success>()({ input: messageInput }),
+  'messages.edit': command<EditResult>()({ input: editMessageInput }),
+  /** For everyone where the network lets the channel, else on its own devices. */
+  'messages.delete': command<Success>()({ input: messageInput }),
+  'messages.react': command<Success>()({ input: reactionInput }),
+  'messages.refresh': command<Message>()({ input: messageInput, answerWithinMs: QUERY_MS }),
   'channel.loginCode': command<LoginCode>()({ input: nothing, session: 'none' }),
   'channel.logout': command<Success>()({ input: nothing, session: 'none' }),
   /** The channel is gone: unlink it from the phone and forget its session. */

@@ -134,6 +134,24 @@ export class MessageWriter {
     });
   }
 
+  /**
+   * Messages that were deleted on the channel's own devices: their status becomes deleted, each is told with a
+   * `messages.delete` event. What is not known or deleted already is passed over.
+   * @param keyIds the network's ids
+   */
+  async recordRemoval(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<Written> {
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const { rows } = await transaction.connection.query<{ id: string }>({
+        name: 'remove-messages',
+        text: `UPDATE messages SET status = 'deleted'
+               WHERE channel_id = $1 AND key_id = ANY ($2) AND type <> 'action' AND status IS DISTINCT FROM 'deleted'
+               RETURNING id`,
+        values: [channelId, keyIds],
+      });
+      return { seqs: await transaction.append(rows.map(({ id }) => removedEvent(id))) };
+    });
+  }
+
   /** A message of the channel by its public id, with what the network needs to refer to it. */
   async find(channelId: string, id: string): Promise<StoredMessage | undefined> {
     const { rows } = await this.database.pool.query<KeyedMessageRow>({
@@ -258,12 +276,16 @@ async function changeTarget(
     text: 'UPDATE messages SET type = $3, status = $4, content = $5 WHERE channel_id = $1 AND id = $2',
     values: [channelId, id, type, status ?? null, JSON.stringify(content)],
   });
-  if (status === 'deleted') return [{ type: 'messages', method: 'delete', payload: { messages_removed: [id] } }];
+  if (status === 'deleted') return [removedEvent(id)];
   const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
   const update = { id, trigger, before_update: before, after_update: after, changes };
   return [{ type: 'messages', method: 'patch', payload: { messages_updates: [update] } }];
+}
+
+function removedEvent(id: string): ChannelEvent {
+  return { type: 'messages', method: 'delete', payload: { messages_removed: [id] } };
 }
 
 /** Fields of the wire shape that have a column of their own and do not change. */

@@ -44,6 +44,8 @@ export interface CommandTarget {
 
 export interface CallOptions {
   requestId: string;
+  /** The network's id of the message is made from it: the same send, repeated with the same value, arrives once. */
+  sendAs?: string | undefined;
   /** Override the catalogue's times. */
   startWithinMs?: number;
   answerWithinMs?: number;
@@ -125,7 +127,9 @@ export class CommandClient {
     this.#setDeadlines(callId, startWithinMs, answerWithinMs);
     try {
       const { clientId } = this;
-      const job = { callId, clientId, channelId: channel.id, input, startBy, requestId: options.requestId };
+      const { requestId, sendAs } = options;
+      const named = sendAs === undefined ? {} : { sendAs };
+      const job = { callId, clientId, channelId: channel.id, input, startBy, requestId, ...named };
       // An add that hangs until after the deadline adds a job that its worker refuses: `startBy` is past.
       await Promise.race([this.#add(callId, channel, name, job), answer]);
       return (await answer) as CommandResult<Name>;

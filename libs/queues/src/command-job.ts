@@ -11,6 +11,8 @@ export interface CommandJob {
   /** Epoch milliseconds: a worker that has not started the command by then never does. */
   startBy: number;
   requestId: string;
+  /** Of a send that may be repeated: see `CallOptions`. */
+  sendAs?: string;
 }
 
 /** The outcome of a command as a value: a BullMQ failure could carry only a string. */

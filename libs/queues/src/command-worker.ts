@@ -40,6 +40,8 @@ export interface ReceivedCommand {
   /** Epoch milliseconds: not to be started later. Check again after any wait of your own. */
   startBy: number;
   requestId: string;
+  /** What the network's id of the message is to be made from; see `CallOptions`. */
+  sendAs?: string;
 }
 
 export interface CommandWorkerSettings {
@@ -203,9 +205,10 @@ class CommandTaker implements CommandWorker {
   }
 
   async #outcome(job: Job<CommandJob>, id: string): Promise<CommandReply> {
-    const { channelId, input, startBy, requestId } = job.data;
+    const { channelId, input, startBy, requestId, sendAs } = job.data;
+    const named = sendAs === undefined ? {} : { sendAs };
     if (Date.now() > startBy) return { ok: false, error: tooLate() };
-    const command = { jobId: Number(id), channelId, name: job.name, input, startBy, requestId };
+    const command = { jobId: Number(id), channelId, name: job.name, input, startBy, requestId, ...named };
     const handling = (async () => this.#settings.handle(command))();
     this.#handling.add(handling);
     try {

@@ -42,7 +42,13 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     'control-plane': { GLOBAL_DATABASE_URL: stores.databases.global, REGIONS: JSON.stringify(regions) },
-    'session-worker': { ...regional, ...master, ...simulated, SHARD_COUNT: String(shardCount) },
+    'session-worker': {
+      ...regional,
+      ...master,
+      ...simulated,
+      SHARD_COUNT: String(shardCount),
+      ALLOW_LOOPBACK_DOWNLOADS: 'true',
+    },
     'webhook-dispatcher': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true' },
     'edge-api': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };

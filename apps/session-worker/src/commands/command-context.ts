@@ -8,6 +8,8 @@ export type { SessionControl };
 export interface CommandContext {
   readonly channelId: string;
   readonly requestId: string;
+  /** Set for a send that its caller may repeat: the network's id of the message is made from it. */
+  readonly sendAs?: string | undefined;
   /** The channel's settings when the command was taken. */
   readonly settings: ChannelSettings;
   readonly sessions: SessionControl;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ChannelRecord } from '@dormouse/channel-directory';
-import { DEFAULT_SETTINGS, GatewayError, type SentMessage } from '@dormouse/gateway-contract';
+import { COMMANDS, DEFAULT_SETTINGS, GatewayError, type SentMessage } from '@dormouse/gateway-contract';
 import type { ReceivedCommand } from '@dormouse/queues';
 import { deferred } from '../sessions/deferred.js';
 import type { OpenSession } from '../sessions/open-session.js';
@@ -44,10 +44,9 @@ function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } 
     },
     directory: { byId: (id) => Promise.resolve(id === 'c1' ? RECORD : undefined) },
     handlers: {
+      ...(Object.fromEntries(Object.keys(COMMANDS).map((name) => [name, never])) as unknown as Handlers),
       'messages.sendText': given['messages.sendText'] ?? never,
       'channel.loginCode': (context) => context.sessions.loginCode(context.channelId, 0),
-      'channel.logout': never,
-      'channel.delete': never,
     },
     networkError: (error) => (error instanceof Error && error.message === 'known' ? new GatewayError(403) : undefined),
     log: { info: () => undefined, error: (facts) => logged.push(facts) },

@@ -73,6 +73,7 @@ export class CommandRunner {
     const context = {
       channelId: command.channelId,
       requestId: command.requestId,
+      sendAs: command.sendAs,
       settings: record.settings,
       sessions: this.options.sessions,
     };

@@ -1,55 +1,110 @@
-import { GatewayError } from '@dormouse/gateway-contract';
-import type { StoredMessage } from '@dormouse/message-store/write';
-import { shownContext, textToNetwork } from '../convert/message-to-network.js';
+import { randomBytes } from 'node:crypto';
+import { GatewayError, type SendLinkPreviewInput, type SentMessage } from '@dormouse/gateway-contract';
+import { textToNetwork } from '../convert/message-to-network.js';
+import {
+  contactToNetwork,
+  firstLink,
+  locationToNetwork,
+  pictureOf,
+  pollToNetwork,
+  previewToNetwork,
+} from '../convert/plain-to-network.js';
+import { toPreview } from '../convert/present.js';
 import type { CommandContext, Handlers } from './command-context.js';
+import { composeAndSend, findNamed, type Compose, type SendOptions } from './compose-message.js';
 import { editMessage } from './edit-message.js';
-import { findRecipient } from './recipient.js';
-import { sendMessage, type MessageTools } from './send-message.js';
+import type { LinkPreviews } from './link-previews.js';
+import type { MessageTools } from './send-message.js';
 
-export function messageHandlers(tools: MessageTools): Pick<Handlers, 'messages.sendText'> {
+/** What handlers of plain messages need. */
+export interface PlainMessageTools extends MessageTools {
+  readonly previews: Pick<LinkPreviews, 'of'>;
+}
+
+type PlainSends =
+  | 'messages.sendText'
+  | 'messages.sendLocation'
+  | 'messages.sendContact'
+  | 'messages.sendPoll'
+  | 'messages.sendLinkPreview';
+
+const SECRET_BYTES = 32;
+
+/** Sends of everything that carries no file. */
+export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainSends> {
   return {
     'messages.sendText': async (context, input) => {
-      const { body, mentions, ephemeral, edit } = input;
-      const session = context.session();
-      const to = await findRecipient(session, tools.reader, input.to);
+      const { body, mentions, edit } = input;
       if (edit !== undefined) {
         return editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
       }
-      const quoted = await findQuoted(context, tools, input.quoted);
-      const people = { own: session.identity, numbers: new Map<string, string>() };
-      const content = textToNetwork(body, { mentions, quoted, ephemeral }, people);
-      const shown = shownContext({ mentions, quoted, ephemeral });
-      await showTyping(context, tools, to.jid, input.typing_time);
-      return sendMessage(context, tools, {
-        to,
-        content,
-        shown: { type: 'text', text: { body }, ...(shown && { context: shown }) },
+      const link = input.no_link_preview || input.view_once ? undefined : firstLink(body);
+      return composeAndSend(context, tools, input, async (contextInfo) => {
+        const preview = link === undefined ? undefined : await tools.previews.of(link);
+        return {
+          content:
+            link !== undefined && preview
+              ? previewToNetwork(body, { url: link, ...preview }, contextInfo)
+              : textToNetwork(body, contextInfo),
+          shown: { type: 'text', text: { body } },
+        };
       });
     },
+    'messages.sendLocation': (context, input) =>
+      sendOrRefuseEdit(context, tools, input, (contextInfo) => locationToNetwork(input, contextInfo)),
+    'messages.sendContact': (context, input) =>
+      sendOrRefuseEdit(context, tools, input, (contextInfo) => contactToNetwork(input, contextInfo)),
+    'messages.sendPoll': (context, input) =>
+      sendOrRefuseEdit(context, tools, input, (contextInfo) =>
+        pollToNetwork(input, randomBytes(SECRET_BYTES), contextInfo),
+      ),
+    'messages.sendLinkPreview': (context, input) => sendLinkPreview(context, tools, input),
   };
 }
 
-async function findQuoted(
-  { channelId }: CommandContext,
-  { writer }: MessageTools,
-  id: string | undefined,
-): Promise<StoredMessage | undefined> {
-  if (id === undefined) return undefined;
-  const quoted = await writer.find(channelId, id);
-  if (!quoted) throw new GatewayError(404, { details: 'quoted: no such message' });
-  return quoted;
-}
-
-/** Shows "typing" for some seconds; the message follows in the same turn of the channel's lane. */
-async function showTyping(
+/** The network replaces texts and captions only. */
+async function sendOrRefuseEdit(
   context: CommandContext,
   tools: MessageTools,
-  jid: string,
-  seconds: number | undefined,
-): Promise<void> {
-  if (!seconds) return;
-  const { socket } = context.session();
-  await socket.sendPresenceUpdate('composing', jid);
-  await tools.wait(seconds * 1_000);
-  await socket.sendPresenceUpdate('paused', jid);
+  input: SendOptions,
+  compose: Compose,
+): Promise<SentMessage> {
+  if (input.edit !== undefined) {
+    await findNamed(context, tools, input.edit, 'edit');
+    throw new GatewayError(403, { details: 'edit: only a text or a caption can replace a message' });
+  }
+  return composeAndSend(context, tools, input, compose);
+}
+
+/** What the customer does not give of the preview is taken from the page. */
+async function sendLinkPreview(
+  context: CommandContext,
+  tools: PlainMessageTools,
+  input: SendLinkPreviewInput,
+): Promise<SentMessage> {
+  const { body, title, mentions, edit, canonical } = input;
+  if (edit !== undefined) {
+    return editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
+  }
+  const url = firstLink(body) ?? canonical;
+  if (url === undefined) throw new GatewayError(400, { details: 'body: must have a link in it' });
+  const given = pictureOf(input.preview);
+  const found = given && input.description !== undefined ? undefined : await tools.previews.of(url);
+  const description = input.description ?? found?.description;
+  const picture = given ?? found?.picture;
+  const preview = toPreview(picture);
+  return composeAndSend(context, tools, input, (contextInfo) => ({
+    content: previewToNetwork(body, { url, title, description, picture }, contextInfo),
+    shown: {
+      type: 'link_preview',
+      link_preview: {
+        body,
+        title,
+        ...(description !== undefined && { description }),
+        canonical: canonical ?? url,
+        url,
+        ...(preview !== undefined && { preview }),
+      },
+    },
+  }));
 }

@@ -43,11 +43,21 @@ export async function findRecipient(
 
 /** Asks the network, which would take a message to such a group and deliver it to nobody. */
 async function assertMayWrite(session: OpenSession, groupId: string): Promise<void> {
+  const { announce, self } = await membershipIn(session, groupId);
+  if (!self) throw new GatewayError(404, { details: 'to: the channel is not in this group' });
+  if (announce && !self.admin) throw new GatewayError(403, { details: 'to: only admins may write in this group' });
+}
+
+/** Is the channel an admin of the group? False when it is not in it. */
+export async function isGroupAdmin(session: OpenSession, groupId: string): Promise<boolean> {
+  return Boolean((await membershipIn(session, groupId)).self?.admin);
+}
+
+async function membershipIn(session: OpenSession, groupId: string) {
   const people: People = { own: session.identity, numbers: new Map() };
   const { participants, announce } = await session.socket.groupMetadata(groupId);
   const self = participants.find(({ id, phoneNumber, lid }) =>
     [id, phoneNumber, lid].some((jid) => isOwn(jid, people)),
   );
-  if (!self) throw new GatewayError(404, { details: 'to: the channel is not in this group' });
-  if (announce && !self.admin) throw new GatewayError(403, { details: 'to: only admins may write in this group' });
+  return { announce, self };
 }

@@ -3,19 +3,21 @@
  *
  * What it guarantees: the message has its id before it is said; it is stored and told as pending before the network
  * hears it, so nothing said is untold and a recipient that could not read it can be answered after a crash; it is given
- * to the network once; the caller gets a success only after the network's own acknowledgement. With PostgreSQL away
- * nothing is said. When it goes away between the two writes the caller still hears the truth of the network, and the
+ * to the network once; the caller gets a success only after the network's own acknowledgement. A send that its caller
+ * repeats has the same id again: what the network took is not said again, and what it may have taken is said again as the
+ * same message, which phones show once. With PostgreSQL away nothing is said. When it goes away between the two writes the caller still hears the truth of the network, and the
  * first receipt makes up for the step that was not written.
  */
 import type { Message, SentMessage } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
-import type { MessageRecord, MessageWriter, StatusReport } from '@dormouse/message-store/write';
-import { generateMessageIDV2, proto } from '@whiskeysockets/baileys';
+import type { MessageRecord, MessageWriter, StatusReport, StoredMessage } from '@dormouse/message-store/write';
+import { proto } from '@whiskeysockets/baileys';
 import { isGroup } from '../convert/jid.js';
 import { toMessageId } from '../convert/message-id.js';
 import { refusalOf } from '../convert/refusal.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { CommandContext } from './command-context.js';
+import { keyIdFor, repeatedKeyId } from './message-key.js';
 import { handOver, UnsaidError, type WireMessage } from './hand-over.js';
 import { refusedMessage } from './network-errors.js';
 import type { Destination } from './recipient.js';
@@ -43,9 +45,10 @@ export async function sendMessage(
   tools: MessageTools,
   { to, content, shown }: OutgoingMessage,
 ): Promise<SentMessage> {
+  const { keyId, said } = await nameOf(context, tools, to.chatId);
+  if (said) return repeat(context, tools, to, said);
   const session = context.session();
   const { phone, deviceId } = session.identity;
-  const keyId = generateMessageIDV2(session.socket.authState.creds.me?.id);
   const message: Message = {
     id: toMessageId({ keyId, fromMe: true, chatId: to.chatId }),
     from_me: true,
@@ -65,6 +68,37 @@ export async function sendMessage(
   const { seqs } = await tools.writer.recordMessage(session.fence, context.channelId, record);
   if (seqs.length > 0) tools.eventsReady(context.channelId);
   await say(context, tools, session, { keyId, jid: to.jid, content });
+  return { sent: true, message };
+}
+
+/**
+ * The network's id for a send: a new one, or the one that its caller's repetition has again. What failed was not taken by
+ * the network; it is said as another message, because a failed one cannot come back to life.
+ */
+async function nameOf(
+  context: CommandContext,
+  tools: MessageTools,
+  chatId: string,
+): Promise<{ keyId: string; said?: StoredMessage | undefined }> {
+  const { channelId, sendAs } = context;
+  if (sendAs === undefined) return { keyId: keyIdFor(context) };
+  for (let attempt = 1; ; attempt += 1) {
+    const keyId = repeatedKeyId(sendAs, attempt);
+    const said = await tools.writer.find(channelId, toMessageId({ keyId, fromMe: true, chatId }));
+    if (said?.message.status !== 'failed') return { keyId, said };
+  }
+}
+
+/** The message that is stored is said again only if nobody knows whether the network took it. */
+async function repeat(
+  context: CommandContext,
+  tools: MessageTools,
+  to: Destination,
+  { message, key, proto: bytes }: StoredMessage,
+): Promise<SentMessage> {
+  if (message.status === 'pending' && bytes) {
+    await say(context, tools, context.session(), { keyId: key.id, jid: to.jid, content: proto.Message.decode(bytes) });
+  }
   return { sent: true, message };
 }
 

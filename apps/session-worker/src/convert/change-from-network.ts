@@ -85,7 +85,11 @@ function reactionAction(read: Heard, reaction: proto.Message.IReactionMessage, p
 }
 
 /** Each person has one reaction at a message; an empty one takes it back. */
-function withReaction(before: Message, { id, from, timestamp, from_me: fromMe }: Message, emoji: string): Message {
+export function withReaction(
+  before: Message,
+  { id, from, timestamp, from_me: fromMe }: Message,
+  emoji: string,
+): Message {
   const others = (before.reactions ?? []).filter(({ author }) => author !== from);
   const mine: MessageReaction[] =
     emoji === ''

@@ -1,6 +1,6 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
-import { editToNetwork, shownContext, textToNetwork } from './message-to-network.js';
+import { contextToNetwork, editToNetwork, shownContext, textToNetwork } from './message-to-network.js';
 import type { People } from './people.js';
 
 const people: People = { own: { phone: '15550009999' }, numbers: new Map() };
@@ -22,15 +22,14 @@ const stored = (content: proto.IMessage, fields: Partial<StoredMessage['message'
 
 describe('texts', () => {
   it('are nothing but the text when nothing goes with them', () => {
-    expect(textToNetwork('Hello', {}, people)).toEqual({ extendedTextMessage: { text: 'Hello' } });
+    expect(textToNetwork('Hello', contextToNetwork({}, people))).toEqual({ extendedTextMessage: { text: 'Hello' } });
     expect(shownContext({})).toBeUndefined();
   });
 
   it('name people by address, in whichever form they were written', () => {
     const { extendedTextMessage: text } = textToNetwork(
       'x',
-      { mentions: ['15550002222', '15550003333@s.whatsapp.net'] },
-      people,
+      contextToNetwork({ mentions: ['15550002222', '15550003333@s.whatsapp.net'] }, people),
     );
     expect(text?.contextInfo?.mentionedJid).toEqual(['15550002222@s.whatsapp.net', '15550003333@s.whatsapp.net']);
     expect(shownContext({ mentions: ['15550002222', '15550003333@s.whatsapp.net'] })).toEqual({
@@ -43,7 +42,7 @@ describe('texts', () => {
       extendedTextMessage: { text: 'Hello there', contextInfo: { stanzaId: 'older' } },
       messageContextInfo: {},
     });
-    const { extendedTextMessage: text } = textToNetwork('Yes', { quoted }, people);
+    const { extendedTextMessage: text } = textToNetwork('Yes', contextToNetwork({ quoted }, people));
     expect(text?.contextInfo).toMatchObject({ stanzaId: 'A5C3', participant: '900000000001@lid' });
     const bytes = proto.Message.encode(text?.contextInfo?.quotedMessage ?? {}).finish();
     expect(proto.Message.decode(bytes).toJSON()).toEqual({ extendedTextMessage: { text: 'Hello there' } });
@@ -56,18 +55,16 @@ describe('texts', () => {
   });
 
   it('quote own messages as the own number, and group members by their address', () => {
-    const own = textToNetwork('x', { quoted: stored({ conversation: 'mine' }, { from_me: true }) }, people);
-    expect(own.extendedTextMessage?.contextInfo?.participant).toBe('15550009999@s.whatsapp.net');
+    const own = contextToNetwork({ quoted: stored({ conversation: 'mine' }, { from_me: true }) }, people);
+    expect(own?.participant).toBe('15550009999@s.whatsapp.net');
     const inGroup = stored({ conversation: 'theirs' });
     inGroup.key.participant = '900000000002@lid';
-    expect(textToNetwork('x', { quoted: inGroup }, people).extendedTextMessage?.contextInfo?.participant).toBe(
-      '900000000002@lid',
-    );
+    expect(contextToNetwork({ quoted: inGroup }, people)?.participant).toBe('900000000002@lid');
   });
 
   it('quote a message whose bytes are not kept by its text', () => {
     const { proto: _, ...rest } = stored({});
-    const { extendedTextMessage: text } = textToNetwork('x', { quoted: rest }, people);
+    const { extendedTextMessage: text } = textToNetwork('x', contextToNetwork({ quoted: rest }, people));
     expect(text?.contextInfo?.quotedMessage).toEqual({ conversation: 'Hello there' });
   });
 });

@@ -15,8 +15,7 @@ export interface OutgoingContext {
 }
 
 /** A text. It is an "extended" one always, as the network's own web client writes texts that have a context. */
-export function textToNetwork(body: string, context: OutgoingContext, people: People): proto.IMessage {
-  const contextInfo = contextToNetwork(context, people);
+export function textToNetwork(body: string, contextInfo: proto.IContextInfo | undefined): proto.IMessage {
   return { extendedTextMessage: { text: body, ...(contextInfo && { contextInfo }) } };
 }
 
@@ -89,5 +88,5 @@ function editedContent(edited: StoredMessage, body: string, context: OutgoingCon
     const media = content?.[kind];
     if (media) return { [kind]: { ...media, caption: body, ...(contextInfo && { contextInfo }) } };
   }
-  return textToNetwork(body, context, people);
+  return textToNetwork(body, contextInfo);
 }

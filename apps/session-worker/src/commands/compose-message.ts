@@ -1,0 +1,97 @@
+/** What all kinds of sends have in common: whom to, what they answer, the indicator before, the context they carry. */
+import { GatewayError, type SentMessage } from '@dormouse/gateway-contract';
+import type { StoredMessage } from '@dormouse/message-store/write';
+import type { proto } from '@whiskeysockets/baileys';
+import { contextToNetwork, shownContext } from '../convert/message-to-network.js';
+import type { Composed } from '../convert/plain-to-network.js';
+import type { CommandContext } from './command-context.js';
+import { findRecipient } from './recipient.js';
+import { sendMessage, type MessageTools } from './send-message.js';
+
+/** The fields that every send takes. */
+export interface SendOptions {
+  to: string;
+  quoted?: string | undefined;
+  edit?: string | undefined;
+  mentions?: readonly string[] | undefined;
+  typing_time?: number | undefined;
+  /** Of voice messages: shows "recording" instead. */
+  recording_time?: number | undefined;
+  ephemeral?: number | undefined;
+  view_once?: boolean | undefined;
+}
+
+/** Makes the content around a context (quote, mentions, lifetime). */
+export type Compose = (contextInfo: proto.IContextInfo | undefined) => Composed | Promise<Composed>;
+
+/**
+ * Sends one message of any kind.
+ * @throws {GatewayError} 404 for an unknown quote or a group the channel is not in; 403 where only admins write; what the
+ * network makes of it (see network-errors.ts)
+ */
+export async function composeAndSend(
+  context: CommandContext,
+  tools: MessageTools,
+  options: SendOptions,
+  compose: Compose,
+): Promise<SentMessage> {
+  const session = context.session();
+  const to = await findRecipient(session, tools.reader, options.to);
+  const quoted = options.quoted === undefined ? undefined : await findNamed(context, tools, options.quoted, 'quoted');
+  const people = { own: session.identity, numbers: new Map<string, string>() };
+  const { mentions, ephemeral } = options;
+  const around = { mentions, quoted, ephemeral };
+  const composed = await compose(contextToNetwork(around, people));
+  const { content, shown } = options.view_once ? viewOnce(composed) : composed;
+  await showIndicator(context, tools, to.jid, options);
+  const shownAround = shownContext(around);
+  return sendMessage(context, tools, {
+    to,
+    content,
+    shown: { ...shown, ...(shownAround && { context: { ...shown.context, ...shownAround } }) },
+  });
+}
+
+/**
+ * A stored message that a field of the request names.
+ * @throws {GatewayError} 404 naming the field
+ */
+export async function findNamed(
+  { channelId }: CommandContext,
+  { writer }: Pick<MessageTools, 'writer'>,
+  id: string,
+  field: string,
+): Promise<StoredMessage> {
+  const found = await writer.find(channelId, id);
+  if (!found) throw new GatewayError(404, { details: `${field}: no such message` });
+  return found;
+}
+
+/** Media has a mark of its own for it; everything else is put into an envelope. */
+function viewOnce({ content, shown }: Composed): Composed {
+  const value = shown[shown.type];
+  return {
+    content: { viewOnceMessageV2: { message: content } },
+    shown:
+      typeof value === 'object' && value !== null ? { ...shown, [shown.type]: { ...value, view_once: true } } : shown,
+  };
+}
+
+/** Shows "typing" or "recording" for some seconds; the message follows in the same turn of the channel's lane. */
+async function showIndicator(
+  context: CommandContext,
+  tools: MessageTools,
+  jid: string,
+  { typing_time: typingS = 0, recording_time: recordingS = 0 }: SendOptions,
+): Promise<void> {
+  const { socket } = context.session();
+  for (const [shown, seconds] of [
+    ['composing', typingS],
+    ['recording', recordingS],
+  ] as const) {
+    if (seconds === 0) continue;
+    await socket.sendPresenceUpdate(shown, jid);
+    await tools.wait(seconds * 1_000);
+    await socket.sendPresenceUpdate('paused', jid);
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Previews of the pages that links in texts lead to.
+ *
+ * A preview is an extra: whatever goes wrong with it (no answer in time, an address that is not public, no HTML, a page
+ * or picture over its budget), the text goes without it. Pages are fetched from public addresses only, redirects
+ * included. What was found, "nothing" too, is remembered for some minutes, because the same link is often sent to many.
+ */
+import type { Downloader } from '@dormouse/media-files';
+import { Parser } from 'htmlparser2';
+import type { LinkPreview } from '../convert/plain-to-network.js';
+import { thumbnailOf } from '../media/pictures.js';
+
+/** All of it: page and picture. A send waits no longer for its preview. */
+const WITHIN_MS = 3_000;
+/** Titles and pictures are named at the beginning of a page. */
+const PAGE_BYTES = 512 * 1024;
+const PICTURE_BYTES = 2 * 1024 * 1024;
+const REMEMBERED = 500;
+const REMEMBERED_FOR_MS = 5 * 60_000;
+const TITLE_LENGTH = 300;
+const DESCRIPTION_LENGTH = 600;
+
+export interface PagePreview extends Omit<LinkPreview, 'url'> {
+  picture?: Buffer | undefined;
+}
+
+interface Remembered {
+  preview: Promise<PagePreview | undefined>;
+  untilMs: number;
+}
+
+export class LinkPreviews {
+  private readonly remembered = new Map<string, Remembered>();
+
+  constructor(
+    private readonly downloader: Pick<Downloader, 'open'>,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** What to show of the page; undefined when there is nothing to show. Never rejects. */
+  of(url: string): Promise<PagePreview | undefined> {
+    const known = this.remembered.get(url);
+    if (known && known.untilMs > this.now()) return known.preview;
+    const preview = this.fetched(url);
+    this.remembered.delete(url);
+    this.remembered.set(url, { preview, untilMs: this.now() + REMEMBERED_FOR_MS });
+    const [oldest] = this.remembered.keys();
+    if (this.remembered.size > REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+    return preview;
+  }
+
+  private async fetched(url: string): Promise<PagePreview | undefined> {
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    try {
+      const page = readPage(await this.read(new URL(url), PAGE_BYTES, signal, /^text\/html|^application\/xhtml/));
+      if (page.title === '') return undefined;
+      const picture = await this.picture(page.picture, url, signal);
+      const { title, description } = page;
+      return { title, ...(description !== '' && { description }), ...(picture && { picture }) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  private async picture(address: string, page: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    if (address === '' || !URL.canParse(address, page)) return undefined;
+    try {
+      const bytes = await this.read(new URL(address, page), PICTURE_BYTES, signal, /^image\//);
+      const { thumbnail } = await thumbnailOf(bytes);
+      return Buffer.from(thumbnail, 'base64');
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The first `maxBytes` of an answer; of a picture that is larger nothing is of use, and decoding it fails. */
+  private async read(url: URL, maxBytes: number, signal: AbortSignal, type: RegExp): Promise<Buffer> {
+    const { stream, claimedType = '' } = await this.downloader.open(url, 'body', signal);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      if (!type.test(claimedType)) return Buffer.alloc(0);
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        signal.throwIfAborted();
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes >= maxBytes) break;
+      }
+      return Buffer.concat(chunks);
+    } finally {
+      stream.destroy();
+    }
+  }
+}
+
+/** Title, description and picture that a page gives itself: Open Graph first, then its own title. */
+function readPage(html: Buffer): { title: string; description: string; picture: string } {
+  const meta = new Map<string, string>();
+  let title = '';
+  let inTitle = false;
+  const parser = new Parser({
+    onopentag: (name, attributes) => {
+      inTitle = name === 'title' && title === '';
+      const property = (attributes['property'] ?? attributes['name'])?.toLowerCase();
+      const content = attributes['content']?.trim();
+      if (name === 'meta' && property && content && !meta.has(property)) meta.set(property, content);
+    },
+    ontext: (text) => {
+      if (inTitle) title += text;
+    },
+    onclosetag: () => {
+      inTitle = false;
+    },
+  });
+  parser.write(html.toString('utf8'));
+  parser.end();
+  const first = (...names: string[]) => names.map((name) => meta.get(name)).find((value) => value !== undefined) ?? '';
+  return {
+    title: (first('og:title', 'twitter:title') || title).trim().slice(0, TITLE_LENGTH),
+    description: first('og:description', 'twitter:description', 'description').slice(0, DESCRIPTION_LENGTH),
+    picture: first('og:image', 'og:image:url', 'twitter:image'),
+  };
+}

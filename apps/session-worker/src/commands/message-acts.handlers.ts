@@ -1,0 +1,111 @@
+import { GatewayError, type Message, type MessageInput, type Success } from '@dormouse/gateway-contract';
+import type { MessageWriter, StoredMessage } from '@dormouse/message-store/write';
+import { deletionEdit, deletionToNetwork, keyToNetwork, reactionToNetwork } from '../convert/act-to-network.js';
+import { withReaction } from '../convert/change-from-network.js';
+import { forwardToNetwork } from '../convert/forward-to-network.js';
+import { isGroup } from '../convert/jid.js';
+import { actOn } from './act-on-message.js';
+import type { CommandContext, Handlers } from './command-context.js';
+import { composeAndSend, findNamed } from './compose-message.js';
+import { editMessage } from './edit-message.js';
+import { isGroupAdmin } from './recipient.js';
+import type { MessageTools } from './send-message.js';
+
+/** What handlers of acts need. */
+export interface MessageActTools extends MessageTools {
+  readonly writer: MessageTools['writer'] & Pick<MessageWriter, 'recordRead' | 'recordRemoval'>;
+}
+
+type Acts =
+  | 'messages.forward'
+  | 'messages.markRead'
+  | 'messages.edit'
+  | 'messages.delete'
+  | 'messages.react'
+  | 'messages.refresh';
+
+const FIELD = 'MessageID';
+const DONE: Success = { success: true };
+
+/** What is done to messages that are there. An unknown one is 404. */
+export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts> {
+  return {
+    'messages.forward': async (context, { messageId, to }) => {
+      const composed = forwardToNetwork(await findNamed(context, tools, messageId, FIELD));
+      if (!composed) throw new GatewayError(403, { details: `${FIELD}: a message of this kind cannot be forwarded` });
+      return composeAndSend(context, tools, { to }, () => composed);
+    },
+    'messages.markRead': (context, input) => markRead(context, tools, input),
+    'messages.edit': (context, { messageId, body, mentions }) =>
+      editMessage(context, tools, { id: messageId, body, context: { mentions }, field: FIELD }),
+    'messages.delete': async (context, { messageId }) => {
+      const target = await findNamed(context, tools, messageId, FIELD);
+      if (target.message.status === 'deleted') return DONE;
+      if (await mayDeleteForEveryone(context, target)) await deleteForEveryone(context, tools, target);
+      else await deleteForMe(context, tools, target);
+      return DONE;
+    },
+    'messages.react': async (context, { messageId, emoji }) => {
+      const target = await findNamed(context, tools, messageId, FIELD);
+      if (emoji === '' && !hasReacted(target.message, context.session().identity.phone)) return DONE;
+      await actOn(context, tools, {
+        target,
+        content: reactionToNetwork(target, emoji, tools.now()),
+        action: { type: 'reaction', emoji },
+        apply: (before, trigger) => withReaction(before, trigger, emoji),
+      });
+      return DONE;
+    },
+    /** The network tells a message once; a session that is open has been told all there is. */
+    'messages.refresh': async (context, { messageId }) => {
+      context.session().socket.ev.flush();
+      const message = await tools.reader.message(context.channelId, messageId);
+      if (!message) throw new GatewayError(404, { details: `${FIELD}: no such message` });
+      return message;
+    },
+  };
+}
+
+function hasReacted({ reactions = [] }: Message, author: string): boolean {
+  return reactions.some((reaction) => reaction.author === author);
+}
+
+/** Own messages have nobody who waits for a receipt. */
+async function markRead(
+  context: CommandContext,
+  tools: MessageActTools,
+  { messageId }: MessageInput,
+): Promise<Success> {
+  const target = await findNamed(context, tools, messageId, FIELD);
+  if (target.message.from_me || target.message.type === 'system') return DONE;
+  const session = context.session();
+  await session.socket.readMessages([keyToNetwork(target)]);
+  await tools.writer.recordRead(session.fence, context.channelId, [target.key.id]);
+  return DONE;
+}
+
+/** The author may, and in groups admins. */
+async function mayDeleteForEveryone(context: CommandContext, { message, key }: StoredMessage): Promise<boolean> {
+  if (message.from_me) return message.status !== 'failed';
+  return isGroup(key.remote) && message.type !== 'system' && isGroupAdmin(context.session(), key.remote);
+}
+
+async function deleteForEveryone(context: CommandContext, tools: MessageTools, target: StoredMessage): Promise<void> {
+  await actOn(context, tools, {
+    target,
+    content: deletionToNetwork(target),
+    edit: deletionEdit(target),
+    action: { type: 'delete' },
+    apply: (before) => (before.status === 'deleted' ? undefined : { ...before, status: 'deleted' }),
+  });
+}
+
+/** On the channel's own devices only. */
+async function deleteForMe(context: CommandContext, tools: MessageActTools, target: StoredMessage): Promise<void> {
+  const session = context.session();
+  const key = keyToNetwork(target);
+  const { timestamp } = target.message;
+  await session.socket.chatModify({ deleteForMe: { deleteMedia: false, key, timestamp } }, target.key.remote);
+  const { seqs } = await tools.writer.recordRemoval(session.fence, context.channelId, [target.key.id]);
+  if (seqs.length > 0) tools.eventsReady(context.channelId);
+}

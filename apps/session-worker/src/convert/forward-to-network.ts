@@ -1,0 +1,37 @@
+import type { Message } from '@dormouse/gateway-contract';
+import type { StoredMessage } from '@dormouse/message-store/write';
+import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import type { Composed } from './plain-to-network.js';
+
+/** What cannot be said again: it is about another message or chat, or this gateway does not know what it says. */
+const NOT_FORWARDED = ['action', 'system', 'unknown', 'call', 'poll', 'event'];
+
+/**
+ * A stored message as a new one that says the same: without quote and mentions, marked as forwarded once more. A poll
+ * would come without its votes, as on phones, and is not forwarded.
+ * @returns undefined for a message that cannot be forwarded
+ */
+export function forwardToNetwork({ message, proto: bytes }: StoredMessage): Composed | undefined {
+  const content = bytes && normalizeMessageContent(proto.Message.decode(bytes));
+  if (!content || message.status === 'deleted' || NOT_FORWARDED.includes(message.type)) return undefined;
+  const score = (message.context?.forwarding_score ?? 0) + 1;
+  const contextInfo = { isForwarded: true, forwardingScore: score };
+  const { conversation } = content;
+  const said: proto.IMessage = conversation
+    ? { extendedTextMessage: { text: conversation, contextInfo } }
+    : Object.fromEntries(
+        Object.entries(content)
+          .filter(([name, part]) => typeof part === 'object' && part !== null && isContent(name))
+          .map(([name, part]: [string, unknown]) => [name, { ...(part as object), contextInfo }]),
+      );
+  if (Object.keys(said).length === 0) return undefined;
+  const shown: Message[string] = message[message.type];
+  return {
+    content: said,
+    shown: { type: message.type, [message.type]: shown, context: { forwarded: true, forwarding_score: score } },
+  };
+}
+
+function isContent(name: string): boolean {
+  return name.endsWith('Message') && !/KeyDistribution/.test(name);
+}

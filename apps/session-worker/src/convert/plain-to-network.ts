@@ -1,0 +1,129 @@
+/** Locations, contact cards, polls and link previews in the network's form, each with the part customers see. Pure. */
+import type { Message, SendContactBody, SendLocationBody, SendPollBody } from '@dormouse/gateway-contract';
+import type { proto } from '@whiskeysockets/baileys';
+import { pollOptionId } from './content-from-network.js';
+import { present } from './present.js';
+
+/** What a message says, in the network's form and as customers see it. */
+export interface Composed {
+  content: proto.IMessage;
+  shown: Pick<Message, 'type'> & Partial<Message>;
+}
+
+type Context = proto.IContextInfo | undefined;
+
+/** The context of a content, where there is any. */
+const withContext = (contextInfo: Context) => (contextInfo ? { contextInfo } : {});
+
+/** A place on the map. */
+export function locationToNetwork(place: SendLocationBody, contextInfo: Context): Composed {
+  const { latitude, longitude, name, address, url, comment, accuracy, speed, degrees, preview } = place;
+  return {
+    content: {
+      locationMessage: {
+        degreesLatitude: latitude,
+        degreesLongitude: longitude,
+        ...present({
+          name,
+          address,
+          url,
+          comment,
+          accuracyInMeters: accuracy,
+          speedInMps: speed,
+          degreesClockwiseFromMagneticNorth: degrees,
+          jpegThumbnail: pictureOf(preview),
+        }),
+        ...withContext(contextInfo),
+      },
+    },
+    shown: {
+      type: 'location',
+      location: {
+        latitude,
+        longitude,
+        ...present({ name, address, url, comment, accuracy, speed, degrees, preview }),
+      },
+    },
+  };
+}
+
+/** A contact card. */
+export function contactToNetwork({ name, vcard }: SendContactBody, contextInfo: Context): Composed {
+  return {
+    content: { contactMessage: { displayName: name, vcard, ...withContext(contextInfo) } },
+    shown: { type: 'contact', contact: { name, vcard } },
+  };
+}
+
+/**
+ * A poll. Whoever has its secret can read the votes, so it goes with the message and is kept with it.
+ * @param secret 32 random bytes
+ */
+export function pollToNetwork(poll: SendPollBody, secret: Uint8Array, contextInfo: Context): Composed {
+  const { title, options, count } = poll;
+  const creation = {
+    name: title,
+    selectableOptionsCount: count,
+    options: options.map((optionName) => ({ optionName })),
+    ...withContext(contextInfo),
+  };
+  return {
+    content: {
+      messageContextInfo: { messageSecret: secret },
+      // Clients make polls with one choice in the third form of the message, all others in the first.
+      ...(count === 1 ? { pollCreationMessageV3: creation } : { pollCreationMessage: creation }),
+    },
+    shown: {
+      type: 'poll',
+      poll: {
+        title,
+        options,
+        vote_limit: count,
+        total: 0,
+        results: options.map((name) => ({ id: pollOptionId(name), name, count: 0, voters: [] })),
+      },
+    },
+  };
+}
+
+/** What is shown of the page a link leads to. */
+export interface LinkPreview {
+  /** The link as it stands in the text. */
+  url: string;
+  title: string;
+  description?: string | undefined;
+  /** A small JPEG. */
+  picture?: Uint8Array | undefined;
+}
+
+/** A text with the preview of a link in it. */
+export function previewToNetwork(body: string, preview: LinkPreview, contextInfo: Context): proto.IMessage {
+  const { url, title, description, picture } = preview;
+  return {
+    extendedTextMessage: {
+      text: body,
+      matchedText: url,
+      title,
+      previewType: 0,
+      ...present({ description, jpegThumbnail: picture }),
+      ...withContext(contextInfo),
+    },
+  };
+}
+
+/** Characters that end a sentence, not a link. */
+const TRAILING = /[.,;:!?'")\]}>]+$/;
+
+/** The first http(s) link in a text, without the punctuation after it. */
+export function firstLink(text: string): string | undefined {
+  const found = /https?:\/\/[^\s<>"]{1,2048}/i.exec(text)?.[0];
+  if (found === undefined) return undefined;
+  const opened = found.includes('(') ? found.replace(/[.,;:!?'"\]}>]+$/, '') : found.replace(TRAILING, '');
+  return URL.canParse(opened) ? opened : undefined;
+}
+
+/** The bytes of a small picture given as data: URI; undefined for anything else. */
+export function pictureOf(dataUri: string | undefined): Buffer | undefined {
+  const base64 = dataUri && /^data:image\/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)$/i.exec(dataUri)?.[1];
+  return base64 ? Buffer.from(base64, 'base64') : undefined;
+}
