@@ -101,6 +101,28 @@ CREATE TABLE "contacts" (
 );
 
 -- CreateTable
+CREATE TABLE "groups" (
+    "channel_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "member" BOOLEAN NOT NULL,
+    "stale" BOOLEAN NOT NULL DEFAULT false,
+    "version" BIGINT NOT NULL DEFAULT 0,
+    "facts" JSONB NOT NULL,
+    "members" JSONB NOT NULL,
+
+    CONSTRAINT "groups_pkey" PRIMARY KEY ("channel_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "group_syncs" (
+    "channel_id" TEXT NOT NULL,
+    "device" TEXT NOT NULL,
+    "synced_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "group_syncs_pkey" PRIMARY KEY ("channel_id")
+);
+
+-- CreateTable
 CREATE TABLE "messages" (
     "channel_id" TEXT NOT NULL,
     "id" TEXT NOT NULL,
@@ -175,6 +197,9 @@ CREATE TABLE "webhook_cursors" (
 );
 
 -- CreateIndex
+CREATE INDEX "idempotency_keys_created_at_idx" ON "idempotency_keys"("created_at");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "channels_token_hash_key" ON "channels"("token_hash");
 
 -- CreateIndex
@@ -215,6 +240,17 @@ CREATE TABLE "webhook_secrets" (
     "expires_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "webhook_secrets_pkey" PRIMARY KEY ("channel_id","secret")
+);
+
+-- CreateTable
+CREATE TABLE "idempotency_keys" (
+    "channel_id" TEXT NOT NULL,
+    "key" BYTEA NOT NULL,
+    "request" BYTEA NOT NULL,
+    "answer" JSONB,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("channel_id","key")
 );
 
 -- CreateTable

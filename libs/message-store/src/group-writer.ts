@@ -1,0 +1,228 @@
+/**
+ * What a channel knows of its groups, kept true.
+ *
+ * Every change is one fenced transaction on the channel (see `channel-events.ts`): the group as it was is read, the
+ * group as it is is written, and what differs is told, all or nothing. A change that is heard twice (an act of our own
+ * and the network's notice of it) therefore tells once. An answer of the network that was overtaken by a change is
+ * refused, not stored over it. With PostgreSQL away nothing is written and callers try again.
+ */
+import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
+import type { ChannelEvent } from '@dormouse/gateway-contract';
+import { channelTransaction, type ChannelTransaction } from './channel-events.js';
+import { writeChats } from './chat-writes.js';
+import { groupEvents, type GroupFacts, type GroupRecord, type MemberRecord, type StoredGroup } from './group-record.js';
+import { storable } from './storable-text.js';
+
+/** What a write of groups did. */
+export interface GroupsWritten {
+  /** Sequence numbers of the events it made. */
+  seqs: number[];
+  /** Ids of groups that changed since the network was asked: ask again. */
+  overtaken: string[];
+}
+
+export interface RecordGroupsOptions {
+  /**
+   * The version of each group when the network was asked (0 for one that was not known). Absent: the answer is newer
+   * than everything that was heard.
+   */
+  versions?: ReadonlyMap<string, number>;
+  /** Nothing is told of groups that were not known: the first list after a link is no news. */
+  quiet?: boolean;
+}
+
+export class GroupWriter {
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+
+  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+    this.database = database;
+  }
+
+  /** A group, whether the channel is still in it or not; undefined when it was never heard of. */
+  async find(channelId: string, groupId: string): Promise<StoredGroup | undefined> {
+    return (await select(this.database.pool, channelId, [groupId]))[0];
+  }
+
+  /** Versions of all groups of the channel, for {@link RecordGroupsOptions}. */
+  async versions(channelId: string): Promise<Map<string, number>> {
+    const { rows } = await this.database.pool.query<{ id: string; version: string }>({
+      name: 'group-versions',
+      text: 'SELECT id, version FROM groups WHERE channel_id = $1',
+      values: [channelId],
+    });
+    return new Map(rows.map(({ id, version }) => [id, Number(version)]));
+  }
+
+  /** Groups of which something could not be applied. */
+  async stale(channelId: string): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ id: string }>({
+      name: 'stale-groups',
+      text: 'SELECT id FROM groups WHERE channel_id = $1 AND stale ORDER BY id',
+      values: [channelId],
+    });
+    return rows.map(({ id }) => id);
+  }
+
+  /** When all groups were asked for last (epoch milliseconds), if it was by this linked device. */
+  async syncedAtMs(channelId: string, device: string): Promise<number | undefined> {
+    const { rows } = await this.database.pool.query<{ synced_at: Date }>({
+      name: 'group-sync',
+      text: 'SELECT synced_at FROM group_syncs WHERE channel_id = $1 AND device = $2',
+      values: [channelId, device],
+    });
+    return rows[0]?.synced_at.getTime();
+  }
+
+  /** Groups as the network described them. */
+  async recordGroups(
+    fence: Fence,
+    channelId: string,
+    groups: readonly GroupRecord[],
+    { versions, quiet = false }: RecordGroupsOptions = {},
+  ): Promise<GroupsWritten> {
+    const clean = storable(groups);
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const ids = clean.map(({ id }) => id);
+      const stored = await select(transaction.connection, channelId, ids);
+      const known = new Map(stored.map((group) => [group.id, group]));
+      const overtaken: string[] = [];
+      const events: ChannelEvent[] = [];
+      const changed: StoredGroup[] = [];
+      for (const group of clean) {
+        const before = known.get(group.id);
+        if (versions && before && before.version !== (versions.get(group.id) ?? 0)) {
+          overtaken.push(group.id);
+          continue;
+        }
+        const after = keepingWhatIsNotAsked(before, group);
+        if (before && !before.stale && same(before, after)) continue;
+        changed.push({ ...after, stale: false, version: (before?.version ?? 0) + 1 });
+        if (before?.member || !quiet) events.push(...groupEvents(before, after));
+      }
+      await store(transaction, changed);
+      return { seqs: await transaction.append(events), overtaken };
+    });
+  }
+
+  /**
+   * All groups of the channel were asked for and recorded: those that were not named were left.
+   * @param versions the versions of all groups when the network was asked
+   */
+  async finishSync(
+    fence: Fence,
+    channelId: string,
+    sync: { device: string; named: readonly string[]; versions: ReadonlyMap<string, number> },
+  ): Promise<void> {
+    const { device, named, versions } = sync;
+    const unnamed = [...versions.keys()].filter((id) => !named.includes(id));
+    await channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const stored = await select(transaction.connection, channelId, unnamed);
+      const left = stored.filter(({ id, member, version }) => member && version === versions.get(id));
+      await store(
+        transaction,
+        left.map((group) => next(group, { member: false })),
+      );
+      await transaction.connection.query({
+        name: 'mark-groups-synced',
+        text: MARK_SYNCED,
+        values: [channelId, device],
+      });
+    });
+  }
+
+  /**
+   * Changes one group.
+   * @param apply the group after the change; undefined when the change cannot be applied: the group becomes stale
+   * @returns `stale`: ask the network, because the group is not known or the change could not be applied
+   */
+  async changeGroup(
+    fence: Fence,
+    channelId: string,
+    groupId: string,
+    apply: (before: GroupRecord) => GroupRecord | undefined,
+  ): Promise<{ seqs: number[]; stale: boolean }> {
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const [before] = await select(transaction.connection, channelId, [groupId]);
+      if (!before) return { seqs: [], stale: true };
+      const applied = apply(before);
+      const after = applied && storable(applied);
+      if (!after) {
+        await store(transaction, [{ ...before, stale: true, version: before.version + 1 }]);
+        return { seqs: [], stale: true };
+      }
+      if (same(before, after)) return { seqs: [], stale: before.stale };
+      await store(transaction, [next(before, after)]);
+      return { seqs: await transaction.append(groupEvents(before, after)), stale: before.stale };
+    });
+  }
+}
+
+function next(before: StoredGroup, change: Partial<GroupRecord>): StoredGroup {
+  return { ...before, ...change, version: before.version + 1 };
+}
+
+/** The network does not repeat the invite code when it describes a group. */
+function keepingWhatIsNotAsked(before: GroupRecord | undefined, group: GroupRecord): GroupRecord {
+  const inviteCode = group.facts.inviteCode ?? before?.facts.inviteCode;
+  return inviteCode === undefined ? group : { ...group, facts: { ...group.facts, inviteCode } };
+}
+
+function same(one: GroupRecord, other: GroupRecord): boolean {
+  return canonical(one) === canonical(other);
+}
+
+/** Text that is the same for the same group: PostgreSQL orders the fields of an object its own way. */
+function canonical({ member, facts, members }: GroupRecord): string {
+  const sorted = (fields: object) =>
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([member, sorted(facts), members.map(sorted).sort()]);
+}
+
+interface GroupRow {
+  id: string;
+  member: boolean;
+  stale: boolean;
+  version: string;
+  facts: GroupFacts;
+  members: MemberRecord[];
+}
+
+async function select(
+  connection: Pick<Connection, 'query'> | RegionalDatabase['pool'],
+  channelId: string,
+  ids: readonly string[],
+): Promise<StoredGroup[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await connection.query<GroupRow>({
+    name: 'groups-by-id',
+    text: `SELECT id, member, stale, version, facts, members FROM groups WHERE channel_id = $1 AND id = ANY ($2)`,
+    values: [channelId, ids],
+  });
+  return rows.map((row) => ({ ...row, version: Number(row.version) }));
+}
+
+async function store(transaction: ChannelTransaction, groups: readonly StoredGroup[]): Promise<void> {
+  if (groups.length === 0) return;
+  const { connection, channelId } = transaction;
+  await connection.query({ name: 'store-groups', text: STORE_GROUPS, values: [channelId, JSON.stringify(groups)] });
+  await writeChats(
+    transaction,
+    groups
+      .filter(({ member }) => member)
+      .map(({ id, facts }) => ({ id, ...(facts.name && { name: facts.name }), timestamp: facts.createdAt })),
+  );
+}
+
+const STORE_GROUPS = `
+INSERT INTO groups (channel_id, id, member, stale, version, facts, members)
+SELECT $1, r.id, r.member, r.stale, r.version, r.facts, r.members
+FROM jsonb_to_recordset($2::jsonb) AS r(id text, member boolean, stale boolean, version bigint, facts jsonb,
+  members jsonb)
+ON CONFLICT (channel_id, id) DO UPDATE SET member = excluded.member, stale = excluded.stale,
+  version = excluded.version, facts = excluded.facts, members = excluded.members`;
+
+const MARK_SYNCED = `
+INSERT INTO group_syncs (channel_id, device) VALUES ($1, $2)
+ON CONFLICT (channel_id) DO UPDATE SET device = excluded.device, synced_at = now()`;
