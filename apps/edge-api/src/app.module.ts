@@ -8,6 +8,9 @@ import { ChannelController } from './channel/channel.controller.js';
 import { UsersController } from './channel/users.controller.js';
 import { ChatsController } from './chats/chats.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
+import { IdempotencyKeys } from './messages/idempotency-keys.js';
+import { MessageActsController } from './messages/message-acts.controller.js';
+import { Sends } from './messages/sends.js';
 import { StatusesController } from './messages/statuses.controller.js';
 import { NotBuiltController, NotImplementedController } from './not-implemented.controller.js';
 
@@ -17,6 +20,7 @@ export interface AppServices {
   messages: MessageReader;
   commands: CommandClient;
   settings: Settings;
+  idempotencyKeys: IdempotencyKeys;
 }
 
 /**
@@ -32,6 +36,7 @@ export class AppModule {
         ChannelController,
         UsersController,
         MessagesController,
+        MessageActsController,
         StatusesController,
         ChatsController,
         NotImplementedController,
@@ -42,6 +47,8 @@ export class AppModule {
         { provide: MessageReader, useValue: services.messages },
         { provide: CommandClient, useValue: services.commands },
         { provide: Settings, useValue: services.settings },
+        { provide: IdempotencyKeys, useValue: services.idempotencyKeys },
+        Sends,
       ],
     };
   }

@@ -9,8 +9,10 @@ import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
 import type { EdgeConfig } from './config.js';
 import { createApp } from './create-app.js';
+import { IdempotencyKeys } from './messages/idempotency-keys.js';
 
 const IDLE_SWEEP_MS = 250;
+const KEYS_SWEEP_MS = 600_000;
 
 /**
  * Opens an edge: connects to the region's stores and listens. It starts without them, too, answers 503 meanwhile, and
@@ -30,12 +32,15 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       commands: () => commands.isReady(),
     },
   });
+  const idempotencyKeys = new IdempotencyKeys({ database });
+  const forgetting = setInterval(() => void idempotencyKeys.sweep().catch(() => undefined), KEYS_SWEEP_MS);
   const app = await createApp({
     services: {
       directory,
       messages: new MessageReader({ database }),
       commands,
       settings: new Settings({ directory, redis, log, allowPrivateWebhooks }),
+      idempotencyKeys,
     },
     access: {
       region,
@@ -54,6 +59,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
     url: await app.getUrl(),
     drain: async () => {
       probes.startDraining();
+      clearInterval(forgetting);
       // Ends once every request under way is answered and its connection, which may have been kept, is closed.
       const server = app.getHttpServer();
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);

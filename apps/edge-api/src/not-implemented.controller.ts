@@ -39,11 +39,6 @@ export class NotBuiltController {
     'messages/voice',
     'messages/document',
     'messages/sticker',
-    'messages/location',
-    'messages/contact',
-    'messages/link_preview',
-    'messages/poll',
-    'messages/:MessageID',
     'chats/:ChatID',
     'contacts',
     'groups',
@@ -54,7 +49,7 @@ export class NotBuiltController {
   @Endpoint({ implemented: false })
   add(): void {}
 
-  @Put(['messages/:MessageID', 'messages/:MessageID/reaction', 'presences/me', 'presences/:EntryID'])
+  @Put(['presences/me', 'presences/:EntryID'])
   @Endpoint({ implemented: false })
   replace(): void {}
 
@@ -63,8 +58,6 @@ export class NotBuiltController {
   change(): void {}
 
   @Delete([
-    'messages/:MessageID',
-    'messages/:MessageID/reaction',
     'chats/:ChatID',
     'groups/:GroupID',
     'groups/:GroupID/participants',

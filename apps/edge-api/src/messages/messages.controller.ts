@@ -1,28 +1,36 @@
-import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
+import type { ChannelRecord } from '@dormouse/channel-directory';
 import {
   GatewayError,
   listMessagesQuery,
   normalizeChatId,
+  resyncQuery,
+  sendContactBody,
+  sendLinkPreviewInput,
+  sendLocationBody,
+  sendPollBody,
   sendTextBody,
   type ListMessagesQuery,
   type Message,
   type MessagesList,
+  type ResyncQuery,
+  type SendContactBody,
+  type SendLinkPreviewInput,
+  type SendLocationBody,
+  type SendPollBody,
   type SendTextBody,
   type SentMessage,
 } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
-import { CommandClient } from '@dormouse/queues';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { CurrentChannel, RequestId } from '../access/current-channel.js';
+import { Caller, CurrentChannel } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
-import { requireLinked } from './sendable.js';
+import { Sends, type SendCaller } from './sends.js';
 
 @Controller('messages')
 export class MessagesController {
   constructor(
-    private readonly commands: CommandClient,
-    private readonly directory: ChannelDirectory,
+    private readonly sends: Sends,
     private readonly messages: MessageReader,
   ) {}
 
@@ -49,19 +57,53 @@ export class MessagesController {
   @Post('text')
   @HttpCode(200)
   @Endpoint({ rate: 'sends' })
-  async sendText(
-    @CurrentChannel() channel: ChannelRecord,
-    @RequestId() requestId: string,
-    @Body(valid(sendTextBody)) body: SendTextBody,
-  ): Promise<SentMessage> {
-    await requireLinked(channel, this.directory);
-    return this.commands.call(channel, 'messages.sendText', body, { requestId });
+  sendText(@Caller() caller: SendCaller, @Body(valid(sendTextBody)) body: SendTextBody): Promise<SentMessage> {
+    return this.sends.send(caller, 'messages.sendText', body);
   }
 
+  @Post('location')
+  @HttpCode(200)
+  @Endpoint({ rate: 'sends' })
+  sendLocation(
+    @Caller() caller: SendCaller,
+    @Body(valid(sendLocationBody)) body: SendLocationBody,
+  ): Promise<SentMessage> {
+    return this.sends.send(caller, 'messages.sendLocation', body);
+  }
+
+  @Post('contact')
+  @HttpCode(200)
+  @Endpoint({ rate: 'sends' })
+  sendContact(@Caller() caller: SendCaller, @Body(valid(sendContactBody)) body: SendContactBody): Promise<SentMessage> {
+    return this.sends.send(caller, 'messages.sendContact', body);
+  }
+
+  @Post('poll')
+  @HttpCode(200)
+  @Endpoint({ rate: 'sends' })
+  sendPoll(@Caller() caller: SendCaller, @Body(valid(sendPollBody)) body: SendPollBody): Promise<SentMessage> {
+    return this.sends.send(caller, 'messages.sendPoll', body);
+  }
+
+  @Post('link_preview')
+  @HttpCode(200)
+  @Endpoint({ rate: 'sends' })
+  sendLinkPreview(
+    @Caller() caller: SendCaller,
+    @Body(valid(sendLinkPreviewInput)) body: SendLinkPreviewInput,
+  ): Promise<SentMessage> {
+    return this.sends.send(caller, 'messages.sendLinkPreview', body);
+  }
+
+  /** From the store; with `resync` after the session has been opened and has heard what waited for it. */
   @Get(':MessageID')
-  async one(@CurrentChannel() { id }: ChannelRecord, @Param('MessageID') messageId: string): Promise<Message> {
-    const message = await this.messages.message(id, messageId);
+  async one(
+    @Caller() caller: SendCaller,
+    @Param('MessageID') messageId: string,
+    @Query(valid(resyncQuery)) { resync }: ResyncQuery,
+  ): Promise<Message> {
+    const message = await this.messages.message(caller.channel.id, messageId);
     if (!message) throw new GatewayError(404, { details: 'MessageID: no such message' });
-    return message;
+    return resync ? this.sends.send(caller, 'messages.refresh', { messageId }) : message;
   }
 }

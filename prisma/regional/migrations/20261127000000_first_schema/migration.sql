@@ -96,8 +96,23 @@ CREATE TABLE "contacts" (
     "name" TEXT,
     "push_name" TEXT,
     "lid" TEXT,
+    "business" BOOLEAN NOT NULL DEFAULT false,
+    "about" TEXT,
+    "picture" TEXT,
+    "picture_full" TEXT,
 
     CONSTRAINT "contacts_pkey" PRIMARY KEY ("channel_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "row_counts" (
+    "channel_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "chat_id" TEXT NOT NULL DEFAULT '',
+    "rows" BIGINT NOT NULL,
+    "system_rows" BIGINT NOT NULL DEFAULT 0,
+
+    CONSTRAINT "row_counts_pkey" PRIMARY KEY ("channel_id","kind","chat_id")
 );
 
 -- CreateTable
@@ -197,9 +212,6 @@ CREATE TABLE "webhook_cursors" (
 );
 
 -- CreateIndex
-CREATE INDEX "idempotency_keys_created_at_idx" ON "idempotency_keys"("created_at");
-
--- CreateIndex
 CREATE UNIQUE INDEX "channels_token_hash_key" ON "channels"("token_hash");
 
 -- CreateIndex
@@ -252,6 +264,9 @@ CREATE TABLE "idempotency_keys" (
 
     CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("channel_id","key")
 );
+
+-- CreateIndex
+CREATE INDEX "idempotency_keys_created_at_idx" ON "idempotency_keys"("created_at");
 
 -- CreateTable
 CREATE TABLE "webhook_attempts" (
@@ -356,3 +371,42 @@ ALTER TABLE "media_files" ADD CONSTRAINT "media_files_object_key_fkey" FOREIGN K
 
 -- AddForeignKey
 ALTER TABLE "media_network_copies" ADD CONSTRAINT "media_network_copies_object_key_fkey" FOREIGN KEY ("object_key") REFERENCES "media_objects"("key") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- CreateIndex
+CREATE INDEX "contacts_channel_id_lid_idx" ON "contacts"("channel_id", "lid");
+
+-- Counts of rows, once per statement. Writers of one channel pass one by one, so they do not wait for each other here.
+CREATE FUNCTION "count_messages"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  sign CONSTANT int := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
+BEGIN
+  INSERT INTO row_counts AS known (channel_id, kind, chat_id, rows, system_rows)
+  SELECT channel_id, 'messages', coalesce(chat_id, ''), sign * count(*), sign * count(*) FILTER (WHERE type = 'system')
+  FROM changed GROUP BY GROUPING SETS ((channel_id, chat_id), (channel_id)) ORDER BY 1, 3
+  ON CONFLICT (channel_id, kind, chat_id) DO UPDATE SET
+    rows = known.rows + excluded.rows, system_rows = known.system_rows + excluded.system_rows;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION "count_rows"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  sign CONSTANT int := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
+BEGIN
+  INSERT INTO row_counts AS known (channel_id, kind, rows)
+  SELECT channel_id, TG_TABLE_NAME, sign * count(*) FROM changed GROUP BY channel_id ORDER BY 1
+  ON CONFLICT (channel_id, kind, chat_id) DO UPDATE SET rows = known.rows + excluded.rows;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "messages_added" AFTER INSERT ON "messages" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_messages"();
+CREATE TRIGGER "messages_gone" AFTER DELETE ON "messages" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_messages"();
+CREATE TRIGGER "chats_added" AFTER INSERT ON "chats" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_rows"();
+CREATE TRIGGER "chats_gone" AFTER DELETE ON "chats" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_rows"();
+CREATE TRIGGER "contacts_added" AFTER INSERT ON "contacts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_rows"();
+CREATE TRIGGER "contacts_gone" AFTER DELETE ON "contacts" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION "count_rows"();

@@ -1,0 +1,89 @@
+import {
+  GatewayError,
+  postMessageAct,
+  putMessageAct,
+  reactionBody,
+  type EditResult,
+  type ReactionBody,
+  type SentMessage,
+  type Success,
+} from '@dormouse/gateway-contract';
+import { MessageReader } from '@dormouse/message-store/read';
+import { Body, Controller, Delete, HttpCode, Param, Post, Put } from '@nestjs/common';
+import { Caller } from '../access/current-channel.js';
+import { valid } from '../body/valid.js';
+import { requireLinked } from './sendable.js';
+import { Sends, type SendCaller } from './sends.js';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+
+/** What is done to one message. Ids that this channel does not have are 404, whatever they look like. */
+@Controller('messages/:MessageID')
+export class MessageActsController {
+  constructor(
+    private readonly sends: Sends,
+    private readonly messages: MessageReader,
+    private readonly directory: ChannelDirectory,
+  ) {}
+
+  /** Forwards it when the body says to whom, else marks it as read. */
+  @Post()
+  @HttpCode(200)
+  async post(
+    @Caller() caller: SendCaller,
+    @Param('MessageID') messageId: string,
+    @Body() body: unknown,
+  ): Promise<SentMessage | Success> {
+    const asked = postMessageAct(body);
+    await this.requireKnown(caller, messageId);
+    return asked.act === 'forward'
+      ? this.sends.send(caller, 'messages.forward', { messageId, ...asked.body })
+      : this.act(caller, 'messages.markRead', { messageId });
+  }
+
+  /** Edits it when there is a body, else marks it as read. */
+  @Put()
+  async put(
+    @Caller() caller: SendCaller,
+    @Param('MessageID') messageId: string,
+    @Body() body: unknown,
+  ): Promise<EditResult | Success> {
+    const asked = putMessageAct(body);
+    await this.requireKnown(caller, messageId);
+    return asked.act === 'edit'
+      ? this.act(caller, 'messages.edit', { messageId, ...asked.body })
+      : this.act(caller, 'messages.markRead', { messageId });
+  }
+
+  @Delete()
+  async remove(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
+    await this.requireKnown(caller, messageId);
+    return this.act(caller, 'messages.delete', { messageId });
+  }
+
+  @Put('reaction')
+  async react(
+    @Caller() caller: SendCaller,
+    @Param('MessageID') messageId: string,
+    @Body(valid(reactionBody)) { emoji }: ReactionBody,
+  ): Promise<Success> {
+    await this.requireKnown(caller, messageId);
+    return this.act(caller, 'messages.react', { messageId, emoji });
+  }
+
+  @Delete('reaction')
+  async unreact(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
+    await this.requireKnown(caller, messageId);
+    return this.act(caller, 'messages.react', { messageId, emoji: '' });
+  }
+
+  /** Doing it twice does no more than once: no key is needed. */
+  private act: Sends['send'] = ({ channel, requestId }, name, input) =>
+    this.sends.send({ channel, requestId }, name, input);
+
+  /** Before anybody is woken for it. */
+  private async requireKnown({ channel }: SendCaller, messageId: string): Promise<void> {
+    await requireLinked(channel, this.directory);
+    if (await this.messages.message(channel.id, messageId)) return;
+    throw new GatewayError(404, { details: 'MessageID: no such message' });
+  }
+}
