@@ -95,6 +95,17 @@ describe('AuthStates', () => {
     expect(appState['AAA']).toBeInstanceOf(proto.Message.AppStateSyncKeyData);
   });
 
+  it('gives values that nobody else can change, however often they are read', async () => {
+    const { keys } = await reload();
+    const first = await keys.get('device-list', ['49']);
+    first['49']?.push('tampered');
+    expect(await keys.get('device-list', ['49'])).toEqual({ '49': ['0', '3'] });
+    await keys.set({ 'device-list': { '49': ['0', '3', '4'] } });
+    expect(await keys.get('device-list', ['49', '50'])).toEqual({ '49': ['0', '3', '4'] });
+    await keys.set({ 'device-list': { '49': null } });
+    expect(await keys.get('device-list', ['49'])).toEqual({});
+  });
+
   it('stores a whole set of pre-keys in one statement', async () => {
     const state = await reload();
     const keys = Object.fromEntries(Array.from({ length: 812 }, (_, n) => [`${n + 10}`, Curve.generateKeyPair()]));
@@ -110,7 +121,7 @@ describe('AuthStates', () => {
   });
 
   it('refuses a key row that was tampered with or moved', async () => {
-    const state = await reload();
+    const state = await reload(); // a fresh one remembers nothing
     await database.pool.query("UPDATE auth_keys SET id = 'moved' WHERE type = 'lid-mapping' AND id = '49'");
     await expect(state.keys.get('lid-mapping', ['moved'])).rejects.toBeInstanceOf(UnsealableError);
     await database.pool.query(

@@ -21,6 +21,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
 import { newDataKey, openDataKey, type MasterKeys } from './data-keys.js';
+import { KeyCache, type KeyValue } from './key-cache.js';
 import { whileHeld } from './while-held.js';
 import { open, seal } from './sealing.js';
 
@@ -83,6 +84,7 @@ export class AuthState implements AuthenticationState {
   /** A write that has not begun yet and will take everything changed until it does. */
   private next: Promise<void> | undefined;
   private readonly keyWrites = new Set<Promise<void>>();
+  private readonly cache = new KeyCache();
   private lastUseMs = 0;
   private retired = false;
 
@@ -135,29 +137,51 @@ export class AuthState implements AuthenticationState {
     type: T,
     ids: string[],
   ): Promise<{ [id: string]: SignalDataTypeMap[T] }> {
-    if (ids.length === 0) return {};
     this.lastUseMs = performance.now();
     const found: { [id: string]: SignalDataTypeMap[T] } = {};
-    for (const [id, sealed] of await this.rows.readKeys(this.channelId, type, ids)) {
-      const value = parse(open(this.dataKey, keyPlace(this.channelId, type, id), sealed));
-      found[id] = restore(type, value) as SignalDataTypeMap[T];
+    for (const [id, plain] of await this.plainKeys(type, ids)) {
+      if (plain !== null) found[id] = restore(type, parse(plain)) as SignalDataTypeMap[T];
     }
     return found;
   }
 
+  /** The stored form of each key, null for one that is not stored. */
+  private async plainKeys(type: string, ids: string[]): Promise<Map<string, KeyValue>> {
+    const plain = new Map(ids.map((id) => [id, this.cache.find(type, id)]));
+    const missing = ids.filter((id) => plain.get(id) === undefined);
+    const remember = this.cache.beginRead();
+    const rows = missing.length === 0 ? NO_ROWS : await this.rows.readKeys(this.channelId, type, missing);
+    for (const id of missing) {
+      const sealed = rows.get(id);
+      const value = sealed ? open(this.dataKey, keyPlace(this.channelId, type, id), sealed) : null;
+      remember(type, id, value);
+      plain.set(id, value);
+    }
+    return new Map([...plain].map(([id, value]) => [id, value ?? null]));
+  }
+
   private async setKeys(data: SignalDataSet): Promise<void> {
-    const writes: KeyWrite[] = [];
+    const writes: (KeyWrite & { value: KeyValue })[] = [];
     for (const [type, values] of Object.entries(data)) {
-      for (const [id, value] of Object.entries(values)) {
-        const removed = value === null || value === undefined;
-        const sealed = removed ? null : seal(this.dataKey, keyPlace(this.channelId, type, id), serialize(value));
-        writes.push({ type, id, sealed });
+      for (const [id, given] of Object.entries(values)) {
+        const value = given === null || given === undefined ? null : serialize(given);
+        const sealed = value && seal(this.dataKey, keyPlace(this.channelId, type, id), value);
+        writes.push({ type, id, sealed, value });
       }
     }
     if (writes.length === 0) return;
+    const ended = this.cache.beginWrite(writes);
     const write = this.write(() => this.rows.writeKeys(this.owner.fence, this.channelId, writes));
     this.keyWrites.add(write);
-    await write.finally(() => this.keyWrites.delete(write));
+    try {
+      await write;
+      ended(true);
+    } catch (error) {
+      ended(false);
+      throw error;
+    } finally {
+      this.keyWrites.delete(write);
+    }
   }
 
   private write(write: () => Promise<void>): Promise<void> {
@@ -166,6 +190,8 @@ export class AuthState implements AuthenticationState {
     return whileHeld(() => this.owner.isHeld(), write);
   }
 }
+
+const NO_ROWS: ReadonlyMap<string, Buffer> = new Map();
 
 const credsPlace = (channelId: string): string => `credentials of ${channelId}`;
 const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;

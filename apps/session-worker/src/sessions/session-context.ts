@@ -31,6 +31,8 @@ export interface SessionContext {
   readonly restMs: number;
   readonly log: SessionLog;
   readonly onClosed: (reason: CloseReason) => void;
+  /** The session may be forgotten. */
+  readonly onDormant: (channelId: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

@@ -80,9 +80,11 @@ export class Session {
     return this.isLinked;
   }
 
-  /** Not linked, nothing is going on, nothing is remembered: it may be forgotten. */
+  /** Not linked, nothing is going on, nothing is left to write: it may be forgotten. */
   get dormant(): boolean {
-    return !this.isLinked && this.currentState === 'closed' && !this.live && !this.attempts.busy && !this.ending;
+    const { live, attempts, recorder, ending } = this;
+    const busy = live !== undefined || attempts.busy || recorder.busy || ending;
+    return !this.isLinked && this.currentState === 'closed' && !busy;
   }
 
   /** Takes up what the last owner left: connects a linked session unless a person must act first. */
@@ -334,6 +336,9 @@ export class Session {
     this.reason = change.reason ?? null;
     this.recorder.note({ ...change, state: to });
     this.changed.fire();
+    if (to === 'closed' && !this.isLinked) {
+      void this.recorder.settled().then(() => this.context.onDormant(this.channelId));
+    }
   }
 
   private whoAmI(live: LiveSession): Pick<SessionStateChange, 'phone' | 'lid' | 'deviceId' | 'pushName'> {

@@ -251,6 +251,7 @@ describe('Sessions', () => {
       status: 503,
       details: expect.stringContaining('GET /users/login/image') as string,
     });
+    expect(worker.sessions.countByState().get('closed')).toBeUndefined();
   });
 
   it("tells the network's ack of a message", async () => {

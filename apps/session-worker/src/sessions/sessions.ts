@@ -92,20 +92,32 @@ export class Sessions implements SessionControl {
    * @throws {GatewayError} 503 when it is not there in time
    */
   async open(channelId: string, deadlineMs: number): Promise<OpenSession> {
-    return (await this.sessionOf(channelId)).open(deadlineMs);
+    return this.use(channelId, (session) => session.open(deadlineMs));
   }
 
   async loginCode(channelId: string, deadlineMs: number): Promise<LoginCode> {
-    return (await this.sessionOf(channelId)).loginCode(deadlineMs);
+    return this.use(channelId, (session) => session.loginCode(deadlineMs));
   }
 
   async logout(channelId: string): Promise<void> {
-    await (await this.sessionOf(channelId)).logout();
-    this.dropIfDormant(channelId);
+    await this.use(channelId, (session) => session.logout());
   }
 
   async forget(channelId: string): Promise<void> {
     await this.logout(channelId);
+  }
+
+  /** Whoever finds nothing to do leaves no session behind. */
+  private async use<T>(channelId: string, act: (session: Session) => Promise<T>): Promise<T> {
+    for (;;) {
+      const session = await this.sessionOf(channelId);
+      if (this.sessions.get(channelId)?.session !== session) continue; // forgotten in the same moment
+      try {
+        return await act(session);
+      } finally {
+        this.dropIfDormant(channelId);
+      }
+    }
   }
 
   private async sessionOf(channelId: string): Promise<Session> {
@@ -150,7 +162,7 @@ export class Sessions implements SessionControl {
     });
     for (const { id, linked } of left) {
       if (!held.isHeld()) return;
-      const tidied = linked ? this.forget(id) : this.sessionOf(id).then(() => this.dropIfDormant(id));
+      const tidied = linked ? this.forget(id) : this.use(id, () => Promise.resolve());
       await tidied.catch((error: unknown) =>
         this.options.log.warn({ channelId: id, err: error }, 'session could not be tidied'),
       );
@@ -189,6 +201,7 @@ export class Sessions implements SessionControl {
       },
       record: (channelId, change) => directory.recordSessionState(held.fence, channelId, change),
       onClosed: (reason) => onClosed?.(reason),
+      onDormant: (channelId) => this.dropIfDormant(channelId),
       now: Date.now,
     };
   }

@@ -21,6 +21,11 @@ export class StateRecorder {
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
 
+  /** Is something noted that has not been written yet? */
+  get busy(): boolean {
+    return this.writing !== undefined;
+  }
+
   /** Resolves when everything noted so far is written, or could not be. */
   async settled(): Promise<void> {
     await this.writing;

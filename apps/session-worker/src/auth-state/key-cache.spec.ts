@@ -1,0 +1,69 @@
+import { KeyCache } from './key-cache.js';
+
+const one = Buffer.from('one');
+const two = Buffer.from('two');
+const write = (value: Buffer | null, id = 'a', type = 'session') => [{ type, id, value }];
+
+describe('KeyCache', () => {
+  it('remembers what was read and what was written, absent keys too', () => {
+    const cache = new KeyCache();
+    const read = cache.beginRead();
+    read('session', 'a', one);
+    read('session', 'b', null);
+    expect([cache.find('session', 'a'), cache.find('session', 'b'), cache.find('session', 'c')]).toEqual([
+      one,
+      null,
+      undefined,
+    ]);
+    cache.beginWrite(write(two))(true);
+    expect(cache.find('session', 'a')).toBe(two);
+    cache.beginWrite(write(null))(true);
+    expect(cache.find('session', 'a')).toBeNull();
+  });
+
+  it('knows nothing of a key while it is being written, nor after a write that failed', () => {
+    const cache = new KeyCache();
+    cache.beginWrite(write(one))(true);
+    const ended = cache.beginWrite(write(two));
+    expect(cache.find('session', 'a')).toBeUndefined();
+    ended(false);
+    expect(cache.find('session', 'a')).toBeUndefined();
+  });
+
+  it('does not remember what was read while something was written', () => {
+    const cache = new KeyCache();
+    const before = cache.beginRead();
+    const stored = cache.beginWrite(write(two));
+    before('session', 'a', one);
+    expect(cache.find('session', 'a')).toBeUndefined();
+    const during = cache.beginRead();
+    during('session', 'a', one);
+    expect(cache.find('session', 'a')).toBeUndefined();
+    stored(true);
+    during('session', 'b', null);
+    expect(cache.find('session', 'a')).toBe(two);
+  });
+
+  it('remembers neither of two writes that ran side by side', () => {
+    const cache = new KeyCache();
+    const first = cache.beginWrite(write(one));
+    const second = cache.beginWrite(write(two));
+    second(true);
+    first(true);
+    expect(cache.find('session', 'a')).toBeUndefined();
+    cache.beginWrite(write(two))(true);
+    expect(cache.find('session', 'a')).toBe(two);
+  });
+
+  it('stays small: the entries used last, no pre-keys, nothing large', () => {
+    const cache = new KeyCache();
+    cache.beginWrite(write(one, 'first'))(true);
+    for (let n = 0; n < 63; n++) cache.beginWrite(write(one, `${n}`))(true);
+    expect(cache.find('session', 'first')).toBe(one);
+    cache.beginWrite(write(one, 'last'))(true);
+    expect([cache.find('session', 'first'), cache.find('session', '0')]).toEqual([one, undefined]);
+    cache.beginWrite(write(one, '1', 'pre-key'))(true);
+    cache.beginWrite(write(Buffer.alloc(10_000), 'large'))(true);
+    expect([cache.find('pre-key', '1'), cache.find('session', 'large')]).toEqual([undefined, undefined]);
+  });
+});
