@@ -5,6 +5,7 @@ import { Accounts } from './accounts/accounts.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
+import { EventsModule } from './events/events.module.js';
 import { Regions } from './regions/regions.js';
 import { GLOBAL_DATABASE, LOG } from './services.js';
 
@@ -27,7 +28,7 @@ export class AppModule {
     ];
     return {
       module: AppModule,
-      imports: [AccountsModule, ChannelsModule, DocumentationModule],
+      imports: [AccountsModule, ChannelsModule, EventsModule, DocumentationModule],
       providers: services,
       exports: services,
     };

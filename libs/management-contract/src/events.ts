@@ -159,10 +159,10 @@ export type TestEventResult = z.output<typeof testEventResult>;
 
 /** Query of GET /api/v1/channels/{id}/events. */
 export const eventsQuery = z.object({
-  /** Sequence of the last event that is known; absent: from the oldest that is kept. */
+  /** What the page before says; `latest`: only what comes; absent: from the oldest that is kept. */
   cursor: z
     .string()
-    .regex(/^\d{1,15}$/, 'must be what `cursor` of the page before says')
+    .regex(/^(\d{1,15}|latest)$/, 'must be what `cursor` of the page before says, or latest')
     .optional(),
   count: wholeNumber(1, 1_000, 100),
 });

@@ -28,6 +28,7 @@ import { UnsettledChannels } from './unsettled-channels.js';
         new UnsettledChannels(entries, channels, regions, log),
     },
   ],
+  exports: [ChannelEntries],
 })
 export class ChannelsModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly unsettled: UnsettledChannels) {}

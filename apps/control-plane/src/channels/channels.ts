@@ -153,11 +153,11 @@ export class Channels {
   }
 }
 
-function channelNotFound(): GatewayError {
+export function channelNotFound(): GatewayError {
   return new GatewayError(404, { message: 'channel not found' });
 }
 
-function regionAway(cause: unknown, details: string): GatewayError {
+export function regionAway(cause: unknown, details: string): GatewayError {
   const facts = { message: 'region does not answer', details, retryAfterS: RETRY_AFTER_S };
   return new GatewayError(503, facts, { cause });
 }

@@ -8,8 +8,8 @@ import type { Logger } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
-import { CommandClient, publishChannelChanged } from '@dormouse/queues';
-import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { CommandClient, publishChannelChanged, publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
+import { closeRedis, openRedis, type Redis, type Subscription } from '@dormouse/redis';
 import type { RegionAddress } from '../config.js';
 
 /** The region did not answer, or not in time: whether it did what it was asked is not known. */
@@ -58,18 +58,22 @@ export class RegionLink {
   }
 
   /**
-   * Asks the region's directory.
-   * @throws {RegionAwayError} on any failure, or when it takes longer than `withinMs`
+   * Asks the region's directory or its database.
+   * @throws {RegionAwayError} on any failure, or when it takes longer than `withinMs`; a `GatewayError` of `work` as it is
    */
-  async ask<T>(work: (directory: ChannelDirectory) => Promise<T>, withinMs = 10_000): Promise<T> {
+  async ask<T>(
+    work: (directory: ChannelDirectory, database: RegionalDatabase) => Promise<T>,
+    withinMs = 10_000,
+  ): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new RegionAwayError(this.region)), withinMs);
     });
     try {
-      return await Promise.race([work(this.#directory), late]);
+      return await Promise.race([work(this.#directory, this.#database), late]);
     } catch (error) {
-      throw error instanceof RegionAwayError ? error : new RegionAwayError(this.region, { cause: error });
+      const isAnswer = error instanceof RegionAwayError || error instanceof GatewayError;
+      throw isAnswer ? error : new RegionAwayError(this.region, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -78,6 +82,16 @@ export class RegionLink {
   /** Tells whoever remembers the channel that its record changed. Without Redis they notice within a second or so. */
   async announceChange(channelId: string): Promise<void> {
     await publishChannelChanged(this.#redis, channelId).catch(() => undefined);
+  }
+
+  /** Tells the dispatcher to look at the channel now. Without Redis it does within a second or so. */
+  async announceEvents(channelId: string): Promise<void> {
+    await publishEventsReady(this.#redis, channelId).catch(() => undefined);
+  }
+
+  /** Hears of every channel of the region that has new events, on a connection of its own. */
+  hearEvents(hear: (channelId: string) => void): Subscription {
+    return subscribeEventsReady(this.#redis, hear);
   }
 
   /**

@@ -1,0 +1,54 @@
+import { GatewayError } from '@dormouse/gateway-contract';
+import { eventsQuery, type EventPage, type EventsQuery } from '@dormouse/management-contract';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { presentedKey } from '../accounts/account-key.js';
+import { CurrentAccount } from '../accounts/account.guard.js';
+import { Accounts, type Account } from '../accounts/accounts.js';
+import { valid } from '../http/valid.js';
+import { EventStreams, streamCursor } from './event-streams.js';
+import { Events } from './events.js';
+
+/** Streams that one channel can have at a time. */
+const STREAMS_PER_CHANNEL = 10;
+const RETRY_AFTER_S = 5;
+
+@Controller('channels/:id/events')
+export class EventsController {
+  constructor(
+    private readonly events: Events,
+    private readonly streams: EventStreams,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /** A page, or with `Accept: text/event-stream` the same as server-sent events. */
+  @Get()
+  async list(
+    @CurrentAccount() account: Account,
+    @Param('id') id: string,
+    @Query(valid(eventsQuery)) query: EventsQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) {
+      const page: EventPage = await this.events.page(account.id, id, query);
+      return void reply.send(page);
+    }
+    const link = await this.events.linkOf(account.id, id);
+    if (this.streams.open(id) >= STREAMS_PER_CHANNEL) {
+      throw new GatewayError(429, { details: 'too many event streams of this channel', retryAfterS: RETRY_AFTER_S });
+    }
+    const key = presentedKey(request.headers.authorization) ?? '';
+    const cursor = streamCursor(request.headers['last-event-id'], query.cursor);
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    this.streams.send(reply.raw, {
+      link,
+      channelId: id,
+      cursor,
+      mayGoOn: async () =>
+        (await this.accounts.byKey(key))?.id === account.id && (await this.events.isThere(account.id, id)),
+    });
+  }
+}

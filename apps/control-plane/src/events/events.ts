@@ -1,0 +1,142 @@
+import { webhookIds, WebhookSecrets, type ChannelRecord } from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
+import { GatewayError } from '@dormouse/gateway-contract';
+import type {
+  DeadLetterList,
+  DeadLettersQuery,
+  DeliveriesQuery,
+  DeliveryList,
+  EventPage,
+  EventsQuery,
+  RedriveBody,
+  RedriveResult,
+  ReplayBody,
+  ReplayResult,
+  TestEventResult,
+  WebhookList,
+  WebhookSecretsShape,
+} from '@dormouse/management-contract';
+import type { ChannelEntries } from '../channels/channel-entries.js';
+import { channelNotFound, regionAway } from '../channels/channels.js';
+import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
+import { readEvents } from './event-pages.js';
+import { WebhookRows, type ManagedWebhook } from './webhook-rows.js';
+
+interface Region {
+  record: ChannelRecord;
+  database: RegionalDatabase;
+}
+
+/** What an account may see and do about the events of its channels. Everything throws 404, and 503 when the region is away. */
+export class Events {
+  constructor(
+    private readonly entries: ChannelEntries,
+    private readonly regions: Regions,
+  ) {}
+
+  async secrets(accountId: string, id: string): Promise<WebhookSecretsShape> {
+    return this.#ask(accountId, id, async ({ database }) => shownSecrets(await new WebhookSecrets(database).valid(id)));
+  }
+
+  async rotateSecret(accountId: string, id: string, oldValidForMs: number): Promise<WebhookSecretsShape> {
+    return this.#ask(accountId, id, async ({ database }) =>
+      shownSecrets(await new WebhookSecrets(database).rotate(id, oldValidForMs)),
+    );
+  }
+
+  async webhooks(accountId: string, id: string): Promise<WebhookList> {
+    return this.#ask(accountId, id, async ({ record, database }) => {
+      const rows = new WebhookRows(database);
+      return { webhooks: await Promise.all(webhooksOf(record).map((webhook) => rows.state(webhook))) };
+    });
+  }
+
+  async deliveries(accountId: string, id: string, webhook: string, query: DeliveriesQuery): Promise<DeliveryList> {
+    return this.#askOf(accountId, id, webhook, (rows, found) => rows.deliveries(found, query));
+  }
+
+  async deadLetters(accountId: string, id: string, webhook: string, query: DeadLettersQuery): Promise<DeadLetterList> {
+    return this.#askOf(accountId, id, webhook, (rows, found) => rows.deadLetters(found, query));
+  }
+
+  async redrive(accountId: string, id: string, webhook: string, { sequences }: RedriveBody): Promise<RedriveResult> {
+    const ask = async (rows: WebhookRows, found: ManagedWebhook) => ({
+      redriving: await rows.redrive(found, sequences),
+    });
+    return this.#announced(id, accountId, await this.#askOf(accountId, id, webhook, ask));
+  }
+
+  async replay(accountId: string, id: string, webhook: string, { from }: ReplayBody): Promise<ReplayResult> {
+    const ask = (rows: WebhookRows, found: ManagedWebhook) => rows.replay(found, from);
+    return this.#announced(id, accountId, await this.#askOf(accountId, id, webhook, ask));
+  }
+
+  async test(accountId: string, id: string, webhook: string): Promise<TestEventResult> {
+    const ask = (rows: WebhookRows, found: ManagedWebhook, record: ChannelRecord) =>
+      rows.test(found, record.session.phone ?? undefined, Date.now());
+    return this.#announced(id, accountId, await this.#askOf(accountId, id, webhook, ask));
+  }
+
+  async page(accountId: string, id: string, { cursor, count }: EventsQuery): Promise<EventPage> {
+    return this.#ask(accountId, id, ({ database }) => readEvents(database, id, { cursor, count }));
+  }
+
+  /** The region of a channel of this account. @throws 404 */
+  async linkOf(accountId: string, id: string): Promise<RegionLink> {
+    const entry = await this.entries.find(accountId, id);
+    if (!entry) throw channelNotFound();
+    const link = this.regions.link(entry.region);
+    if (!link) throw regionAway(new RegionAwayError(entry.region), 'try again later');
+    return link;
+  }
+
+  async isThere(accountId: string, id: string): Promise<boolean> {
+    return (await this.entries.find(accountId, id)) !== undefined;
+  }
+
+  async #ask<T>(accountId: string, id: string, work: (region: Region) => Promise<T>): Promise<T> {
+    const link = await this.linkOf(accountId, id);
+    try {
+      return await link.ask(async (directory, database) => {
+        const record = await directory.byId(id);
+        if (!record || record.deleted) throw channelNotFound();
+        return work({ record, database });
+      });
+    } catch (error) {
+      throw error instanceof RegionAwayError ? regionAway(error, 'try again later') : error;
+    }
+  }
+
+  async #askOf<T>(
+    accountId: string,
+    id: string,
+    webhookId: string,
+    work: (rows: WebhookRows, webhook: ManagedWebhook, record: ChannelRecord) => Promise<T>,
+  ): Promise<T> {
+    return this.#ask(accountId, id, async ({ record, database }) => {
+      const webhook = webhooksOf(record).find((each) => each.id === webhookId);
+      if (!webhook) throw new GatewayError(404, { message: 'webhook not found' });
+      return work(new WebhookRows(database), webhook, record);
+    });
+  }
+
+  async #announced<T>(id: string, accountId: string, result: T): Promise<T> {
+    await (await this.linkOf(accountId, id)).announceEvents(id);
+    return result;
+  }
+}
+
+function webhooksOf({ id: channelId, settings }: ChannelRecord): ManagedWebhook[] {
+  const ids = webhookIds(settings);
+  return settings.webhooks.map((entry, index) => ({ channelId, id: ids[index] ?? '', entry }));
+}
+
+function shownSecrets(secrets: Awaited<ReturnType<WebhookSecrets['rotate']>>): WebhookSecretsShape {
+  return {
+    secrets: secrets.map(({ secret, createdAtMs, expiresAtMs }) => ({
+      secret,
+      created_at: Math.floor(createdAtMs / 1_000),
+      ...(expiresAtMs === undefined ? {} : { expires_at: Math.floor(expiresAtMs / 1_000) }),
+    })),
+  };
+}
