@@ -46,12 +46,13 @@ export function actionFromNetwork(heard: WAMessage, people: People): HeardAction
   }
 }
 
-function actionRecord(read: Heard, action: ActionContent): MessageRecord {
+/** An action as the message it is on the network. */
+export function actionRecord(read: Heard, action: ActionContent): MessageRecord {
   return read.record({ ...read.base, type: 'action', action });
 }
 
 /** The message a key inside another message names. */
-interface Target {
+export interface Target {
   id: string;
   keyId: string;
   /** Contact id of its author, if the key tells. */
@@ -61,7 +62,7 @@ interface Target {
 /**
  * Reads a key inside a reaction or pin: the library has turned it to this side's point of view. `fromMe` is the channel.
  */
-function targetOf(read: Heard, key: proto.IMessageKey, people: People): Target {
+export function targetOf(read: Heard, key: proto.IMessageKey, people: People): Target {
   const keyId = key.id ?? '';
   const fromMe = key.fromMe ?? false;
   const author = fromMe ? people.own.phone : contactOf(key.participant, people);

@@ -112,14 +112,18 @@ export function previewToNetwork(body: string, preview: LinkPreview, contextInfo
 }
 
 /** Characters that end a sentence, not a link. */
-const TRAILING = /[.,;:!?'")\]}>]+$/;
+const ENDS_SENTENCE = /[.,;:!?'"\]}>]$/;
 
 /** The first http(s) link in a text, without the punctuation after it. */
 export function firstLink(text: string): string | undefined {
-  const found = /https?:\/\/[^\s<>"]{1,2048}/i.exec(text)?.[0];
-  if (found === undefined) return undefined;
-  const opened = found.includes('(') ? found.replace(/[.,;:!?'"\]}>]+$/, '') : found.replace(TRAILING, '');
-  return URL.canParse(opened) ? opened : undefined;
+  let link = /https?:\/\/[^\s<>"]{1,2048}/i.exec(text)?.[0] ?? '';
+  while (ENDS_SENTENCE.test(link) || closesNothing(link)) link = link.slice(0, -1);
+  return URL.canParse(link) ? link : undefined;
+}
+
+/** Ends in a bracket that was opened before the link. */
+function closesNothing(link: string): boolean {
+  return link.endsWith(')') && link.split(')').length > link.split('(').length;
 }
 
 /** The bytes of a small picture given as data: URI; undefined for anything else. */

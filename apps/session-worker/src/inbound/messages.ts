@@ -4,6 +4,7 @@ import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { actionFromNetwork, type HeardAction } from '../convert/change-from-network.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
+import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { isTransient } from './transient-failure.js';
 import { peopleIn } from './people-in.js';
@@ -26,17 +27,28 @@ async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void>
   const people = await ear.store(() => peopleIn(session, messages));
   const heard = convertEach(hearing, messages, (message) => read(message, people));
   let records: MessageRecord[] = [];
-  for (const { record, action } of heard) {
+  for (const { record, action, vote } of heard) {
     if (record) records.push(record);
-    if (!action) continue;
+    if (!action && !vote) continue;
     await storeRecords(hearing, records); // an action follows what it changes
     records = [];
-    await isolated(hearing, () => storeAction(hearing, action));
+    if (action) await isolated(hearing, () => storeAction(hearing, action));
+    if (vote) await isolated(hearing, () => storeVote(hearing, vote, people));
   }
   await storeRecords(hearing, records);
 }
 
-function read(message: WAMessage, people: People): { record?: MessageRecord; action?: HeardAction } | undefined {
+/** What a heard message turns out to be. */
+interface Read {
+  record?: MessageRecord;
+  action?: HeardAction;
+  /** A vote can be opened only with its poll, and the id of that. */
+  vote?: { pollId: string; message: WAMessage };
+}
+
+function read(message: WAMessage, people: People): Read | undefined {
+  const pollId = pollVotedOn(message, people);
+  if (pollId !== undefined) return { vote: { pollId, message } };
   const action = actionFromNetwork(message, people);
   if (action) return { action };
   const record = messageFromNetwork(message, people);
@@ -78,4 +90,23 @@ async function storeAction(hearing: Hearing, { trigger, change }: HeardAction): 
       ? hearing.writer.recordChange(fence, channelId, change)
       : hearing.writer.recordMessage(fence, channelId, trigger),
   );
+}
+
+async function storeVote(
+  hearing: Hearing,
+  { pollId, message }: NonNullable<Read['vote']>,
+  people: People,
+): Promise<void> {
+  const { ear, session, writer } = hearing;
+  const poll = await ear.store(() => writer.find(session.channelId, pollId));
+  const action = voteFromNetwork(message, people, poll);
+  if (action) await storeAction(hearing, action);
+}
+
+/** Messages that the owner deleted on the phone, for its own devices only. A chat that was cleared is heard elsewhere. */
+export async function hearRemovals(hearing: Hearing, removed: BaileysEventMap['messages.delete']): Promise<void> {
+  if (!('keys' in removed)) return;
+  const keyIds = removed.keys.flatMap(({ id }) => id ?? []);
+  const { fence, channelId } = hearing.session;
+  await storeAndTell(hearing, () => hearing.writer.recordRemoval(fence, channelId, keyIds));
 }
