@@ -5,6 +5,7 @@ const needed = {
   REGION: 'sg',
   REGIONAL_DATABASE_URL: 'postgresql://localhost/sg',
   REDIS_URL: 'redis://localhost:6379',
+  S3_BUCKET: 'files',
 };
 
 describe('edgeConfig', () => {

@@ -1,7 +1,10 @@
 import { readConfig, variable } from '@dormouse/bootstrap';
-import { REGIONS } from '@dormouse/gateway-contract';
+import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
+import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { DEFAULT_RATE_LIMITS, readRateLimit, type RateLimit } from './access/rate-limits.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const rate = (standard: RateLimit) =>
   z
@@ -37,6 +40,27 @@ const schema = z
     /** Connections to PostgreSQL. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     REDIS_URL: variable.url('redis', 'rediss'),
+    /** Where files lie: an S3-compatible storage; absent for AWS itself. */
+    S3_ENDPOINT: variable.url('http', 'https').optional(),
+    /** The same storage as customers reach it: links to files are signed for this address. Default: `S3_ENDPOINT`. */
+    S3_PUBLIC_ENDPOINT: variable.url('http', 'https').optional(),
+    S3_REGION: z.string().optional(),
+    S3_BUCKET: z.string().min(1),
+    /** Absent: the SDK's own chain (environment, role of the instance). */
+    S3_ACCESS_KEY_ID: z.string().optional(),
+    S3_SECRET_ACCESS_KEY: z.string().optional(),
+    /** Where files lie while they are on their way: on a disk, with room for the largest files times those at once. */
+    SPOOL_DIRECTORY: z.string().default('/var/tmp/dormouse-edge-api'),
+    /** JSON, kind to its largest file in bytes, where it differs from the standard: `{"document":20971520}`. */
+    MEDIA_LIMITS: variable.json(z.partialRecord(z.enum(MEDIA_KINDS), z.int().positive())).default({}),
+    /** How long links to files work, in seconds. */
+    MEDIA_LINK_TTL_S: variable.integer(60, LONGEST_LINK_S).default(86_400),
+    /** How long files are kept, in days. */
+    MEDIA_RETENTION_DAYS: variable.integer(1, 3_650).default(30),
+    /** Files may be downloaded from this machine itself: development and sandbox only. */
+    ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
+    /** Largest JSON body of an endpoint that takes media as base64, in bytes. */
+    MAX_MEDIA_JSON_BYTES: variable.integer(1_024).default(DEFAULT_MAX_JSON_BYTES),
     /** Where the documentation lives: errors link to its errors page. */
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
     /** Whom an error tells customers to write to. */
@@ -59,6 +83,24 @@ const schema = z
     regionHosts: env.REGION_HOSTS,
     database: { url: env.REGIONAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
     redisUrl: env.REDIS_URL,
+    storage: {
+      bucket: env.S3_BUCKET,
+      ...(env.S3_ENDPOINT !== undefined && { endpoint: env.S3_ENDPOINT }),
+      ...(env.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: env.S3_PUBLIC_ENDPOINT }),
+      ...(env.S3_REGION !== undefined && { region: env.S3_REGION }),
+      ...(env.S3_ACCESS_KEY_ID !== undefined &&
+        env.S3_SECRET_ACCESS_KEY !== undefined && {
+          credentials: { accessKeyId: env.S3_ACCESS_KEY_ID, secretAccessKey: env.S3_SECRET_ACCESS_KEY },
+        }),
+    } satisfies ObjectStorageOptions,
+    media: {
+      spoolDirectory: env.SPOOL_DIRECTORY,
+      limits: { ...DEFAULT_MEDIA_LIMITS, ...env.MEDIA_LIMITS },
+      linkTtlS: env.MEDIA_LINK_TTL_S,
+      retentionMs: env.MEDIA_RETENTION_DAYS * DAY_MS,
+      maxJsonBytes: env.MAX_MEDIA_JSON_BYTES,
+    },
+    downloads: { allowLoopback: env.ALLOW_LOOPBACK_DOWNLOADS },
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
     allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
     maxJsonBytes: env.MAX_JSON_BYTES,

@@ -1,4 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openLog } from '@dormouse/bootstrap';
 import { hashToken, mintToken } from '@dormouse/channel-token';
 import { ChannelDirectory, type Standing } from '@dormouse/channel-directory';
@@ -59,6 +61,9 @@ export class RunningEdge {
       DOCS_URL: 'https://docs.example.com/',
       REGIONAL_DATABASE_URL: databaseUrl,
       REDIS_URL: process.env.TEST_REDIS_URL,
+      S3_BUCKET: 'none',
+      S3_ENDPOINT: 'http://127.0.0.1:9',
+      SPOOL_DIRECTORY: join(tmpdir(), 'dormouse-edge-spec'),
       ...environment,
     });
     const logged: string[] = [];

@@ -5,6 +5,7 @@ const NEEDED = {
   REGION: 'sg',
   REGIONAL_DATABASE_URL: 'postgresql://localhost/x',
   REDIS_URL: 'redis://localhost',
+  S3_BUCKET: 'files',
   MASTER_KEY: KEY,
   MASTER_KEY_ID: 'k2',
 };

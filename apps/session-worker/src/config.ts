@@ -1,10 +1,12 @@
 import { hostname } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import { readConfig, variable } from '@dormouse/bootstrap';
-import { REGIONS } from '@dormouse/gateway-contract';
+import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
+import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
 
 const KEY_BYTES = 32;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** 32 bytes in base64. */
 const key = z
@@ -29,6 +31,29 @@ const environment = z.object({
   NETWORK_SOCKET_URL: variable.url('ws', 'wss').optional(),
   /** The key that signs that network's certificate: 32 bytes in base64. */
   NETWORK_ROOT_KEY: key.optional(),
+  /** Where that network keeps files: `https://…`. */
+  NETWORK_MEDIA_ORIGIN: variable.url('http', 'https').optional(),
+  /** Where files lie: an S3-compatible storage; absent for AWS itself. */
+  S3_ENDPOINT: variable.url('http', 'https').optional(),
+  /** The same storage as customers reach it: links to files are signed for this address. Default: `S3_ENDPOINT`. */
+  S3_PUBLIC_ENDPOINT: variable.url('http', 'https').optional(),
+  S3_REGION: z.string().optional(),
+  S3_BUCKET: z.string().min(1),
+  /** Absent: the SDK's own chain (environment, role of the instance). */
+  S3_ACCESS_KEY_ID: z.string().optional(),
+  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  /** Where files lie while they are on their way: on a disk, with room for the largest files times those at once. */
+  SPOOL_DIRECTORY: z.string().default('/var/tmp/dormouse-session-worker'),
+  /** JSON, kind to its largest file in bytes, where it differs from the standard: `{"document":20971520}`. */
+  MEDIA_LIMITS: variable.json(z.partialRecord(z.enum(MEDIA_KINDS), z.int().positive())).default({}),
+  /** How long links to files work, in seconds. */
+  MEDIA_LINK_TTL_S: variable.integer(60, LONGEST_LINK_S).default(86_400),
+  /** How long files are kept, in days. */
+  MEDIA_RETENTION_DAYS: variable.integer(1, 3_650).default(30),
+  /** The ffmpeg to use; absent: one on the PATH, else the one of the optional package. */
+  FFMPEG_PATH: z.string().optional(),
+  /** How long a heard message waits for its file before it is told without a link. */
+  AUTO_DOWNLOAD_WITHIN_MS: variable.integer(100, 120_000).default(20_000),
   /** Pages and files may be fetched from this machine itself: development and sandbox only. */
   ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
   /** How many shards the region has; it may grow, never shrink. */
@@ -76,6 +101,25 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
     network: {
       ...(read.NETWORK_SOCKET_URL === undefined ? {} : { socketUrl: read.NETWORK_SOCKET_URL }),
       ...(read.NETWORK_ROOT_KEY === undefined ? {} : { rootKey: read.NETWORK_ROOT_KEY }),
+    },
+    storage: {
+      bucket: read.S3_BUCKET,
+      ...(read.S3_ENDPOINT !== undefined && { endpoint: read.S3_ENDPOINT }),
+      ...(read.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: read.S3_PUBLIC_ENDPOINT }),
+      ...(read.S3_REGION !== undefined && { region: read.S3_REGION }),
+      ...(read.S3_ACCESS_KEY_ID !== undefined &&
+        read.S3_SECRET_ACCESS_KEY !== undefined && {
+          credentials: { accessKeyId: read.S3_ACCESS_KEY_ID, secretAccessKey: read.S3_SECRET_ACCESS_KEY },
+        }),
+    } satisfies ObjectStorageOptions,
+    media: {
+      spoolDirectory: read.SPOOL_DIRECTORY,
+      limits: { ...DEFAULT_MEDIA_LIMITS, ...read.MEDIA_LIMITS },
+      linkTtlS: read.MEDIA_LINK_TTL_S,
+      retentionMs: read.MEDIA_RETENTION_DAYS * DAY_MS,
+      networkOrigin: read.NETWORK_MEDIA_ORIGIN,
+      ffmpegPath: read.FFMPEG_PATH,
+      autoDownloadWithinMs: read.AUTO_DOWNLOAD_WITHIN_MS,
     },
     downloads: { allowLoopback: read.ALLOW_LOOPBACK_DOWNLOADS },
     shards: { count: read.SHARD_COUNT, ttlMs: read.LEASE_TTL_MS, commandsEach: read.COMMANDS_PER_SHARD },

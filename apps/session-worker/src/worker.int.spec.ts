@@ -37,6 +37,8 @@ describe('session worker', () => {
         REGION: 'sg',
         REGIONAL_DATABASE_URL: store.url,
         REDIS_URL: redis.url,
+        S3_BUCKET: 'none',
+        S3_ENDPOINT: 'http://127.0.0.1:9',
         MASTER_KEY: masterKey,
         MASTER_KEY_ID: 'k1',
         NETWORK_SOCKET_URL: network.socketUrl,

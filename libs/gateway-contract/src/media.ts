@@ -98,7 +98,8 @@ function readDataUri(uri: string): MediaInput | undefined {
 }
 
 function isBase64(value: string): boolean {
-  if (/[^A-Za-z0-9+/=\s]/.test(value)) return false;
+  // Either alphabet.
+  if (/[^A-Za-z0-9+/_\-=\s]/.test(value)) return false;
   const padding = value.indexOf('=');
   return padding === -1 || (value.length - padding <= 8 && /^(=\s*){1,2}$/.test(value.slice(padding)));
 }

@@ -3,8 +3,13 @@ export { base64Bytes, decodeBase64 } from './base64.js';
 export { extensionOf, typeOfFile, typeOfHead, type ContentType, type TypeClaims } from './content-type.js';
 export { Downloader, type Download, type DownloaderOptions } from './downloader.js';
 export { safeFileName, withExtension } from './file-name.js';
-export { MEDIA_ID_PATTERN, readMediaInput, type MediaInput } from './media-input.js';
-export { MediaIntake, type MediaIntakeOptions, type TakenFile, type TakeOptions } from './media-intake.js';
+export {
+  MediaIntake,
+  type GivenMedia,
+  type MediaIntakeOptions,
+  type TakenFile,
+  type TakeOptions,
+} from './media-intake.js';
 export {
   DEFAULT_MEDIA_LIMITS,
   fileTooLarge,

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { readMediaInput } from '@dormouse/gateway-contract';
 import { Downloader } from './downloader.js';
-import { readMediaInput } from './media-input.js';
 import { MediaIntake, type TakeOptions } from './media-intake.js';
 import { DEFAULT_MEDIA_LIMITS } from './media-kinds.js';
 import { Spool } from './spool.js';
@@ -52,8 +52,8 @@ function counted(size: number, start = PNG): { source: Readable; read: () => num
 }
 
 async function taking(text: string, options: TakeOptions = {}) {
-  const input = readMediaInput(text, options.field);
-  if (input.form === 'id') throw new Error('unexpected');
+  const input = readMediaInput(text);
+  if (input?.form !== 'url' && input?.form !== 'base64') throw new Error('unexpected');
   const taken = await intake.takeInput(input, options);
   await taken.dispose();
   return taken;

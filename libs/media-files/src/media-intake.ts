@@ -2,14 +2,16 @@
  * Takes a customer's file in, in any of the forms it may be given: looks at its content, holds it to the limit of its
  * kind before more than that has been read, and gives it a safe name. The result is a file in the spool.
  */
-import { GatewayError } from '@dormouse/gateway-contract';
+import { GatewayError, type MediaInput } from '@dormouse/gateway-contract';
 import { base64Bytes, decodeBase64 } from './base64.js';
 import { typeOfFile, typeOfHead, type TypeClaims } from './content-type.js';
 import { downloadFailure, type Downloader } from './downloader.js';
 import { safeFileName } from './file-name.js';
-import type { MediaInput } from './media-input.js';
 import { fileTooLarge, kindOfUpload, type MediaKind, type MediaLimits } from './media-kinds.js';
 import type { Spool, SpooledFile } from './spool.js';
+
+/** The texts of a `media` field that hold a file or lead to one. */
+export type GivenMedia = Extract<MediaInput, { form: 'url' | 'base64' }>;
 
 /** A file that was taken in. Whoever holds it disposes of it. */
 export interface TakenFile extends SpooledFile {
@@ -44,7 +46,7 @@ export class MediaIntake {
    * @throws {GatewayError} 413 beyond the kind's limit; 400 naming the field when it cannot be read or downloaded, or
    * naming `mime_type` for bare base64 of a type nobody can tell
    */
-  async takeInput(input: Exclude<MediaInput, { form: 'id' }>, options: TakeOptions = {}): Promise<TakenFile> {
+  async takeInput(input: GivenMedia, options: TakeOptions = {}): Promise<TakenFile> {
     return input.form === 'url' ? this.#download(input.url, options) : this.#decode(input, options);
   }
 
@@ -67,7 +69,7 @@ export class MediaIntake {
     }
   }
 
-  async #decode(input: Extract<MediaInput, { form: 'base64' }>, options: TakeOptions): Promise<TakenFile> {
+  async #decode(input: Extract<GivenMedia, { form: 'base64' }>, options: TakeOptions): Promise<TakenFile> {
     const field = options.field ?? 'media';
     const mimeType = options.mimeType ?? input.mimeType;
     const taken = await this.takeStream(decodeBase64(input.base64, field), {

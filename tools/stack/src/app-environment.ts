@@ -8,6 +8,10 @@ export interface NetworkAddress {
   socketUrl: string;
   /** base64 of the root public key that its certificates are signed by. */
   rootKey: string;
+  /** Where it keeps files. */
+  mediaOrigin: string;
+  /** PEM of the certificate that it shows there. */
+  certificateFile: string;
 }
 
 export interface AppEnvironmentFacts {
@@ -24,8 +28,8 @@ export interface AppEnvironmentFacts {
 type Switches = Record<string, string>;
 
 /**
- * The switches of each app (each app's `config.ts` is their reference). Everything runs as in production, with the
- * one difference that webhooks may go to private addresses: on one machine the receiver is on it, too.
+ * The switches of each app (each app's `config.ts` is their reference). Everything runs as in production, except that
+ * webhooks may go to private addresses and files may come from this machine: on one machine everything is on it.
  */
 export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: number): NodeJS.ProcessEnv {
   const { stores, installation, shardCount, network } = facts;
@@ -34,9 +38,22 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
     REGIONAL_DATABASE_URL: stores.databases.sg,
     REDIS_URL: stores.redisUrl,
   };
+  const files: Switches = {
+    S3_ENDPOINT: stores.objects.endpoint,
+    S3_BUCKET: stores.objects.bucket,
+    S3_ACCESS_KEY_ID: stores.objects.accessKeyId,
+    S3_SECRET_ACCESS_KEY: stores.objects.secretAccessKey,
+    SPOOL_DIRECTORY: `${facts.dataDir}/spool/${app}`,
+    ALLOW_LOOPBACK_DOWNLOADS: 'true',
+  };
   const master: Switches = { MASTER_KEY: installation.masterKey, MASTER_KEY_ID: installation.masterKeyId };
   const simulated: Switches = network
-    ? { NETWORK_SOCKET_URL: network.socketUrl, NETWORK_ROOT_KEY: network.rootKey }
+    ? {
+        NETWORK_SOCKET_URL: network.socketUrl,
+        NETWORK_ROOT_KEY: network.rootKey,
+        NETWORK_MEDIA_ORIGIN: network.mediaOrigin,
+        NODE_EXTRA_CA_CERTS: network.certificateFile,
+      }
     : {};
   const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, shardCount } };
   const own: Record<AppName, Switches> = {
@@ -46,11 +63,11 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
       ...regional,
       ...master,
       ...simulated,
+      ...files,
       SHARD_COUNT: String(shardCount),
-      ALLOW_LOOPBACK_DOWNLOADS: 'true',
     },
     'webhook-dispatcher': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true' },
-    'edge-api': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
+    'edge-api': { ...regional, ...files, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };
   const listens: Switches =
     app === 'session-worker' || app === 'webhook-dispatcher' ? { PROBE_PORT: String(port) } : { PORT: String(port) };

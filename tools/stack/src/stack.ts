@@ -191,9 +191,13 @@ class RunningStack implements Stack {
     const app = this.#create('network-simulator', 'network-simulator', await this.ports.choose('network-simulator'), {
       line: (text) => {
         if (!isStartLine(text)) return false;
-        const { listening } = JSON.parse(text) as { listening: { control: string } & NetworkAddress };
-        this.#network = { socketUrl: listening.socketUrl, rootKey: listening.rootKey };
-        this.urls.simulator = listening.control;
+        const { listening } = JSON.parse(text) as {
+          listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin'>;
+        };
+        const { control, socketUrl, rootKey, certificateFile } = listening;
+        // One port for everything; files go over TLS only.
+        this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin: control.replace(/^http:/, 'https:') };
+        this.urls.simulator = control;
         return true;
       },
     });

@@ -24,7 +24,7 @@ const ownServices = services.flatMap(([name, service]) =>
 );
 
 /** Set for Node or libraries, not for an app. */
-const NOT_THE_APPS = new Set(['NODE_ENV', 'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED']);
+const NOT_THE_APPS = new Set(['NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED']);
 
 /** The switches that a project's config.ts knows. */
 function knownSwitches(project: string): Set<string> {
@@ -85,7 +85,7 @@ describe('the launcher', () => {
       ports: {},
     },
     shardCount: 8,
-    network: { socketUrl: 'ws://n', rootKey: 'r' },
+    network: { socketUrl: 'ws://n', rootKey: 'r', mediaOrigin: 'https://n', certificateFile: '/c.pem' },
     dataDir: '/data',
     edge: { sg: 'http://127.0.0.1:1' },
   };
