@@ -15,10 +15,14 @@ export interface ChatRow {
   last_message: MessageRow | null;
 }
 
+/** The columns of a {@link ChatRow} that are the chat's own, of the alias `chat`. */
+export const CHAT_COLUMNS =
+  'chat.id, chat.type, chat.timestamp, chat.unread, chat.pinned, chat.archived, chat.mute_until_ms';
+
 /** Chats of `source` (a SELECT of whole rows), the last active first, with name and last message. */
 export function chatsQuery(source: string): string {
   const last = selectNamed('SELECT * FROM messages WHERE channel_id = chat.channel_id AND id = chat.last_message_id');
-  return `SELECT chat.id, chat.type, chat.timestamp, chat.unread, chat.pinned, chat.archived, chat.mute_until_ms,
+  return `SELECT ${CHAT_COLUMNS},
       coalesce(chat.name, k.name, k.push_name) AS shown_name, to_jsonb(l) AS last_message
     FROM (${source}) chat
     LEFT JOIN contacts k ON k.channel_id = chat.channel_id AND k.id = ${contactIdSql('chat.id')}

@@ -1,5 +1,8 @@
+import type { ChannelEvent, Chat, ContactShape } from '@dormouse/gateway-contract';
 import type { ChannelTransaction } from './channel-events.js';
-import { chatType, mergeById, UPSERT_CONTACTS } from './message-writes.js';
+import { CHAT_COLUMNS, toChat, type ChatRow } from './chat-rows.js';
+import { CONTACT_COLUMNS, toContact, type ContactRow } from './contact-rows.js';
+import { chatNameSql, chatType, mergeById } from './message-writes.js';
 import type { ChatRecord, ContactRecord } from './records.js';
 
 /** Adds what became known of contacts; a later record in the list wins over an earlier one. */
@@ -10,7 +13,7 @@ export async function writeContacts(
   if (contacts.length === 0) return;
   await connection.query({
     name: 'write-contacts',
-    text: UPSERT_CONTACTS.replace('$3', '$2'),
+    text: WRITE_CONTACTS,
     values: [channelId, JSON.stringify(mergeById(contacts))],
   });
 }
@@ -25,15 +28,77 @@ export async function writeChats(
   await connection.query({ name: 'write-chats', text: WRITE_CHATS, values: [channelId, JSON.stringify(rows)] });
 }
 
+/** The chats as they are, without their last messages, by id. */
+export async function chatsById(
+  { connection, channelId }: ChannelTransaction,
+  ids: readonly string[],
+): Promise<Map<string, Chat>> {
+  const { rows } = await connection.query<ChatRow>({
+    name: 'chats-by-id',
+    text: `SELECT ${CHAT_COLUMNS}, ${chatNameSql('chat')} AS shown_name, null AS last_message
+           FROM chats chat WHERE channel_id = $1 AND id = ANY ($2)`,
+    values: [channelId, ids],
+  });
+  return new Map(rows.map((row) => [row.id, toChat(row, Date.now())]));
+}
+
+/** The contacts as they are, by id. */
+export async function contactsById(
+  { connection, channelId }: ChannelTransaction,
+  ids: readonly string[],
+): Promise<Map<string, ContactShape>> {
+  const { rows } = await connection.query<ContactRow>({
+    name: 'contacts-by-id',
+    text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 AND id = ANY ($2)`,
+    values: [channelId, ids],
+  });
+  return new Map(rows.map((row) => [row.id, toContact(row)]));
+}
+
+/** A new chat is told whole, a changed one with what it was before. */
+export function chatEvents(before: ReadonlyMap<string, Chat>, after: ReadonlyMap<string, Chat>): ChannelEvent[] {
+  return [...after].flatMap(([id, chat]): ChannelEvent[] => {
+    const was = before.get(id);
+    if (!was) return [{ type: 'chats', method: 'post', payload: { chats: [chat] } }];
+    const changes = differences(was, chat);
+    if (changes.length === 0) return [];
+    const update = { before_update: was, after_update: chat, changes };
+    return [{ type: 'chats', method: 'patch', payload: { chats_updates: [update] } }];
+  });
+}
+
+/** A new or renamed contact is told whole, a changed one with what it was before. */
+export function contactEvents(
+  before: ReadonlyMap<string, ContactShape>,
+  after: ReadonlyMap<string, ContactShape>,
+): ChannelEvent[] {
+  return [...after].flatMap(([id, contact]): ChannelEvent[] => {
+    const was = before.get(id);
+    const whole: ChannelEvent = { type: 'contacts', method: 'post', payload: { contacts: [contact] } };
+    if (!was) return [whole];
+    const changes = differences(was, contact);
+    if (changes.length === 0) return [];
+    const update = { before_update: was, after_update: contact, changes };
+    const change: ChannelEvent = { type: 'contacts', method: 'patch', payload: { contacts_updates: [update] } };
+    return was.name === contact.name ? [change] : [whole, change];
+  });
+}
+
+/** Names of the fields in which two of a kind differ. */
+function differences<Thing extends object>(before: Thing, after: Thing): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Thing & string)[];
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}
+
 const WRITE_CHATS = `
 WITH r AS (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS r(id text, type text, name text, timestamp bigint, unread int,
-    pinned boolean, archived boolean, "muteUntilMs" bigint)
+    "markedUnread" boolean, pinned boolean, archived boolean, "muteUntilMs" bigint)
 ), changed AS (
   UPDATE chats SET
     name = coalesce(r.name, chats.name),
     timestamp = greatest(r.timestamp, chats.timestamp),
-    unread = coalesce(r.unread, chats.unread),
+    unread = CASE WHEN r."markedUnread" THEN greatest(r.unread, chats.unread, 1) ELSE coalesce(r.unread, chats.unread) END,
     pinned = coalesce(r.pinned, chats.pinned),
     archived = coalesce(r.archived, chats.archived),
     mute_until_ms = coalesce(r."muteUntilMs", chats.mute_until_ms)
@@ -41,6 +106,23 @@ WITH r AS (
   RETURNING chats.id
 )
 INSERT INTO chats (channel_id, id, type, name, timestamp, unread, pinned, archived, mute_until_ms)
-SELECT $1, r.id, r.type, r.name, coalesce(r.timestamp, 0), coalesce(r.unread, 0), coalesce(r.pinned, false),
+SELECT $1, r.id, r.type, r.name, coalesce(r.timestamp, 0),
+  CASE WHEN r."markedUnread" THEN greatest(r.unread, 1) ELSE coalesce(r.unread, 0) END, coalesce(r.pinned, false),
   coalesce(r.archived, false), coalesce(r."muteUntilMs", 0)
 FROM r WHERE r.id NOT IN (SELECT id FROM changed)`;
+
+const WRITE_CONTACTS = `
+INSERT INTO contacts AS known (channel_id, id, name, push_name, lid, business, about, picture, picture_full)
+SELECT $1, c.id, c.name, c."pushName", c.lid, coalesce(c.business, false), c.about, c.picture,
+  c."pictureFull"
+FROM jsonb_to_recordset($2::jsonb) AS c(id text, name text, "pushName" text, lid text, business boolean, about text,
+  picture text, "pictureFull" text)
+ORDER BY c.id
+ON CONFLICT (channel_id, id) DO UPDATE SET
+  name = coalesce(excluded.name, known.name),
+  push_name = coalesce(excluded.push_name, known.push_name),
+  lid = coalesce(excluded.lid, known.lid),
+  business = known.business OR excluded.business,
+  about = coalesce(excluded.about, known.about),
+  picture = coalesce(excluded.picture, known.picture),
+  picture_full = coalesce(excluded.picture_full, known.picture_full)`;

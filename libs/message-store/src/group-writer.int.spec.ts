@@ -184,7 +184,9 @@ describe('groups', () => {
     await writer.recordGroups(fence, channel, [group({ members: [SHOP, BO] })]);
     const idOfBo = async () => (await reader.group(channel, ID))?.participants[1]?.id;
     expect(await idOfBo()).toBe('900000000002@lid');
-    await new MessageWriter({ database }).recordContacts(fence, channel, [{ id: '15550002222', lid: '900000000002' }]);
+    await new MessageWriter({ database }).recordHistory(fence, channel, {
+      contacts: [{ id: '15550002222', lid: '900000000002' }],
+    });
     expect(await idOfBo()).toBe('15550002222');
   });
 

@@ -14,7 +14,7 @@ export function messageListQueries(
   query: ListMessagesQuery,
   chatId?: string,
 ): { page: PreparedQuery; total: PreparedQuery } {
-  const { where, values, name } = conditions(channelId, query, chatId);
+  const { where, values, name, counted } = conditions(channelId, query, chatId);
   const order = query.sort === 'asc' ? 'ASC' : 'DESC';
   const page = `SELECT m.* FROM messages m WHERE ${where}
     ORDER BY m.timestamp ${order}, m.id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
@@ -24,7 +24,9 @@ export function messageListQueries(
       text: `${selectNamed(page)} ORDER BY m.timestamp ${order}, m.id ${order}`,
       values: [...values, query.count, query.offset],
     },
-    total: { name: `count-messages-${name}`, text: `SELECT count(*) AS total FROM messages m WHERE ${where}`, values },
+    total: counted
+      ? keptTotal(channelId, query, chatId)
+      : { name: `count-messages-${name}`, text: `SELECT count(*) AS total FROM messages m WHERE ${where}`, values },
   };
 }
 
@@ -47,7 +49,18 @@ function conditions(channelId: string, query: ListMessagesQuery, chatId: string 
     where.push(`m.type <> 'system'`);
     names.push('normal');
   }
-  return { where: where.join(' AND '), values, name: names.join('-') };
+  const counted = names.every((name) => name === 'chat' || name === 'normal');
+  return { where: where.join(' AND '), values, name: names.join('-'), counted };
+}
+
+/** The count of a list without filters is kept; counting a million rows would take longer than everything else. */
+function keptTotal(channelId: string, { normal_types: normal }: ListMessagesQuery, chatId = ''): PreparedQuery {
+  return {
+    name: `kept-total-${normal ? 'normal' : 'all'}`,
+    text: `SELECT ${normal ? 'rows - system_rows' : 'rows'} AS total FROM row_counts
+           WHERE channel_id = $1 AND kind = 'messages' AND chat_id = $2`,
+    values: [channelId, chatId],
+  };
 }
 
 /** Messages of `source` (a SELECT of whole rows) with the names of their chats and authors. */

@@ -70,7 +70,7 @@ describe('MessageReader', () => {
 
     it('lists one chat, knows an empty one and refuses an unknown one', async () => {
       expect(await ids({}, ADA)).toEqual(['A5', 'O2', 'A1']);
-      await writer.recordChats(fence, channel, [{ id: '15550003333@s.whatsapp.net' }]);
+      await writer.recordHistory(fence, channel, { chats: [{ id: '15550003333@s.whatsapp.net' }] });
       expect(await reader.listChatMessages(channel, '15550003333@s.whatsapp.net', query())).toMatchObject({ total: 0 });
       expect(await reader.listChatMessages(channel, '15550004444@s.whatsapp.net', query())).toBeUndefined();
     });
@@ -104,7 +104,7 @@ describe('MessageReader', () => {
         incoming('A2', { timestamp: 300 }),
         incoming('A3', { type: 'action', text: undefined, action: { type: 'reaction' }, timestamp: 400 }),
       ]);
-      await writer.recordContacts(fence, channel, [{ id: '15550001111', name: 'Ada (work)' }]);
+      await writer.recordHistory(fence, channel, { contacts: [{ id: '15550001111', name: 'Ada (work)' }] });
       const list = await reader.listChats(channel, { count: 10, offset: 0 });
       expect(list).toMatchObject({ count: 10, total: 2, offset: 0 });
       const state = { pin: false, mute: false, mute_until: 0, archive: false };
@@ -137,7 +137,7 @@ describe('MessageReader', () => {
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
       await writer.recordMessage(fence, channel, own('O4'));
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
-      await writer.recordChats(fence, channel, [{ id: ADA, unread: 0 }]);
+      await writer.recordHistory(fence, channel, { chats: [{ id: ADA, unread: 0 }] });
       expect((await reader.chat(channel, ADA))?.unread).toBe(0);
     });
 

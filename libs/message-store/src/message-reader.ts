@@ -3,6 +3,8 @@ import {
   GatewayError,
   type Chat,
   type ChatsList,
+  type ContactShape,
+  type ContactsList,
   type ListMessagesQuery,
   type Message,
   type MessagesList,
@@ -10,7 +12,8 @@ import {
   type StatusesList,
 } from '@dormouse/gateway-contract';
 import { chatsQuery, toChat, type ChatRow } from './chat-rows.js';
-import { messageListQueries, selectNamed } from './message-query.js';
+import { CONTACT_COLUMNS, toContact, type ContactRow } from './contact-rows.js';
+import { messageListQueries, selectNamed, type PreparedQuery } from './message-query.js';
 import { toMessage, type MessageRow } from './message-rows.js';
 import { isMessageStatus } from './status-ladder.js';
 import { statusEntry, type ReceiptRow } from './status-writes.js';
@@ -59,7 +62,9 @@ export class MessageReader {
       }),
       this.messagePage(channelId, query, chatId),
     ]);
-    return known.rowCount === 0 ? undefined : list;
+    if (known.rowCount !== 0) return list;
+    const moved = await this.movedTo(channelId, chatId);
+    return moved === undefined ? undefined : this.listChatMessages(channelId, `${moved}${NUMBER_SERVER}`, query);
   }
 
   /** One message by its public id. */
@@ -111,25 +116,73 @@ export class MessageReader {
         text: chatsQuery(`SELECT * FROM chats WHERE channel_id = $1 ORDER BY timestamp DESC, id LIMIT $2 OFFSET $3`),
         values: [channelId, query.count, query.offset],
       }),
-      this.pool.query<{ total: string }>({
-        name: 'count-chats',
-        text: 'SELECT count(*) AS total FROM chats WHERE channel_id = $1',
-        values: [channelId],
-      }),
+      this.pool.query<TotalRow>(rowsOf(channelId, 'chats')),
     ]);
     const nowMs = this.now();
     const chats = page.rows.map((row) => toChat(row, nowMs));
     return { chats, count: query.count, total: Number(counted.rows[0]?.total ?? 0), offset: query.offset };
   }
 
-  /** One chat by its id. */
+  /** One chat by its id, or by the LID it had before its number was known. */
   async chat(channelId: string, chatId: string): Promise<Chat | undefined> {
     const { rows } = await this.pool.query<ChatRow>({
       name: 'chat-by-id',
       text: chatsQuery('SELECT * FROM chats WHERE channel_id = $1 AND id = $2'),
       values: [channelId, chatId],
     });
-    return rows[0] && toChat(rows[0], this.now());
+    if (rows[0]) return toChat(rows[0], this.now());
+    const moved = await this.movedTo(channelId, chatId);
+    return moved === undefined ? undefined : this.chat(channelId, `${moved}${NUMBER_SERVER}`);
+  }
+
+  /** Contacts by their ids. */
+  async listContacts(channelId: string, query: PageQuery): Promise<ContactsList> {
+    const [page, counted] = await Promise.all([
+      this.pool.query<ContactRow>({
+        name: 'list-contacts',
+        text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 ORDER BY id LIMIT $2 OFFSET $3`,
+        values: [channelId, query.count, query.offset],
+      }),
+      this.pool.query<TotalRow>(rowsOf(channelId, 'contacts')),
+    ]);
+    const contacts = page.rows.map(toContact);
+    return { contacts, count: query.count, total: Number(counted.rows[0]?.total ?? 0), offset: query.offset };
+  }
+
+  /** One contact by its id, or by the LID it had before its number was known. */
+  async contact(channelId: string, contactId: string): Promise<ContactShape | undefined> {
+    const { rows } = await this.pool.query<ContactRow>({
+      name: 'contact-by-id',
+      text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 AND id = $2`,
+      values: [channelId, contactId],
+    });
+    if (rows[0]) return toContact(rows[0]);
+    const moved = await this.movedTo(channelId, contactId);
+    return moved === undefined ? undefined : this.contact(channelId, moved);
+  }
+
+  /** Was this `<digits>@lid` ever shown to the customer: as a chat, a contact, an author, or a member of a group? */
+  async hasShown(channelId: string, lidId: string): Promise<boolean> {
+    const { rows } = await this.pool.query<{ shown: boolean }>({
+      name: 'lid-shown',
+      text: `SELECT EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = $2)
+               OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = $2)
+               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = $2)
+               OR EXISTS (SELECT FROM groups WHERE channel_id = $1 AND position($3 in members::text) > 0) AS shown`,
+      values: [channelId, lidId, lidId.slice(0, -LID_SERVER.length)],
+    });
+    return rows[0]?.shown ?? false;
+  }
+
+  /** Digits of the number that a `<digits>@lid` turned out to have. */
+  private async movedTo(channelId: string, id: string): Promise<string | undefined> {
+    if (!id.endsWith(LID_SERVER)) return undefined;
+    const { rows } = await this.pool.query<{ id: string }>({
+      name: 'contact-of-lid',
+      text: `SELECT id FROM contacts WHERE channel_id = $1 AND lid = $2 AND id <> $3 LIMIT 1`,
+      values: [channelId, id.slice(0, -LID_SERVER.length), id],
+    });
+    return rows[0]?.id;
   }
 
   /** Events of the channel after a sequence number, in order. */
@@ -151,7 +204,7 @@ export class MessageReader {
     const queries = messageListQueries(channelId, query, chatId);
     const [page, counted] = await Promise.all([
       this.pool.query<MessageRow>(queries.page),
-      this.pool.query<{ total: string }>(queries.total),
+      this.pool.query<TotalRow>(queries.total),
     ]);
     const messages = page.rows.map(toMessage);
     return {
@@ -162,6 +215,19 @@ export class MessageReader {
       ...(messages.length > 0 && { first: query.offset, last: query.offset + messages.length - 1 }),
     };
   }
+}
+
+const LID_SERVER = '@lid';
+const NUMBER_SERVER = '@s.whatsapp.net';
+
+interface TotalRow {
+  total: string;
+}
+
+/** How many rows of a table the channel has. */
+function rowsOf(channelId: string, table: string): PreparedQuery {
+  const text = `SELECT rows AS total FROM row_counts WHERE channel_id = $1 AND kind = $2 AND chat_id = ''`;
+  return { name: 'count-rows', text, values: [channelId, table] };
 }
 
 interface StatusRow {

@@ -26,9 +26,10 @@ describe('MessageWriter', () => {
     await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 5)', [shard]);
   });
   afterAll(() => database.close());
-  beforeEach(() => {
+  beforeEach(async () => {
     channel = `CH-${randomBytes(6).toString('hex')}`;
     writer = new MessageWriter({ database });
+    await writer.recordHistory(fence, channel, { chats: [{ id: ADA }, { id: GROUP }] }); // a new chat is an event, too
     reader = new MessageReader({ database, now: () => 1_790_000_000_000 });
   });
 
@@ -43,7 +44,7 @@ describe('MessageWriter', () => {
     });
 
     it('tells each message once, in an event of its own, with the name of its chat', async () => {
-      await writer.recordChats(fence, channel, [{ id: GROUP, name: 'Example Group' }]);
+      await writer.recordHistory(fence, channel, { chats: [{ id: GROUP, name: 'Example Group' }] });
       const inGroup = incoming('G1', { chat_id: GROUP });
       await writer.recordMessages(fence, channel, [incoming('A1'), inGroup]);
       const [first, second] = await events();
@@ -213,9 +214,9 @@ describe('MessageWriter', () => {
       await expect(
         writer.recordStatuses(old, channel, [{ keyId: 'O1', status: 'sent', timestamp: 1 }]),
       ).rejects.toBeInstanceOf(FencedError);
-      await expect(writer.recordChats(old, channel, [{ id: ADA }])).rejects.toBeInstanceOf(FencedError);
+      await expect(writer.recordHistory(old, channel, { chats: [{ id: ADA }] })).rejects.toBeInstanceOf(FencedError);
       expect(await events()).toEqual([]);
-      expect(await reader.listChats(channel, { count: 1, offset: 0 })).toMatchObject({ total: 0 });
+      expect((await reader.listMessages(channel, ALL)).total).toBe(0);
     });
 
     it('numbers the events of many writers without gaps, each message before its statuses', async () => {
@@ -250,7 +251,7 @@ describe('MessageWriter', () => {
     });
 
     it('writes a message that is sent once, also when the write is repeated', async () => {
-      await writer.recordContacts(fence, channel, [{ id: '15550001111', name: 'Ada' }]);
+      await writer.recordHistory(fence, channel, { contacts: [{ id: '15550001111', name: 'Ada' }] });
       expect(await writer.recordMessage(fence, channel, own('O1'))).toEqual({ seqs: [1], ids: ['id-O1'] });
       expect(await writer.recordMessage(fence, channel, own('O1'))).toEqual({ seqs: [], ids: [] });
       const [event, ...rest] = await events();

@@ -86,16 +86,6 @@ export class MessageWriter {
     });
   }
 
-  /** Names and states of chats; no events. */
-  async recordChats(fence: Fence, channelId: string, chats: readonly ChatRecord[]): Promise<void> {
-    await this.recordHistory(fence, channelId, { chats });
-  }
-
-  /** Names of contacts; no events. */
-  async recordContacts(fence: Fence, channelId: string, contacts: readonly ContactRecord[]): Promise<void> {
-    await this.recordHistory(fence, channelId, { contacts });
-  }
-
   /** How far own messages got; a `statuses.post` event for every step that is news. */
   async recordStatuses(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<Written> {
     const [first] = reports;
@@ -208,7 +198,7 @@ async function write(
   const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
   const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
   if (messages.length === 0) return { messages: [], events: [] };
-  const names = await touchChats(transaction, messages, live);
+  const { names, made } = await touchChats(transaction, messages, live);
   if (!live) return { messages, events: [] };
   const events = messages.map((message): ChannelEvent => {
     const chatName = names.get(message.chat_id);
@@ -218,7 +208,8 @@ async function write(
       payload: { messages: [{ ...message, ...(chatName && { chat_name: chatName }) }] },
     };
   });
-  return { messages, events: [...events, ...(await applyEarlyReceipts(transaction, clean, messages))] };
+  const newChats = made.map((chat): ChannelEvent => ({ type: 'chats', method: 'post', payload: { chats: [chat] } }));
+  return { messages, events: [...events, ...newChats, ...(await applyEarlyReceipts(transaction, clean, messages))] };
 }
 
 /** The names authors give themselves, from messages they wrote. */

@@ -1,4 +1,4 @@
-import type { Message } from '@dormouse/gateway-contract';
+import type { Chat, Message } from '@dormouse/gateway-contract';
 import type { ChannelTransaction } from './channel-events.js';
 import { contactIdSql, toInsert, toMessage, type MessageRow } from './message-rows.js';
 import type { ContactRecord, MessageRecord } from './records.js';
@@ -74,15 +74,15 @@ SELECT id FROM inserted`;
 /**
  * Makes the chats of new messages, or moves them up: last activity, last message, unread.
  * @param live false for history, which says by itself what is unread
- * @returns the name of each chat that has one
+ * @returns the name of each chat that has one, and the chats that were not there before
  */
 export async function touchChats(
   { connection, channelId }: ChannelTransaction,
   messages: readonly Message[],
   live: boolean,
-): Promise<Map<string, string>> {
+): Promise<{ names: Map<string, string>; made: Chat[] }> {
   const touched = touchedChats(messages);
-  const { rows } = await connection.query<{ id: string; name: string | null }>({
+  const { rows } = await connection.query<{ id: string; name: string | null; made: boolean }>({
     name: 'touch-chats',
     text: TOUCH_CHATS,
     values: [channelId, JSON.stringify(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })))],
@@ -96,12 +96,18 @@ export async function touchChats(
       values: [channelId, JSON.stringify(read)],
     });
   }
-  return new Map(rows.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
+  const names = new Map(rows.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
+  const madeIds = new Set(rows.filter(({ made }) => made).map(({ id }) => id));
+  return { names, made: touched.filter(({ id }) => madeIds.has(id)).map((chat) => newChat(chat, names.get(chat.id))) };
+}
+
+function newChat({ id, type, timestamp, unread }: TouchedChat, name: string | undefined): Chat {
+  return { id, ...(name !== undefined && { name }), type, timestamp, unread, not_spam: true };
 }
 
 interface TouchedChat {
   id: string;
-  type: string;
+  type: Chat['type'];
   timestamp: number;
   unread: number;
   last_message_id: string | null;
@@ -134,8 +140,8 @@ function touchedChats(messages: readonly Message[]): TouchedChat[] {
 }
 
 /** The kind of a chat, by the server part of its id. */
-export function chatType(chatId: string): string {
-  const types: Record<string, string> = {
+export function chatType(chatId: string): Chat['type'] {
+  const types: Record<string, Chat['type']> = {
     's.whatsapp.net': 'contact',
     lid: 'contact',
     'g.us': 'group',
@@ -162,7 +168,7 @@ ON CONFLICT (channel_id, id) DO UPDATE SET
     THEN coalesce(excluded.last_message_id, chats.last_message_id) ELSE chats.last_message_id END,
   timestamp = CASE WHEN excluded.last_message_id IS NULL THEN chats.timestamp
     ELSE greatest(chats.timestamp, excluded.timestamp) END
-RETURNING id, ${chatNameSql('chats')} AS name`;
+RETURNING id, ${chatNameSql('chats')} AS name, xmax = 0 AS made`;
 
 /** Own messages of the channel by the network's ids, locked by the channel's transaction. */
 export async function ownMessages(

@@ -2,7 +2,7 @@
  * The writes of every send, each as a single statement that is its own transaction: a fifth of the round trips of the
  * general way, with the same guarantees. Each holds the fence, then locks the channel's row of `event_sequences`, and
  * reads from that lock all that it writes, as `channel-events.ts` asks. What does not fit (a message that is there
- * already, a receipt of a message that is not known or takes two steps at once) is left to the general way.
+ * already, the first one of a chat, a receipt of a message that is not known or takes two steps at once) is left to the general way.
  */
 import { FENCE_CTE, FencedError, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { MESSAGE_STATUS_CODES, type MessageStatus } from '@dormouse/gateway-contract';
@@ -20,7 +20,7 @@ interface OneStep {
 
 /**
  * Writes a message that is about to be sent through the API, with its first receipt, its chat and its event.
- * @returns the event's number; undefined when nothing was written because the message is there already
+ * @returns the event's number; undefined when nothing was written: the message is there already, or its chat is not
  * @throws {FencedError} when the shard has a newer owner
  */
 export async function writeOwnMessage(
@@ -105,6 +105,7 @@ async function oneStep(
 const OWN_MESSAGE = `
 WITH ${FENCE_CTE}, seq AS (
   INSERT INTO event_sequences (channel_id, last_seq) SELECT $3, 1 FROM fence
+  WHERE EXISTS (SELECT FROM chats WHERE channel_id = $3 AND id = $5)
   ON CONFLICT (channel_id) DO UPDATE SET last_seq = event_sequences.last_seq + 1
   RETURNING last_seq
 ), message AS (

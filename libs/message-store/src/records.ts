@@ -38,6 +38,8 @@ export interface ChatRecord {
   /** Epoch seconds of the last activity; never moves backwards. */
   timestamp?: number;
   unread?: number;
+  /** Marked as unread by hand: at least one message counts as unread. */
+  markedUnread?: boolean;
   pinned?: boolean;
   archived?: boolean;
   /** Epoch milliseconds; 0 = not muted. */
@@ -54,4 +56,15 @@ export interface ContactRecord {
   pushName?: string;
   /** User part of the contact's LID. */
   lid?: string;
+  business?: boolean;
+  about?: string;
+  /** Addresses of the small and of the whole picture; '' once there is none. */
+  picture?: string;
+  pictureFull?: string;
+}
+
+/** One person: the user part of a LID and the digits of the number it belongs to. */
+export interface PersonPair {
+  lid: string;
+  phone: string;
 }

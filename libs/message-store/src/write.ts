@@ -6,7 +6,8 @@ export {
   type MemberRecord,
   type StoredGroup,
 } from './group-record.js';
+export { ChatWriter, type KeyedMoment } from './chat-writer.js';
 export { GroupWriter, type GroupsWritten, type RecordGroupsOptions } from './group-writer.js';
 export { MessageWriter, type MessageChange, type MessagesWritten, type Written } from './message-writer.js';
-export type { ChatRecord, ContactRecord, MessageRecord, NetworkKey, StoredMessage } from './records.js';
+export type { ChatRecord, ContactRecord, MessageRecord, NetworkKey, PersonPair, StoredMessage } from './records.js';
 export type { StatusReport, ReceiptStatus } from './status-ladder.js';

@@ -1,0 +1,206 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { listMessagesQuery } from '@dormouse/gateway-contract';
+import { ChatWriter } from './chat-writer.js';
+import { ADA, GROUP, incoming, own } from './example-records.js';
+import { MessageReader } from './message-reader.js';
+import { MessageWriter } from './message-writer.js';
+
+const ALL = listMessagesQuery.parse({ normal_types: 'false' });
+const NORMAL = listMessagesQuery.parse({});
+const PAGE = { count: 100, offset: 0 };
+const LID_CHAT = '900000000001@lid';
+const PAIR = { lid: '900000000001', phone: '15550001111' };
+
+describe('ChatWriter', () => {
+  let database: RegionalDatabase;
+  let messages: MessageWriter;
+  let chats: ChatWriter;
+  let reader: MessageReader;
+  let channel: string;
+  const shard = randomInt(1_000_000, 2_000_000_000);
+  const fence: Fence = { shard, epoch: 5n };
+  const told = async (afterSeq = 0) =>
+    (await reader.events(channel, afterSeq, 1_000)).map(({ type, method, payload }) => ({
+      kind: `${type}.${method}`,
+      payload,
+    }));
+  const lastSeq = async () => (await reader.events(channel, 0, 1_000)).at(-1)?.seq ?? 0;
+
+  beforeAll(async () => {
+    database = openRegionalDatabase({
+      url: process.env.TEST_REGIONAL_DATABASE_URL ?? '',
+      applicationName: 'chat-writer-spec',
+    });
+    await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 5)', [shard]);
+    messages = new MessageWriter({ database });
+    chats = new ChatWriter({ database });
+    reader = new MessageReader({ database, now: () => 1_790_000_000_000 });
+  });
+  afterAll(() => database.close());
+  beforeEach(() => {
+    channel = `CH-${randomBytes(6).toString('hex')}`;
+  });
+
+  describe('chats', () => {
+    it('tells a new chat whole, and a message of an unknown chat makes one', async () => {
+      await chats.recordChats(fence, channel, [{ id: GROUP, name: 'Example Group', timestamp: 50 }]);
+      await messages.recordMessage(fence, channel, incoming('A1'));
+      await messages.recordMessage(fence, channel, own('O1', { chat_id: '15550002222@s.whatsapp.net' }));
+      const events = await told();
+      expect(events.map(({ kind }) => kind)).toEqual([
+        'chats.post',
+        'messages.post',
+        'chats.post',
+        'messages.post',
+        'chats.post',
+      ]);
+      expect(events[0]?.payload).toMatchObject({ chats: [{ id: GROUP, type: 'group', name: 'Example Group' }] });
+      expect(events[2]?.payload).toMatchObject({ chats: [{ id: ADA, type: 'contact', unread: 1, not_spam: true }] });
+      expect(events[4]?.payload).toMatchObject({ chats: [{ id: '15550002222@s.whatsapp.net', unread: 0 }] });
+    });
+
+    it('tells a change with what was before, and nothing where nothing changed', async () => {
+      await messages.recordMessage(fence, channel, incoming('A1'));
+      const seq = await lastSeq();
+      await chats.recordChats(fence, channel, [{ id: ADA, archived: true, muteUntilMs: 1_800_000_000_000 }]);
+      expect(await chats.recordChats(fence, channel, [{ id: ADA, archived: true }])).toEqual({ seqs: [] });
+      expect(await told(seq)).toMatchObject([
+        {
+          kind: 'chats.patch',
+          payload: {
+            chats_updates: [
+              {
+                before_update: { id: ADA, archive: false, name: 'Ada Example' },
+                after_update: { id: ADA, archive: true, mute: true, mute_until: 1_800_000_000_000 },
+                changes: ['mute', 'mute_until', 'archive'],
+              },
+            ],
+          },
+        },
+      ]);
+    });
+
+    it('counts a chat that was marked as unread as one with something unread', async () => {
+      await messages.recordMessage(fence, channel, incoming('A1'));
+      await chats.recordChats(fence, channel, [{ id: ADA, markedUnread: true }]);
+      expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1 });
+      await chats.recordChats(fence, channel, [{ id: ADA, unread: 0 }]);
+      await chats.recordChats(fence, channel, [{ id: ADA, markedUnread: true }]);
+      expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1 });
+    });
+
+    it('removes a chat with its messages, tells it once, and leaves the others', async () => {
+      await messages.recordMessages(fence, channel, [incoming('A1'), incoming('G1', { chat_id: GROUP })]);
+      await messages.recordMessage(fence, channel, own('O1'));
+      const seq = await lastSeq();
+      await chats.deleteChat(fence, channel, ADA);
+      await chats.deleteChat(fence, channel, ADA);
+      expect(await told(seq)).toEqual([{ kind: 'chats.delete', payload: { chats_removed: [ADA] } }]);
+      expect(await reader.chat(channel, ADA)).toBeUndefined();
+      expect(await reader.listChatMessages(channel, ADA, ALL)).toBeUndefined();
+      expect(await reader.listMessages(channel, ALL)).toMatchObject({ total: 1, messages: [{ id: 'id-G1' }] });
+      expect((await reader.listChats(channel, PAGE)).total).toBe(1);
+    });
+
+    it('refuses an owner that has been replaced', async () => {
+      const old = { shard, epoch: 4n };
+      await expect(chats.recordChats(old, channel, [{ id: ADA }])).rejects.toBeInstanceOf(FencedError);
+      await expect(chats.deleteChat(old, channel, ADA)).rejects.toBeInstanceOf(FencedError);
+      await expect(chats.mergePeople(old, channel, [PAIR])).rejects.toBeInstanceOf(FencedError);
+    });
+  });
+
+  describe('counts', () => {
+    it('keeps the totals of lists without counting rows', async () => {
+      await messages.recordMessages(fence, channel, [
+        incoming('A1'),
+        incoming('A2', { type: 'system', text: undefined, system: { body: 'x' } }),
+        incoming('G1', { chat_id: GROUP }),
+      ]);
+      await messages.recordMessage(fence, channel, incoming('A1'));
+      await messages.recordHistory(fence, channel, { messages: [incoming('H1'), incoming('A1')] });
+      expect((await reader.listMessages(channel, ALL)).total).toBe(4);
+      expect((await reader.listMessages(channel, NORMAL)).total).toBe(3);
+      expect((await reader.listChatMessages(channel, ADA, ALL))?.total).toBe(3);
+      expect((await reader.listChatMessages(channel, ADA, NORMAL))?.total).toBe(2);
+      expect((await reader.listChats(channel, PAGE)).total).toBe(2);
+      expect((await reader.listContacts(channel, PAGE)).total).toBe(1);
+    });
+  });
+
+  describe('contacts', () => {
+    it('tells a new contact, then only what changed', async () => {
+      await chats.recordContacts(fence, channel, [{ id: '15550001111', pushName: 'Ada' }]);
+      await chats.recordContacts(fence, channel, [{ id: '15550001111', pushName: 'Ada' }]);
+      await chats.recordContacts(fence, channel, [{ id: '15550001111', name: 'Ada Example' }]);
+      await chats.recordContacts(fence, channel, [{ id: '15550001111', picture: 'https://media.example.com/a.jpg' }]);
+      const events = await told();
+      expect(events.map(({ kind }) => kind)).toEqual([
+        'contacts.post',
+        'contacts.post',
+        'contacts.patch',
+        'contacts.patch',
+      ]);
+      expect(events[2]?.payload).toMatchObject({
+        contacts_updates: [{ before_update: { name: 'Ada' }, after_update: { name: 'Ada Example', saved: true } }],
+      });
+      expect(await reader.contact(channel, '15550001111')).toEqual({
+        id: '15550001111',
+        name: 'Ada Example',
+        pushname: 'Ada',
+        profile_pic: 'https://media.example.com/a.jpg',
+        saved: true,
+      });
+    });
+
+    it('lists contacts by id, in pages', async () => {
+      const contacts = ['3', '1', '2'].map((digit) => ({ id: `1555000000${digit}`, pushName: digit }));
+      await messages.recordHistory(fence, channel, { contacts });
+      expect(await reader.listContacts(channel, { count: 2, offset: 1 })).toMatchObject({
+        contacts: [{ id: '15550000002' }, { id: '15550000003' }],
+        count: 2,
+        total: 3,
+        offset: 1,
+      });
+    });
+  });
+
+  describe('people', () => {
+    it('makes one chat of two when the number behind a LID becomes known', async () => {
+      const byLid = incoming('L1', { chat_id: LID_CHAT, from: LID_CHAT, timestamp: 200 });
+      await messages.recordMessages(fence, channel, [incoming('A1', { from_name: undefined }), byLid]);
+      await messages.recordMessage(fence, channel, incoming('G1', { chat_id: GROUP, from: LID_CHAT }));
+      const seq = await lastSeq();
+      await chats.mergePeople(fence, channel, [PAIR]);
+      expect(await chats.mergePeople(fence, channel, [PAIR])).toEqual({ seqs: [] });
+      expect(await told(seq)).toMatchObject([
+        {
+          kind: 'chats.patch',
+          payload: { chats_updates: [{ before_update: { id: LID_CHAT }, after_update: { id: ADA }, changes: ['id'] }] },
+        },
+      ]);
+      const chat = await reader.chat(channel, ADA);
+      expect(chat).toMatchObject({ unread: 2, timestamp: 200, name: 'Ada Example', last_message: { id: 'id-L1' } });
+      expect(await reader.chat(channel, LID_CHAT)).toEqual(chat);
+      expect(await reader.listChatMessages(channel, LID_CHAT, ALL)).toMatchObject({
+        total: 2,
+        messages: [{ id: 'id-L1', chat_id: ADA, from: '15550001111' }, { id: 'id-A1' }],
+      });
+      expect(await reader.message(channel, 'id-G1')).toMatchObject({ from: '15550001111' });
+      expect((await reader.contact(channel, LID_CHAT))?.id).toBe('15550001111');
+      expect((await reader.listChats(channel, PAGE)).chats.map(({ id }) => id)).toEqual([ADA, GROUP]);
+      expect((await reader.listContacts(channel, PAGE)).total).toBe(1);
+    });
+
+    it('knows which LIDs a customer was shown', async () => {
+      await messages.recordMessage(
+        fence,
+        channel,
+        incoming('G1', { chat_id: GROUP, from: LID_CHAT, from_name: undefined }),
+      );
+      expect(await reader.hasShown(channel, LID_CHAT)).toBe(true);
+      expect(await reader.hasShown(channel, '900000000002@lid')).toBe(false);
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import type { Fence, RegionalDatabase } from '@dormouse/database';
+import type { ChannelEvent } from '@dormouse/gateway-contract';
+import { channelTransaction, type ChannelTransaction } from './channel-events.js';
+import { chatEvents, chatsById, contactEvents, contactsById, writeChats, writeContacts } from './chat-writes.js';
+import type { KeyedMessageRow } from './message-rows.js';
+import type { Written } from './message-writer.js';
+import { mergePerson } from './person-merge.js';
+import type { ChatRecord, ContactRecord, PersonPair } from './records.js';
+import { storable } from './storable-text.js';
+
+/** How the network names a message, and when it was said (epoch seconds). */
+export interface KeyedMoment {
+  id: string;
+  remote: string;
+  participant?: string;
+  fromMe: boolean;
+  timestamp: number;
+}
+
+/** So many messages are deleted in one transaction; the channel's other writes pass between two. */
+const DELETED_AT_ONCE = 2_000;
+
+/**
+ * Writes what becomes known of a channel's chats and contacts. Every method is fenced and tells what it changed, like
+ * those of `MessageWriter`; a method that finds nothing new writes and tells nothing.
+ */
+export class ChatWriter {
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+
+  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+    this.database = database;
+  }
+
+  /** Names and states of chats: `chats.post` for a new one, `chats.patch` for a change. */
+  async recordChats(fence: Fence, channelId: string, chats: readonly ChatRecord[]): Promise<Written> {
+    if (chats.length === 0) return { seqs: [] };
+    const clean = storable(chats);
+    const ids = [...new Set(clean.map(({ id }) => id))];
+    return this.changing(fence, channelId, async (transaction) => {
+      const before = await chatsById(transaction, ids);
+      await writeChats(transaction, clean);
+      return chatEvents(before, await chatsById(transaction, ids));
+    });
+  }
+
+  /**
+   * Names and more of contacts: `contacts.post` for a new or renamed one, `contacts.patch` for a change. Names come with
+   * every message, so it is looked up first whether there is anything to write.
+   */
+  async recordContacts(fence: Fence, channelId: string, contacts: readonly ContactRecord[]): Promise<Written> {
+    const clean = storable(contacts);
+    const news = await this.newsIn(channelId, clean);
+    if (news.length === 0) return { seqs: [] };
+    const ids = [...new Set(news.map(({ id }) => id))];
+    return this.changing(fence, channelId, async (transaction) => {
+      const before = await contactsById(transaction, ids);
+      await writeContacts(transaction, news);
+      return contactEvents(before, await contactsById(transaction, ids));
+    });
+  }
+
+  /**
+   * LIDs whose numbers became known. What was stored under the LID moves to the number: messages, chat, contact. The
+   * contact remembers the LID, so that it still leads there. A chat that moved is told as `chats.patch`.
+   */
+  async mergePeople(fence: Fence, channelId: string, pairs: readonly PersonPair[]): Promise<Written> {
+    const seqs: number[] = [];
+    for (const pair of await this.strangersIn(channelId, pairs)) {
+      const written = await this.changing(fence, channelId, (transaction) => mergePerson(transaction, pair));
+      seqs.push(...written.seqs);
+    }
+    return { seqs };
+  }
+
+  /** Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. */
+  async deleteChat(fence: Fence, channelId: string, chatId: string): Promise<Written> {
+    for (let more = true; more;) {
+      await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
+        const { rowCount } = await connection.query({
+          name: 'delete-messages-of-chat',
+          text: DELETE_MESSAGES,
+          values: [channelId, chatId, DELETED_AT_ONCE],
+        });
+        more = rowCount === DELETED_AT_ONCE;
+      });
+    }
+    return this.changing(fence, channelId, async ({ connection }) => {
+      const { rowCount } = await connection.query({
+        name: 'delete-chat',
+        text: 'DELETE FROM chats WHERE channel_id = $1 AND id = $2',
+        values: [channelId, chatId],
+      });
+      return rowCount === 0 ? [] : [{ type: 'chats', method: 'delete', payload: { chats_removed: [chatId] } }];
+    });
+  }
+
+  /**
+   * A new device is about to be told by the phone how its chats stand; what an earlier device was told may be over.
+   * Nothing is told: what is still so comes in a moment.
+   */
+  async forgetChatStates(fence: Fence, channelId: string): Promise<void> {
+    await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
+      await connection.query({
+        name: 'forget-chat-states',
+        text: `UPDATE chats SET pinned = false, archived = false, mute_until_ms = 0
+               WHERE channel_id = $1 AND (pinned OR archived OR mute_until_ms <> 0)`,
+        values: [channelId],
+      });
+    });
+  }
+
+  /** The newest messages of a chat; of others only, or whoever's. */
+  async lastMoments(
+    channelId: string,
+    chatId: string,
+    { count, fromOthers }: { count: number; fromOthers: boolean },
+  ): Promise<KeyedMoment[]> {
+    const { rows } = await this.database.pool.query<KeyedMessageRow>({
+      name: `last-moments-${fromOthers ? 'others' : 'all'}`,
+      text: `SELECT key_id, key_remote, key_participant, from_me, timestamp FROM messages
+             WHERE channel_id = $1 AND chat_id = $2 AND type NOT IN ('action', 'system')
+               ${fromOthers ? 'AND NOT from_me' : ''}
+             ORDER BY timestamp DESC, id DESC LIMIT $3`,
+      values: [channelId, chatId, count],
+    });
+    return rows.map((row) => ({
+      id: row.key_id,
+      remote: row.key_remote,
+      ...(row.key_participant !== null && { participant: row.key_participant }),
+      fromMe: row.from_me,
+      timestamp: Number(row.timestamp),
+    }));
+  }
+
+  private changing(
+    fence: Fence,
+    channelId: string,
+    change: (transaction: ChannelTransaction) => Promise<ChannelEvent[]>,
+  ): Promise<Written> {
+    return channelTransaction(this.database, fence, channelId, async (transaction) => ({
+      seqs: await transaction.append(await change(transaction)),
+    }));
+  }
+
+  private async newsIn(channelId: string, contacts: readonly ContactRecord[]): Promise<ContactRecord[]> {
+    const { rows } = await this.database.pool.query<{ at: string }>({
+      name: 'news-of-contacts',
+      text: NEWS_OF_CONTACTS,
+      values: [channelId, JSON.stringify(contacts)],
+    });
+    const news = new Set(rows.map(({ at }) => Number(at)));
+    return contacts.filter((_contact, index) => news.has(index + 1));
+  }
+
+  private async strangersIn(channelId: string, pairs: readonly PersonPair[]): Promise<PersonPair[]> {
+    if (pairs.length === 0) return [];
+    const { rows } = await this.database.pool.query<PersonPair>({
+      name: 'strangers',
+      text: `SELECT DISTINCT p.lid, p.phone FROM jsonb_to_recordset($2::jsonb) AS p(lid text, phone text)
+             WHERE EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = p.lid || '@lid')
+               OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.lid || '@lid')
+               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = p.lid || '@lid')
+               OR NOT EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.phone AND lid = p.lid)`,
+      values: [channelId, JSON.stringify(pairs)],
+    });
+    return rows;
+  }
+}
+
+const DELETE_MESSAGES = `
+WITH doomed AS (
+  SELECT id, key_id FROM messages WHERE channel_id = $1 AND chat_id = $2 LIMIT $3
+), receipts_gone AS (
+  DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
+)
+DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id`;
+
+const NEWS_OF_CONTACTS = `
+SELECT c.at FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS e(fields, at)
+CROSS JOIN LATERAL (SELECT e.at, r.* FROM jsonb_to_record(e.fields) AS r(id text, name text, "pushName" text, lid text,
+  business boolean, about text, picture text, "pictureFull" text)) c
+LEFT JOIN contacts known ON known.channel_id = $1 AND known.id = c.id
+WHERE known.id IS NULL
+  OR c.name IS DISTINCT FROM known.name AND c.name IS NOT NULL
+  OR c."pushName" IS DISTINCT FROM known.push_name AND c."pushName" IS NOT NULL
+  OR c.lid IS DISTINCT FROM known.lid AND c.lid IS NOT NULL
+  OR c.business AND NOT known.business
+  OR c.about IS DISTINCT FROM known.about AND c.about IS NOT NULL
+  OR c.picture IS DISTINCT FROM known.picture AND c.picture IS NOT NULL
+  OR c."pictureFull" IS DISTINCT FROM known.picture_full AND c."pictureFull" IS NOT NULL`;

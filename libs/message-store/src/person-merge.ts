@@ -1,0 +1,74 @@
+/**
+ * One person is one chat and one contact, whichever of LID and number the network used. While a LID's number is unknown,
+ * they are stored under `<digits>@lid`; here they move to the number, in the channel's transaction.
+ */
+import type { ChannelEvent } from '@dormouse/gateway-contract';
+import type { ChannelTransaction } from './channel-events.js';
+import { chatsById } from './chat-writes.js';
+import type { PersonPair } from './records.js';
+
+/** @returns what is to be told: the chat that moved, if there was one */
+export async function mergePerson(transaction: ChannelTransaction, pair: PersonPair): Promise<ChannelEvent[]> {
+  const { connection, channelId } = transaction;
+  const lidId = `${pair.lid}@lid`;
+  const chatId = `${pair.phone}@s.whatsapp.net`;
+  const run = (name: string, text: string, ...values: string[]) =>
+    connection.query({ name, text, values: [channelId, ...values] });
+  await run('merge-contact', MERGE_CONTACT, lidId, pair.phone, pair.lid);
+  await run('merge-authors', MERGE_AUTHORS, lidId, pair.phone);
+  const chats = await chatsById(transaction, [lidId, chatId]);
+  const before = chats.get(lidId);
+  if (!before) return [];
+  await run('merge-messages', 'UPDATE messages SET chat_id = $3 WHERE channel_id = $1 AND chat_id = $2', lidId, chatId);
+  await run('merge-counts', MERGE_COUNTS, lidId, chatId);
+  await run('merge-chat', MERGE_CHAT, lidId, chatId);
+  await run('merge-chat-gone', 'DELETE FROM chats WHERE channel_id = $1 AND id = $2', lidId);
+  const after = (await chatsById(transaction, [chatId])).get(chatId);
+  if (!after) return [];
+  const changes = ['id'];
+  return [
+    {
+      type: 'chats',
+      method: 'patch',
+      payload: { chats_updates: [{ before_update: before, after_update: after, changes }] },
+    },
+  ];
+}
+
+const MERGE_CONTACT = `
+WITH stranger AS (DELETE FROM contacts WHERE channel_id = $1 AND id = $2 RETURNING *)
+INSERT INTO contacts AS known (channel_id, id, name, push_name, lid, business, about, picture, picture_full)
+SELECT $1, $3, s.name, s.push_name, $4, coalesce(s.business, false), s.about, s.picture, s.picture_full
+FROM (VALUES (1)) AS once LEFT JOIN stranger s ON true
+ON CONFLICT (channel_id, id) DO UPDATE SET
+  name = coalesce(known.name, excluded.name),
+  push_name = coalesce(known.push_name, excluded.push_name),
+  lid = excluded.lid,
+  business = known.business OR excluded.business,
+  about = coalesce(known.about, excluded.about),
+  picture = coalesce(known.picture, excluded.picture),
+  picture_full = coalesce(known.picture_full, excluded.picture_full)`;
+
+const MERGE_AUTHORS = 'UPDATE messages SET author = $3 WHERE channel_id = $1 AND author = $2';
+
+const MERGE_COUNTS = `
+WITH moved AS (DELETE FROM row_counts WHERE channel_id = $1 AND kind = 'messages' AND chat_id = $2 RETURNING *)
+INSERT INTO row_counts AS known (channel_id, kind, chat_id, rows, system_rows)
+SELECT $1, 'messages', $3, rows, system_rows FROM moved
+ON CONFLICT (channel_id, kind, chat_id) DO UPDATE SET
+  rows = known.rows + excluded.rows, system_rows = known.system_rows + excluded.system_rows`;
+
+const MERGE_CHAT = `
+INSERT INTO chats AS known (channel_id, id, type, name, timestamp, unread, pinned, archived, mute_until_ms,
+  last_message_id)
+SELECT channel_id, $3, type, name, timestamp, unread, pinned, archived, mute_until_ms, last_message_id
+FROM chats WHERE channel_id = $1 AND id = $2
+ON CONFLICT (channel_id, id) DO UPDATE SET
+  name = coalesce(known.name, excluded.name),
+  unread = known.unread + excluded.unread,
+  pinned = known.pinned OR excluded.pinned,
+  archived = known.archived AND excluded.archived,
+  mute_until_ms = greatest(known.mute_until_ms, excluded.mute_until_ms),
+  last_message_id = CASE WHEN excluded.timestamp >= known.timestamp
+    THEN coalesce(excluded.last_message_id, known.last_message_id) ELSE known.last_message_id END,
+  timestamp = greatest(known.timestamp, excluded.timestamp)`;
