@@ -7,7 +7,10 @@ import { toNumber } from './present.js';
 const FOREVER_MS = 253_402_300_799_000;
 
 /** The chat id of what the network calls a chat. */
-function chatIdOf(chat: { id?: string | null; pnJid?: string | null; lidJid?: string | null }, numbers: KnownNumbers) {
+export function chatIdOf(
+  chat: { id?: string | null; pnJid?: string | null; lidJid?: string | null },
+  numbers: KnownNumbers,
+): string | undefined {
   const isPerson = readJid(chat.id)?.server !== 'g.us';
   return isPerson ? personChatId([chat.id, chat.pnJid, chat.lidJid], numbers) : chatIdOfKey({ remoteJid: chat.id });
 }
@@ -23,13 +26,14 @@ export function chatFromHistory(chat: Chat, numbers: KnownNumbers): ChatRecord |
     ...(name && { name }),
     ...(timestamp !== undefined && { timestamp }),
     ...(typeof chat.unreadCount === 'number' && chat.unreadCount >= 0 && { unread: chat.unreadCount }),
+    ...(chat.unreadCount === -1 && { markedUnread: true }),
     ...states(chat),
   };
 }
 
 /**
  * What an update of the phone says of a chat. Counts of unread messages in it are steps, which the messages themselves
- * make; only "all read" is a state.
+ * make; only "all read" and "marked as unread" are states.
  * @returns undefined when nothing of what is kept changed
  */
 export function chatFromUpdate(update: ChatUpdate, numbers: KnownNumbers): ChatRecord | undefined {
@@ -39,6 +43,7 @@ export function chatFromUpdate(update: ChatUpdate, numbers: KnownNumbers): ChatR
     id,
     ...(update.name && { name: update.name }),
     ...(update.unreadCount === 0 && { unread: 0 }),
+    ...(update.unreadCount === -1 && { markedUnread: true }),
     ...states(update),
   };
   return Object.keys(record).length > 1 ? record : undefined;

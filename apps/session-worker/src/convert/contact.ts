@@ -16,6 +16,7 @@ export function contactFromNetwork(contact: Partial<Contact>, numbers: KnownNumb
     id,
     ...(contact.name && { name: contact.name }),
     ...(pushName && { pushName }),
+    ...(contact.verifiedName && { business: true }),
     ...(lid !== undefined && { lid }),
   };
   return Object.keys(record).length > 1 ? record : undefined;

@@ -1,4 +1,4 @@
-import { readJid } from '../convert/jid.js';
+import { readJid, type KnownNumbers } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
 import { numbersOfLids } from '../sessions/lid-numbers.js';
 import type { OpenSession } from '../sessions/open-session.js';
@@ -9,11 +9,17 @@ const MAX_DEPTH = 10;
 /**
  * Finds out who the people in something heard are: the numbers of the LIDs in it, from the pairs it carries itself and
  * from what the device has learnt.
+ * @param known numbers that were told beside it, by the user part of their LIDs
  */
-export async function peopleIn(session: OpenSession, heard: unknown): Promise<People> {
+export async function peopleIn(session: OpenSession, heard: unknown, known: KnownNumbers = new Map()): Promise<People> {
   const lids = new Set<string>();
   const pairs = new Map<string, string>();
   collect(heard, lids, pairs, 0);
+  for (const lid of lids) {
+    const user = readJid(lid)?.user ?? '';
+    const number = known.get(user);
+    if (number !== undefined && !pairs.has(user)) pairs.set(user, number);
+  }
   const unknown = [...lids].filter((lid) => !pairs.has(readJid(lid)?.user ?? ''));
   const learnt = await numbersOfLids(session.socket, unknown);
   return { own: session.identity, numbers: new Map([...learnt, ...pairs]) };

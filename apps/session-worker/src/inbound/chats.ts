@@ -1,0 +1,42 @@
+/** States of chats as the phone shares them with its devices: archived, pinned, muted, read, deleted. */
+import type { ChatRecord } from '@dormouse/message-store/write';
+import type { BaileysEventMap, ChatUpdate } from '@whiskeysockets/baileys';
+import { chatFromUpdate, chatIdOf } from '../convert/chat.js';
+import { convertEach, storeAndTell, type Hearing } from './hearing.js';
+import { peopleIn } from './people-in.js';
+
+export async function hearChats(hearing: Hearing, chats: readonly ChatUpdate[]): Promise<void> {
+  const ids = chats.map(({ id }) => id);
+  const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, ids));
+  await storeChats(
+    hearing,
+    convertEach(hearing, chats, (chat) => chatFromUpdate(chat, numbers)),
+  );
+}
+
+/** Chats that were deleted on the phone. */
+export async function hearChatsGone(hearing: Hearing, ids: readonly string[]): Promise<void> {
+  const { session, chats } = hearing;
+  const { numbers } = await hearing.ear.store(() => peopleIn(session, ids));
+  for (const id of ids) {
+    const chatId = chatIdOf({ id }, numbers);
+    if (chatId === undefined) continue;
+    await storeAndTell(hearing, () => chats.deleteChat(session.fence, session.channelId, chatId));
+  }
+}
+
+/** The phone tells a new device all that it knows; what an earlier one was told of its chats may be over. */
+export async function hearNewDevice(
+  { session, ear, chats }: Hearing,
+  { isNewLogin }: BaileysEventMap['connection.update'],
+): Promise<void> {
+  if (isNewLogin) await ear.store(() => chats.forgetChatStates(session.fence, session.channelId));
+}
+
+export async function storeChats(hearing: Hearing, records: readonly ChatRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  const { session, ear, writer, chats, settled } = hearing;
+  const { fence, channelId } = session;
+  if (settled) await storeAndTell(hearing, () => chats.recordChats(fence, channelId, records));
+  else await ear.store(() => writer.recordHistory(fence, channelId, { chats: records }));
+}

@@ -1,0 +1,46 @@
+/** Who people are: their names, and which LID and which number are the same person. */
+import type { ContactRecord, PersonPair } from '@dormouse/message-store/write';
+import type { Contact, LIDMapping } from '@whiskeysockets/baileys';
+import { contactFromNetwork } from '../convert/contact.js';
+import { personContactId, readJid } from '../convert/jid.js';
+import { convertEach, storeAndTell, type Hearing } from './hearing.js';
+import { peopleIn } from './people-in.js';
+
+/** More than this at once is an address book: stored in pieces, so that others write in between. */
+const BATCH = 200;
+
+export async function hearContacts(hearing: Hearing, contacts: readonly Partial<Contact>[]): Promise<void> {
+  for (let at = 0; at < contacts.length; at += BATCH) {
+    const some = contacts.slice(at, at + BATCH);
+    const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, some));
+    const records = convertEach(hearing, some, (contact) => contactFromNetwork(contact, numbers));
+    await storeContacts(hearing, records);
+    await mergePeople(hearing, pairsIn(records));
+  }
+}
+
+/** A LID's number became known. */
+export async function hearLidNumber(hearing: Hearing, { lid, pn }: LIDMapping): Promise<void> {
+  const phone = personContactId([pn]);
+  const user = readJid(lid)?.user;
+  if (phone !== undefined && user !== undefined) await mergePeople(hearing, [{ lid: user, phone }]);
+}
+
+/** What was stored under these LIDs is the numbers' from now on. */
+export async function mergePeople(hearing: Hearing, pairs: readonly PersonPair[]): Promise<void> {
+  if (pairs.length === 0) return;
+  const { fence, channelId } = hearing.session;
+  await storeAndTell(hearing, () => hearing.chats.mergePeople(fence, channelId, pairs));
+}
+
+function pairsIn(records: readonly ContactRecord[]): PersonPair[] {
+  return records.flatMap(({ id, lid }) => (lid === undefined || id.includes('@') ? [] : [{ lid, phone: id }]));
+}
+
+async function storeContacts(hearing: Hearing, records: readonly ContactRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  const { session, ear, writer, chats, settled } = hearing;
+  const { fence, channelId } = session;
+  if (settled) await storeAndTell(hearing, () => chats.recordContacts(fence, channelId, records));
+  else await ear.store(() => writer.recordHistory(fence, channelId, { contacts: records }));
+}
