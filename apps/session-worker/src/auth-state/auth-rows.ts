@@ -81,6 +81,16 @@ export class AuthRows {
     return new Map(rows.map(({ id, sealed }) => [id, sealed]));
   }
 
+  /** All sealed values of a type, by id. */
+  async readAllKeys(channelId: string, type: string): Promise<Map<string, Buffer>> {
+    const { rows } = await this.pool.query<{ id: string; sealed: Buffer }>({
+      name: 'read-all-auth-keys',
+      text: 'SELECT id, sealed FROM auth_keys WHERE channel_id = $1 AND type = $2',
+      values: [channelId, type],
+    });
+    return new Map(rows.map(({ id, sealed }) => [id, sealed]));
+  }
+
   async writeCreds(fence: Fence, channelId: string, sealed: Buffer): Promise<void> {
     await this.write(fence, 'write-creds', WRITE_CREDS, [channelId, sealed]);
   }

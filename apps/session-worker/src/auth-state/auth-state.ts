@@ -29,6 +29,9 @@ import { open, seal } from './sealing.js';
 const LAST_WRITES_PAUSE_MS = 50;
 const LAST_WRITES_WITHIN_MS = 2_000;
 
+/** The type of keys under which decrypted messages wait until they are stored (inbound-journal.ts). */
+export const JOURNAL = 'inbound-journal';
+
 /** Under which ownership the state is used. */
 export interface Ownership {
   readonly fence: Fence;
@@ -99,6 +102,16 @@ export class AuthState implements AuthenticationState {
       get: (type, ids) => this.getKeys(type, ids),
       set: (data) => this.setKeys(data),
     };
+  }
+
+  /** All values of a type, by id. */
+  async readAll(type: string): Promise<Map<string, unknown>> {
+    const rows = await this.rows.readAllKeys(this.channelId, type);
+    const values = [...rows].map(([id, sealed]): [string, unknown] => [
+      id,
+      parse(open(this.dataKey, keyPlace(this.channelId, type, id), sealed)),
+    ]);
+    return new Map(values);
   }
 
   /** Writes the credentials as a whole. Resolves when what they hold now is durable. */

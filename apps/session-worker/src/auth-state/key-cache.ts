@@ -9,8 +9,8 @@
 const MAX_ENTRIES = 64;
 /** Larger values (app state) are rare and would make a session heavy. */
 const MAX_BYTES = 8_192;
-/** Used once each, hundreds at a time. */
-const NEVER_REMEMBERED = new Set(['pre-key']);
+/** Used once each, many at a time: pre-keys, and decrypted messages that wait to be stored. */
+const NEVER_REMEMBERED = new Set(['pre-key', 'inbound-journal']);
 
 /** A stored value, or null for a key that is not stored. */
 export type KeyValue = Buffer | null;
