@@ -17,6 +17,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -52,6 +53,8 @@ interface Account {
   gid?: number;
 }
 
+/** For the data of folders that PostgreSQL's account cannot enter; kept when the machine starts anew. */
+const ELSEWHERE = '/var/tmp/dormouse-postgres';
 const START_ATTEMPTS = 3;
 const START_TIMEOUT_MS = 30_000;
 
@@ -129,9 +132,24 @@ function reachableData(dir: string, account: Account): string {
     return wanted;
   }
   const name = createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 16);
-  const parent = '/var/tmp/dormouse-postgres';
-  mkdirSync(parent, { recursive: true, mode: 0o755 });
-  return join(parent, name);
+  mkdirSync(ELSEWHERE, { recursive: true, mode: 0o755 });
+  sweepElsewhere();
+  writeFileSync(join(ELSEWHERE, `${name}.origin`), resolve(dir));
+  return join(ELSEWHERE, name);
+}
+
+/** Deletes data whose own folder has been deleted: whoever deleted that does not know of this place. */
+function sweepElsewhere(): void {
+  for (const file of readdirSync(ELSEWHERE).filter((name) => name.endsWith('.origin'))) {
+    const origin = join(ELSEWHERE, file);
+    try {
+      if (existsSync(readFileSync(origin, 'utf8'))) continue;
+      rmSync(origin.slice(0, -'.origin'.length), { recursive: true, force: true });
+      rmSync(origin, { force: true });
+    } catch {
+      // another launcher sweeps it
+    }
+  }
 }
 
 /** Where a server's data lies for a folder given to `startPostgres`: for those who delete it. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,17 @@ describe('PostgreSQL of our own', () => {
     },
     60_000,
   );
+
+  it('leaves no data behind once its folder was deleted', async () => {
+    chmodSync(dir, 0o700);
+    const server = await startServer();
+    const data = postgresDataFolder(join(dir, 'postgres'));
+    await server.stop();
+    expect(existsSync(data)).toBe(true);
+    rmSync(join(dir, 'postgres'), { recursive: true });
+    postgresDataFolder(dir); // whoever looks for a place next cleans up
+    expect(existsSync(data)).toBe(false);
+  }, 60_000);
 
   it('takes another port if the wanted one is in use', async () => {
     const other = createServer();
