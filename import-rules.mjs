@@ -92,8 +92,9 @@ export const PROJECTS = {
       media: [],
       'auth-state': ['shards'],
       sessions: ['shards', 'auth-state', 'signatures'],
-      commands: ['sessions', 'convert', 'media'],
-      inbound: ['sessions', 'convert', 'media'],
+      groups: ['sessions', 'convert'],
+      commands: ['sessions', 'convert', 'media', 'groups'],
+      inbound: ['sessions', 'convert', 'media', 'groups'],
     },
   },
   'apps/webhook-dispatcher': {

@@ -1,12 +1,14 @@
 import type { ChannelDirectory as Directory } from '@dormouse/channel-directory';
 import { ChannelDirectory } from '@dormouse/channel-directory';
-import { MessageReader } from '@dormouse/message-store/read';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { CommandClient } from '@dormouse/queues';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Settings } from './channel/settings.js';
 import { ChannelController } from './channel/channel.controller.js';
 import { UsersController } from './channel/users.controller.js';
 import { ChatsController } from './chats/chats.controller.js';
+import { GroupLinksController } from './groups/group-links.controller.js';
+import { GroupsController } from './groups/groups.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
 import { MessageActsController } from './messages/message-acts.controller.js';
@@ -18,6 +20,7 @@ import { NotBuiltController, NotImplementedController } from './not-implemented.
 export interface AppServices {
   directory: Directory;
   messages: MessageReader;
+  groups: GroupReader;
   commands: CommandClient;
   settings: Settings;
   idempotencyKeys: IdempotencyKeys;
@@ -39,12 +42,15 @@ export class AppModule {
         MessageActsController,
         StatusesController,
         ChatsController,
+        GroupLinksController,
+        GroupsController,
         NotImplementedController,
         NotBuiltController,
       ],
       providers: [
         { provide: ChannelDirectory, useValue: services.directory },
         { provide: MessageReader, useValue: services.messages },
+        { provide: GroupReader, useValue: services.groups },
         { provide: CommandClient, useValue: services.commands },
         { provide: Settings, useValue: services.settings },
         { provide: IdempotencyKeys, useValue: services.idempotencyKeys },

@@ -1,7 +1,7 @@
 import { Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase } from '@dormouse/database';
-import { MessageReader } from '@dormouse/message-store/read';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { CommandClient } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { PassOn } from './access/pass-on.js';
@@ -38,6 +38,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
     services: {
       directory,
       messages: new MessageReader({ database }),
+      groups: new GroupReader({ database }),
       commands,
       settings: new Settings({ directory, redis, log, allowPrivateWebhooks }),
       idempotencyKeys,

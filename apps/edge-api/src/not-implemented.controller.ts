@@ -23,9 +23,6 @@ export class NotBuiltController {
     'contacts',
     'contacts/:ContactID',
     'contacts/:ContactID/profile',
-    'groups',
-    'groups/:GroupID',
-    'groups/:GroupID/invite',
     'media',
     'media/:MediaID',
   ])
@@ -41,9 +38,6 @@ export class NotBuiltController {
     'messages/sticker',
     'chats/:ChatID',
     'contacts',
-    'groups',
-    'groups/:GroupID/participants',
-    'groups/link/:InviteCode',
     'media',
   ])
   @Endpoint({ implemented: false })
@@ -53,16 +47,12 @@ export class NotBuiltController {
   @Endpoint({ implemented: false })
   replace(): void {}
 
-  @Patch(['users/profile', 'chats/:ChatID', 'groups/:GroupID', 'groups/:GroupID/admins'])
+  @Patch(['users/profile', 'chats/:ChatID'])
   @Endpoint({ implemented: false })
   change(): void {}
 
   @Delete([
     'chats/:ChatID',
-    'groups/:GroupID',
-    'groups/:GroupID/participants',
-    'groups/:GroupID/admins',
-    'groups/:GroupID/invite',
     'media/:MediaID',
   ])
   @Endpoint({ implemented: false })

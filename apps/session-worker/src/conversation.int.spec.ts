@@ -5,8 +5,8 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { listMessagesQuery, type Message, type SentMessage } from '@dormouse/gateway-contract';
-import { MessageReader } from '@dormouse/message-store/read';
-import { MessageWriter } from '@dormouse/message-store/write';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
+import { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { CommandReply } from '@dormouse/queues';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
@@ -15,6 +15,8 @@ import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
+import { GroupBook } from './groups/group-book.js';
+import { GroupKeeper } from './groups/group-keeper.js';
 import { Inbound } from './inbound/inbound.js';
 import { recallFrom } from './inbound/recall.js';
 import { ChangeSignal } from './sessions/change-signal.js';
@@ -61,14 +63,20 @@ describe('a conversation', () => {
     const writer = new MessageWriter({ database });
     const directory = new ChannelDirectory({ database, cacheMs: 0 });
     const eventsReady = (): void => told.fire();
+    const groups = new GroupWriter({ database });
+    const book = new GroupBook({ groups, eventsReady });
+    const keeper = new GroupKeeper({ book });
     const wait = (ms: number): Promise<void> => delay(ms);
+    const hearing = { writer, groups, askGroup: keeper.ask.bind(keeper), eventsReady };
+    const groupReader = new GroupReader({ database });
     sessions = new Sessions({
       directory,
       database,
       authStates: new AuthStates(new AuthRows(database), masterKeys),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
-      listeners: [new Inbound({ writer, eventsReady, now: Date.now, wait, retryForMs: 5_000 })],
+      listeners: [keeper, new Inbound({ ...hearing, now: Date.now, wait, retryForMs: 5_000 })],
       recall: recallFrom(writer),
+      groups: book,
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
       restMs: 60_000,
       ackWaitMs: 1_500,
@@ -77,7 +85,7 @@ describe('a conversation', () => {
       log: silent,
     });
     const previews = new LinkPreviews(new Downloader({ allowLoopback: true }));
-    const handlers = makeHandlers({ reader, writer, previews, eventsReady, now: Date.now, wait });
+    const handlers = makeHandlers({ reader, writer, groups: book, groupReader, previews, eventsReady, now: Date.now, wait });
     runner = new CommandRunner({ sessions, directory, handlers, networkError, log: silent });
     await sessions.takeOver(held);
   };

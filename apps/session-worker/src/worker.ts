@@ -10,8 +10,8 @@ import type { Logger } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
-import { MessageReader } from '@dormouse/message-store/read';
-import { MessageWriter } from '@dormouse/message-store/write';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
+import { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import { publishEventsReady } from '@dormouse/queues';
 import type { Redis } from '@dormouse/redis';
 import type { Registry } from 'prom-client';
@@ -22,6 +22,8 @@ import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
 import type { WorkerConfig } from './config.js';
+import { GroupBook } from './groups/group-book.js';
+import { GroupKeeper } from './groups/group-keeper.js';
 import { Inbound } from './inbound/inbound.js';
 import { recallFrom } from './inbound/recall.js';
 import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
@@ -64,6 +66,12 @@ export class Worker {
     const directory = new ChannelDirectory({ database: parts.database });
     const reader = new MessageReader({ database: parts.database });
     const writer = new MessageWriter({ database: parts.database });
+    const groups = new GroupWriter({ database: parts.database });
+    const book = new GroupBook({ groups, eventsReady });
+    const groupReader = new GroupReader({ database: parts.database });
+    const keeper = new GroupKeeper({ book });
+    const askGroup = keeper.ask.bind(keeper);
+    const hearing = { writer, groups, askGroup, eventsReady };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,
@@ -74,8 +82,9 @@ export class Worker {
       database: parts.database,
       authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
       network: config.network,
-      listeners: [new Inbound({ writer, eventsReady, now: Date.now, wait, retryForMs: STORE_FOR_MS })],
+      listeners: [keeper, new Inbound({ ...hearing, now: Date.now, wait, retryForMs: STORE_FOR_MS })],
       recall: recallFrom(writer),
+      groups: book,
       backoff: { ...DEFAULT_BACKOFF, baseMs: config.sessions.reconnectBaseMs },
       restMs: REST_MS,
       log,
@@ -86,7 +95,7 @@ export class Worker {
     const runner = new CommandRunner({
       sessions,
       directory,
-      handlers: makeHandlers({ reader, writer, previews, eventsReady, now: Date.now, wait }),
+      handlers: makeHandlers({ reader, writer, groups: book, groupReader, previews, eventsReady, now: Date.now, wait }),
       networkError,
       log,
       onAnswered: metrics.answered,

@@ -1,8 +1,22 @@
 import { z } from 'zod';
 import type { LoginCode, Success } from './channel.js';
+import {
+  createGroupBody,
+  groupInfoInput,
+  groupInput,
+  groupSettingInput,
+  joinGroupInput,
+  participantsInput,
+  type Group,
+  type GroupCreateResult,
+  type GroupInvite,
+  type GroupInviteRevoked,
+  type JoinGroupResult,
+  type ParticipantsResult,
+} from './groups.js';
 import { editMessageInput, forwardMessageInput, messageInput, reactionInput, type EditResult } from './message-acts.js';
 import { sendTextBody, type Message, type SentMessage } from './messages.js';
-import { sendContactBody, sendLinkPreviewInput, sendLocationBody, sendPollBody } from './plain-messages.js';
+import { sendContactBody, sendGroupInviteInput, sendLinkPreviewInput, sendLocationBody, sendPollBody } from './plain-messages.js';
 import { indicatorsLastMs } from './send-options.js';
 
 /** One thing that can be said to a channel. */
@@ -66,6 +80,19 @@ export const COMMANDS = {
   'messages.delete': command<Success>()({ input: messageInput }),
   'messages.react': command<Success>()({ input: reactionInput }),
   'messages.refresh': command<Message>()({ input: messageInput, answerWithinMs: QUERY_MS }),
+  'groups.create': command<GroupCreateResult>()({ input: createGroupBody }),
+  'groups.refresh': command<Group>()({ input: groupInput, answerWithinMs: QUERY_MS }),
+  'groups.updateInfo': command<Success>()({ input: groupInfoInput }),
+  'groups.updateSetting': command<Success>()({ input: groupSettingInput }),
+  'groups.leave': command<Success>()({ input: groupInput }),
+  'groups.addParticipants': command<ParticipantsResult>()({ input: participantsInput }),
+  'groups.removeParticipants': command<ParticipantsResult>()({ input: participantsInput }),
+  'groups.promote': command<Success>()({ input: participantsInput }),
+  'groups.demote': command<Success>()({ input: participantsInput }),
+  'groups.join': command<JoinGroupResult>()({ input: joinGroupInput }),
+  'groups.sendInvite': command<SentMessage>()({ input: sendGroupInviteInput, answerWithinMs: WITH_FILES_MS }),
+  'groups.invite': command<GroupInvite>()({ input: groupInput, answerWithinMs: QUERY_MS }),
+  'groups.revokeInvite': command<GroupInviteRevoked>()({ input: groupInput }),
   'channel.loginCode': command<LoginCode>()({ input: nothing, session: 'none' }),
   'channel.logout': command<Success>()({ input: nothing, session: 'none' }),
   /** The channel is gone: unlink it from the phone and forget its session. */

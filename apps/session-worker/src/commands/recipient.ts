@@ -1,6 +1,6 @@
 import { chatIdOf, GatewayError, readRecipient } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
-import { isOwn, type People } from '../convert/people.js';
+import { isOwnMember } from '../convert/group.js';
 import { numbersOfLids } from '../sessions/lid-numbers.js';
 import type { OpenSession } from '../sessions/open-session.js';
 
@@ -41,23 +41,26 @@ export async function findRecipient(
   }
 }
 
-/** Asks the network, which would take a message to such a group and deliver it to nobody. */
+/** Asked before the message is said: the network would take it and deliver it to nobody. */
 async function assertMayWrite(session: OpenSession, groupId: string): Promise<void> {
-  const { announce, self } = await membershipIn(session, groupId);
-  if (!self) throw new GatewayError(404, { details: 'to: the channel is not in this group' });
-  if (announce && !self.admin) throw new GatewayError(403, { details: 'to: only admins may write in this group' });
+  const { announcements, rank } = await membershipIn(session, groupId);
+  if (!rank) throw new GatewayError(404, { details: 'to: the channel is not in this group' });
+  if (announcements && rank === 'member') {
+    throw new GatewayError(403, { details: 'to: only admins may write in this group' });
+  }
 }
 
 /** Is the channel an admin of the group? False when it is not in it. */
 export async function isGroupAdmin(session: OpenSession, groupId: string): Promise<boolean> {
-  return Boolean((await membershipIn(session, groupId)).self?.admin);
+  const { rank = 'member' } = await membershipIn(session, groupId);
+  return rank !== 'member';
 }
 
 async function membershipIn(session: OpenSession, groupId: string) {
-  const people: People = { own: session.identity, numbers: new Map() };
-  const { participants, announce } = await session.socket.groupMetadata(groupId);
-  const self = participants.find(({ id, phoneNumber, lid }) =>
-    [id, phoneNumber, lid].some((jid) => isOwn(jid, people)),
-  );
-  return { announce, self };
+  const group = await session.group(groupId).catch((error: unknown) => {
+    if (error instanceof GatewayError && error.status === 404) return undefined;
+    throw error;
+  });
+  const self = group?.members.find((member) => isOwnMember(member, session.identity));
+  return { announcements: group?.facts.announcements ?? false, rank: self?.rank };
 }

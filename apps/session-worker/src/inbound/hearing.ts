@@ -1,4 +1,4 @@
-import type { MessageWriter } from '@dormouse/message-store/write';
+import type { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { ChannelEar } from './channel-ear.js';
 
@@ -7,6 +7,9 @@ export interface Hearing {
   readonly session: OpenSession;
   readonly ear: ChannelEar;
   readonly writer: MessageWriter;
+  readonly groups: GroupWriter;
+  /** The network is to be asked about a group that could not be followed. */
+  readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
   /** Epoch milliseconds. */

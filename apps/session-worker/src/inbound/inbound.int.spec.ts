@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
-import { MessageWriter } from '@dormouse/message-store/write';
+import { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import { WAMessageStatus, WAMessageStubType, type proto, type WAMessage } from '@whiskeysockets/baileys';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
@@ -23,6 +23,7 @@ describe('Inbound', () => {
   let inbound: Inbound;
   let channelId: string;
   let woken: string[];
+  let asked: string[];
   let waits: number[];
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 2n };
@@ -41,6 +42,7 @@ describe('Inbound', () => {
   beforeEach(() => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
     woken = [];
+    asked = [];
     waits = [];
     inbound = listen(writer);
     session = fakeSession(channelId, fence);
@@ -51,6 +53,8 @@ describe('Inbound', () => {
     let nowMs = 1_790_000_000_000;
     return new Inbound({
       writer: store,
+      groups: new GroupWriter({ database }),
+      askGroup: (_, groupId) => asked.push(groupId),
       eventsReady: (channel) => woken.push(channel),
       retryForMs: 1_000,
       now: () => nowMs,

@@ -2,18 +2,22 @@
  * Hears what happens on the network and stores it. Subscribes once to each socket generation; see `channel-ear.ts` for
  * what is guaranteed about order and failures.
  */
-import type { MessageWriter } from '@dormouse/message-store/write';
+import type { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
+import { hearGroupFacts, hearGroupTimers, hearMembers, hearNewGroups } from './groups.js';
 import type { Hearing } from './hearing.js';
 import { hearHistory } from './history.js';
 import { hearMessages } from './messages.js';
-import { hearChats, hearContacts, hearGroups, hearLidNumber } from './names.js';
+import { hearChats, hearContacts, hearLidNumber } from './names.js';
 import { hearGroupReceipts, hearUpdates } from './receipts.js';
 
 export interface InboundOptions extends Patience {
   readonly writer: MessageWriter;
+  readonly groups: GroupWriter;
+  /** The network is to be asked about a group that could not be followed. */
+  readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
 }
@@ -37,13 +41,15 @@ const STEPS: readonly Step[] = [
   on('lid-mapping.update', hearLidNumber),
   on('contacts.upsert', hearContacts),
   on('contacts.update', hearContacts),
-  on('groups.upsert', hearGroups),
-  on('groups.update', hearGroups),
+  on('groups.upsert', hearNewGroups),
+  on('groups.update', hearGroupFacts),
+  on('group-participants.update', hearMembers),
   on('chats.upsert', hearChats),
   on('messages.upsert', hearMessages),
   on('messages.update', hearUpdates),
   on('message-receipt.update', hearGroupReceipts),
   on('chats.update', hearChats),
+  on('chats.update', hearGroupTimers),
 ];
 
 export class Inbound implements SessionListener {
@@ -54,10 +60,10 @@ export class Inbound implements SessionListener {
 
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
-    const { writer, eventsReady, now } = this.options;
+    const { writer, groups, askGroup, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
-    const hearing: Hearing = { session, ear, writer, eventsReady, now };
+    const hearing: Hearing = { session, ear, writer, groups, askGroup, eventsReady, now };
     session.socket.ev.process((heard) => {
       for (const step of STEPS) {
         const work = step(hearing, heard);

@@ -8,12 +8,13 @@
  */
 import { Boom } from '@hapi/boom';
 import type { Fence } from '@dormouse/database';
+import type { GroupRecord } from '@dormouse/message-store/write';
 import { jidDecode, type AuthenticationCreds, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import { AnswerGate, type FrameSender } from '../auth-state/answer-gate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
 import { deferred, endsWithin } from './deferred.js';
 import { MessageAcks } from './message-acks.js';
-import type { Attachment, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
+import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
 
 /** What a socket tells its session. */
 export interface LiveEvents {
@@ -36,6 +37,7 @@ export interface LiveOptions {
   readonly socket: WASocket;
   readonly listeners: readonly SessionListener[];
   readonly ackWaitMs: number;
+  readonly groups: GroupLookup;
   readonly events: LiveEvents;
   readonly onAck: (ack: MessageAck) => void;
   readonly onFault: (error: unknown) => void;
@@ -94,6 +96,10 @@ export class LiveSession implements OpenSession {
 
   expectAck(messageId: string): Promise<MessageAck> {
     return this.acks.expect(messageId);
+  }
+
+  group(groupId: string): Promise<GroupRecord> {
+    return this.options.groups.read(this, groupId);
   }
 
   reportFault(error: unknown): void {

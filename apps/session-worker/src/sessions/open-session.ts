@@ -3,7 +3,8 @@
  * channel. Neither of the two is known here.
  */
 import type { Fence } from '@dormouse/database';
-import type { proto, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
+import type { GroupRecord } from '@dormouse/message-store/write';
+import type { GroupMetadata, proto, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
 
 /** Who the linked device is, as the credentials say it at the moment of reading. */
 export interface OwnIdentity {
@@ -41,6 +42,11 @@ export interface OpenSession {
    */
   expectAck(messageId: string): Promise<MessageAck>;
   /**
+   * A group the channel is in, from the store while that is true.
+   * @throws {GatewayError} 404 when there is no such group or the channel is not in it
+   */
+  group(groupId: string): Promise<GroupRecord>;
+  /**
    * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
    * the shard has a newer owner; anything else is logged without content.
    */
@@ -56,6 +62,14 @@ export interface Attachment {
 /** Called with every new socket before any of its events can arrive. */
 export interface SessionListener {
   attach(session: OpenSession): Attachment;
+}
+
+/** What is known of groups. */
+export interface GroupLookup {
+  /** See {@link OpenSession.group}. */
+  read(session: OpenSession, groupId: string): Promise<GroupRecord>;
+  /** Whom a message to the group is encrypted for; undefined when only the network knows. */
+  addressed(session: OpenSession, groupId: string): Promise<GroupMetadata | undefined>;
 }
 
 /**

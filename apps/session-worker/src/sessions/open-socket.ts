@@ -7,6 +7,7 @@ import type { AuthState } from '../auth-state/auth-state.js';
 import {
   DEFAULT_CONNECTION_CONFIG,
   makeWASocket,
+  type GroupMetadata,
   type proto,
   type WABrowserDescription,
   type WAMessageKey,
@@ -28,6 +29,8 @@ export interface SocketOptions {
   readonly log: LibraryLogTarget;
   /** What was sent under this key, when somebody could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
+  /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
+  readonly groupMetadata: (groupId: string) => Promise<GroupMetadata | undefined>;
 }
 
 /** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
@@ -37,7 +40,7 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 const KEEP_ALIVE_MS = 20_000;
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
-export function openSocket({ auth, network, log, getMessage }: SocketOptions): WASocket {
+export function openSocket({ auth, network, log, getMessage, groupMetadata }: SocketOptions): WASocket {
   if (network.rootKey) trustRootKey(network.rootKey);
   return makeWASocket({
     auth,
@@ -54,5 +57,6 @@ export function openSocket({ auth, network, log, getMessage }: SocketOptions): W
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     getMessage,
+    cachedGroupMetadata: groupMetadata,
   });
 }

@@ -64,6 +64,7 @@ class TestWorker {
         },
       ],
       recall: () => Promise.resolve(undefined),
+      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
       restMs: 60_000,
       ackWaitMs: 5_000,

@@ -14,7 +14,7 @@ import type { HeldShard } from '../shards/shard-owner.js';
 import type { CloseReason } from './close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
 import { LiveSession } from './live-session.js';
-import type { MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
+import type { GroupLookup, MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
 import { openSocket, type NetworkAddress } from './open-socket.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 import type { SessionControl } from './session-control.js';
@@ -29,6 +29,7 @@ export interface SessionsOptions {
   /** Each hears every new socket, in this order. */
   readonly listeners: readonly SessionListener[];
   readonly recall: RecallMessage;
+  readonly groups: GroupLookup;
   readonly backoff: BackoffLimits;
   readonly restMs: number;
   /** How long a send waits for the network's ack. */
@@ -207,8 +208,14 @@ export class Sessions implements SessionControl {
   }
 
   private openLive({ channelId, held, generation, auth, events, onFault }: LiveRequest): LiveSession {
-    const { network, log, recall, listeners, ackWaitMs, onAck } = this.options;
-    const socket = openSocket({ auth, network, log, getMessage: (key) => recall(live, key) });
+    const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
+    const socket = openSocket({
+      auth,
+      network,
+      log,
+      getMessage: (key) => recall(live, key),
+      groupMetadata: (groupId) => groups.addressed(live, groupId),
+    });
     const live = new LiveSession({
       channelId,
       fence: held.fence,
@@ -217,6 +224,7 @@ export class Sessions implements SessionControl {
       socket,
       listeners,
       ackWaitMs,
+      groups,
       events,
       onAck: (ack) => onAck?.(ack),
       onFault,

@@ -1,0 +1,129 @@
+import {
+  GatewayError,
+  type GroupInvite,
+  type SendGroupInviteInput,
+  type SentMessage,
+} from '@dormouse/gateway-contract';
+import type { GroupMetadata } from '@whiskeysockets/baileys';
+import { bareJid } from '../convert/jid.js';
+import { pictureOf, previewToNetwork } from '../convert/plain-to-network.js';
+import { refusedQuery } from '../groups/refused-query.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { CommandContext, Handlers } from './command-context.js';
+import { composeAndSend } from './compose-message.js';
+import { editMessage } from './edit-message.js';
+import { inviteLink } from './group-members.js';
+import { asMember, requireAdmin } from './group-rights.js';
+import { noSuchInvite, type GroupTools } from './groups.handlers.js';
+import type { MessageTools } from './send-message.js';
+
+type InviteCommands = 'groups.join' | 'groups.sendInvite' | 'groups.invite' | 'groups.revokeInvite';
+
+/** Invite links: seen, made anew, sent, followed. */
+export function groupInviteHandlers(tools: GroupTools & MessageTools): Pick<Handlers, InviteCommands> {
+  const { groups } = tools;
+  return {
+    'groups.join': async (context, { inviteCode }) => {
+      const session = context.session();
+      const groupId = await join(session, inviteCode);
+      // Where an admin lets people in, the channel is not in it yet: there is nothing to describe.
+      await groups.refresh(session, groupId).catch(unlessNotIn);
+      return { success: true, group_id: groupId };
+    },
+    'groups.sendInvite': (context, input) => sendInvite(context, tools, input),
+    'groups.invite': async (context, { groupId }) => {
+      const session = context.session();
+      const group = await groups.read(session, groupId);
+      requireAdmin(session, group);
+      return inviteOf(await asMember(session, tools, group, () => session.socket.groupInviteCode(groupId)));
+    },
+    'groups.revokeInvite': async (context, { groupId }) => {
+      const session = context.session();
+      const group = await groups.read(session, groupId);
+      requireAdmin(session, group);
+      const code = await asMember(session, tools, group, () => session.socket.groupRevokeInvite(groupId));
+      const invite = inviteOf(code);
+      const { invite_code: inviteCode } = invite;
+      await groups.change(session, groupId, (before) => ({ ...before, facts: { ...before.facts, inviteCode } }));
+      return { success: true, ...invite };
+    },
+  };
+}
+
+function inviteOf(code: string | undefined): GroupInvite {
+  if (code === undefined) throw new GatewayError(502, { details: 'the network gave no invite code' });
+  return { invite_code: code, invite_link: inviteLink(code) };
+}
+
+/** Is in the group already. */
+const ALREADY_IN = 409;
+/** The link was revoked or the group is gone; what is no link is "not acceptable" or "bad". */
+const NOWHERE = [400, 404, 406, 410];
+
+/** @returns the group's id, also when the channel is in it already, or waits for an admin from now on */
+async function join(session: OpenSession, code: string): Promise<string> {
+  try {
+    const joined = await session.socket.groupAcceptInvite(code);
+    if (joined !== undefined) return bareJid(joined);
+  } catch (error) {
+    if (refusedQuery(error) !== ALREADY_IN) throw nowhere(error);
+  }
+  return bareJid((await infoOf(session, code)).id);
+}
+
+async function infoOf(session: OpenSession, code: string): Promise<GroupMetadata> {
+  return session.socket.groupGetInviteInfo(code).catch((error: unknown) => {
+    throw nowhere(error);
+  });
+}
+
+function nowhere(error: unknown): unknown {
+  const refusal = refusedQuery(error);
+  return refusal !== undefined && NOWHERE.includes(refusal) ? noSuchInvite() : error;
+}
+
+function unlessNotIn(error: unknown): void {
+  if (error instanceof GatewayError && error.status === 404) return;
+  throw error;
+}
+
+const LINK_MARK = '%URL%';
+
+/** Sends the link with what it leads to; never joins. */
+async function sendInvite(
+  context: CommandContext,
+  tools: MessageTools,
+  input: SendGroupInviteInput,
+): Promise<SentMessage> {
+  const { inviteCode, mentions, edit } = input;
+  const url = inviteLink(inviteCode);
+  const body = withLink(input.body, url);
+  if (edit !== undefined) {
+    return editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
+  }
+  const { subject, desc } = await infoOf(context.session(), inviteCode);
+  const title = input.title ?? subject;
+  const hasPreview = input.preview_type !== 'none';
+  const picture = hasPreview ? pictureOf(input.preview) : undefined;
+  const description = hasPreview ? desc : undefined;
+  return composeAndSend(context, tools, input, (contextInfo) => ({
+    content: previewToNetwork(body, { url, title, description, picture }, contextInfo),
+    shown: {
+      type: 'group_invite',
+      group_invite: {
+        body,
+        title,
+        ...(description && { description }),
+        invite_code: inviteCode,
+        url,
+        ...(picture && input.preview !== undefined && { preview: input.preview }),
+      },
+    },
+  }));
+}
+
+/** `%URL%` stands for the link; a text without it gets the link on a line of its own. */
+function withLink(body: string | undefined, url: string): string {
+  if (body === undefined || body.trim() === '') return url;
+  return body.includes(LINK_MARK) ? body.replaceAll(LINK_MARK, url) : `${body}\n${url}`;
+}

@@ -1,0 +1,262 @@
+/** Adds, removes, promotes and demotes members, and tells what became of each. */
+import {
+  GatewayError,
+  type ParticipantInvite,
+  type ParticipantsInput,
+  type ParticipantsResult,
+  type Success,
+} from '@dormouse/gateway-contract';
+import { memberId, type GroupRecord, type MemberRecord } from '@dormouse/message-store/write';
+import type { BinaryNode, ParticipantAction } from '@whiskeysockets/baileys';
+import { groupAfter, isOwnMember, memberFromNetwork } from '../convert/group.js';
+import { contactJid, readJid } from '../convert/jid.js';
+import type { GroupBook } from '../groups/group-book.js';
+import { lidOfNumber } from '../sessions/lid-numbers.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { CommandContext } from './command-context.js';
+import { asMember, isAdmin, requireAdmin } from './group-rights.js';
+
+interface MemberTools {
+  readonly groups: Pick<GroupBook, 'read' | 'refresh' | 'change'>;
+}
+
+const INVITE_HOST = 'https://chat.whatsapp.com/';
+
+/** The link of a group. */
+export function inviteLink(code: string): string {
+  return INVITE_HOST + code;
+}
+
+/** Codes of the network in its answer about one person. */
+const DONE = '200';
+const ALREADY = '409';
+/** There is no such number. All other refusals are the person's own settings: an invitation helps. */
+const UNKNOWN = '404';
+
+/** A contact the customer named, with every address it has here. */
+interface Named {
+  id: string;
+  lid: string | undefined;
+}
+
+/** What the network said about one person. */
+interface Outcome {
+  named: Named;
+  status: string;
+  member: MemberRecord | undefined;
+  /** An invitation for this person alone, and its end in epoch seconds. */
+  offer: { code: string; expiration?: number } | undefined;
+}
+
+/** Adds people; whoever cannot be added is listed with an invitation to send. */
+export async function addMembers(
+  context: CommandContext,
+  tools: MemberTools,
+  { groupId, participants }: ParticipantsInput,
+): Promise<ParticipantsResult> {
+  const session = context.session();
+  const group = await tools.groups.read(session, groupId);
+  if (!group.facts.membersMayAdd) requireAdmin(session, group);
+  const missing = await missingFrom(session, group, participants);
+  const outcomes = await act(session, tools, group, missing, 'add', ({ id }) => contactJid(id));
+  const added = outcomes.filter(({ status }) => status === DONE);
+  const members = added.map(({ named, member }) => member && withNumber(member, named));
+  await followed(session, tools, groupId, 'add', members);
+  const failed = outcomes.filter(({ status }) => status !== DONE && status !== ALREADY);
+  const refused = failed.filter(({ status }) => status !== UNKNOWN);
+  const offers = new Map(refused.flatMap(({ named, offer }) => (offer ? [[named.id, offer] as const] : [])));
+  const ids = refused.map(({ named }) => named.id);
+  const invites = await invitesFor(session, tools, group, ids, offers);
+  const failedIds = failed.map(({ named }) => named.id);
+  return {
+    success: true,
+    processed: participants.filter((id) => !failedIds.includes(id)),
+    failed: failedIds,
+    ...(invites.length > 0 && { invites }),
+  };
+}
+
+/** Removes members. Who is none, or may not be removed (the creator), is listed as failed. */
+export async function removeMembers(
+  context: CommandContext,
+  tools: MemberTools,
+  { groupId, participants }: ParticipantsInput,
+): Promise<ParticipantsResult> {
+  const session = context.session();
+  const group = await tools.groups.read(session, groupId);
+  requireAdmin(session, group);
+  const strangers = await missingFrom(session, group, participants);
+  const present = participants.filter((id) => !strangers.includes(id));
+  const outcomes = await act(session, tools, group, present, 'remove', wireName(group));
+  await followed(session, tools, groupId, 'remove', takenMembers(group, outcomes));
+  const processed = outcomes.filter(({ status }) => status === DONE).map(({ named }) => named.id);
+  return { success: true, processed, failed: participants.filter((id) => !processed.includes(id)) };
+}
+
+/**
+ * Makes members admins, or admins members.
+ * @throws {GatewayError} 404 when one of them is no member (nothing is changed then), 403 when the network refuses one
+ */
+export async function changeRanks(
+  context: CommandContext,
+  tools: MemberTools,
+  { groupId, participants }: ParticipantsInput,
+  action: 'promote' | 'demote',
+): Promise<Success> {
+  const session = context.session();
+  const group = await tools.groups.read(session, groupId);
+  requireAdmin(session, group);
+  const strangers = await missingFrom(session, group, participants);
+  if (strangers.length > 0) throw new GatewayError(404, { details: `participants: not a member: ${strangers[0]}` });
+  const outcomes = await act(session, tools, group, participants, action, wireName(group));
+  await followed(session, tools, groupId, action, takenMembers(group, outcomes));
+  const refused = outcomes.find(({ status }) => status !== DONE && status !== ALREADY);
+  if (refused) throw new GatewayError(403, { details: `participants: refused by the network: ${refused.named.id}` });
+  return { success: true };
+}
+
+/** Those of the contacts that are not in the group. */
+export async function missingFrom(
+  session: OpenSession,
+  group: GroupRecord,
+  contacts: readonly string[],
+): Promise<string[]> {
+  const named = await Promise.all(contacts.map((id) => nameOf(session, id)));
+  return named.filter((each) => !memberNamed(session, group, each)).map(({ id }) => id);
+}
+
+/**
+ * Invitations for people who could not be added: the group's own link where the channel may see it, as it works for
+ * everybody; else what the network offered for the person alone.
+ */
+export async function invitesFor(
+  session: OpenSession,
+  tools: MemberTools,
+  group: GroupRecord,
+  people: readonly string[],
+  offers: ReadonlyMap<string, NonNullable<Outcome['offer']>>,
+): Promise<ParticipantInvite[]> {
+  if (people.length === 0) return [];
+  const code = isAdmin(session, group)
+    ? await asMember(session, tools, group, () => session.socket.groupInviteCode(group.id))
+    : undefined;
+  return people.flatMap((participant) => {
+    const offer = code === undefined ? offers.get(participant) : { code };
+    return offer
+      ? [
+          {
+            participant,
+            invite_code: offer.code,
+            invite_link: inviteLink(offer.code),
+            ...(offer.expiration !== undefined && { expiration: offer.expiration }),
+          },
+        ]
+      : [];
+  });
+}
+
+async function act(
+  session: OpenSession,
+  tools: MemberTools,
+  group: GroupRecord,
+  contacts: readonly string[],
+  action: ParticipantAction,
+  jidOf: (named: Named) => string,
+): Promise<Outcome[]> {
+  if (contacts.length === 0) return [];
+  const named = await Promise.all(contacts.map((id) => nameOf(session, id)));
+  const answers = await asMember(session, tools, group, () =>
+    session.socket.groupParticipantsUpdate(group.id, named.map(jidOf), action),
+  );
+  return named.map((each, index) => {
+    const answer = answers.find(({ jid, content }) => isAbout(each, jid, content)) ?? sameOrder(answers, named, index);
+    return outcomeOf(session, each, answer);
+  });
+}
+
+type Answer = Awaited<ReturnType<OpenSession['socket']['groupParticipantsUpdate']>>[number];
+
+/** The network keeps the order when it answers about all of them. */
+function sameOrder(answers: readonly Answer[], named: readonly Named[], index: number): Answer | undefined {
+  return answers.length === named.length ? answers[index] : undefined;
+}
+
+function isAbout({ id, lid }: Named, jid: string | undefined, { attrs }: BinaryNode): boolean {
+  return [jid, attrs['phone_number'], attrs['lid']].some((address) => {
+    const read = readJid(address);
+    if (!read) return false;
+    return read.server === 'lid' ? read.user === lid || `${read.user}@lid` === id : read.user === id;
+  });
+}
+
+function outcomeOf(session: OpenSession, named: Named, answer: Answer | undefined): Outcome {
+  if (!answer) return { named, status: '', member: undefined, offer: undefined };
+  const { jid, status, content } = answer;
+  const { attrs } = content;
+  const request = Array.isArray(content.content) ? content.content.find(({ tag }) => tag === 'add_request') : undefined;
+  const { code, expiration } = request?.attrs ?? {};
+  const participant = { id: jid ?? contactJid(named.id), phoneNumber: attrs['phone_number'], lid: attrs['lid'] };
+  const people = { own: session.identity, numbers: new Map<string, string>() };
+  return {
+    named,
+    status,
+    member: memberFromNetwork(withoutAbsent(participant), people),
+    offer: code === undefined ? undefined : { code, ...(Number(expiration) > 0 && { expiration: Number(expiration) }) },
+  };
+}
+
+function withoutAbsent({ id, phoneNumber, lid }: { id: string; phoneNumber?: string; lid?: string }) {
+  return { id, ...(phoneNumber !== undefined && { phoneNumber }), ...(lid !== undefined && { lid }) };
+}
+
+/** Writes down what the network has just done; the group is asked for when it is not plain how it is now. */
+async function followed(
+  session: OpenSession,
+  tools: MemberTools,
+  groupId: string,
+  action: 'add' | 'remove' | 'promote' | 'demote',
+  members: readonly (MemberRecord | undefined)[],
+): Promise<void> {
+  if (members.length === 0) return;
+  await tools.groups.change(session, groupId, (before) => {
+    const known = members.filter((member) => member !== undefined && isNamedAs(before, member));
+    return known.length < members.length
+      ? undefined
+      : groupAfter(before, action, known as MemberRecord[], { own: session.identity });
+  });
+}
+
+/** Is the address of the kind by which the group names its members? */
+function isNamedAs({ facts: { addressing } }: GroupRecord, { jid }: MemberRecord): boolean {
+  return (readJid(jid)?.server === 'lid') === (addressing === 'lid');
+}
+
+function takenMembers(group: GroupRecord, outcomes: readonly Outcome[]): (MemberRecord | undefined)[] {
+  return outcomes
+    .filter(({ status }) => status === DONE)
+    .map(({ named }) => group.members.find((member) => isMember(member, named)));
+}
+
+function withNumber(member: MemberRecord, { id }: Named): MemberRecord {
+  return member.phone === undefined && /^\d+$/.test(id) ? { ...member, phone: id } : member;
+}
+
+/** The address by which the group names a member. */
+function wireName(group: GroupRecord): (named: Named) => string {
+  return (named) => group.members.find((member) => isMember(member, named))?.jid ?? contactJid(named.id);
+}
+
+async function nameOf({ socket }: OpenSession, id: string): Promise<Named> {
+  const lid = id.endsWith('@lid') ? readJid(id)?.user : await lidOfNumber(socket, id);
+  return { id, lid };
+}
+
+function memberNamed({ identity }: OpenSession, { members }: GroupRecord, named: Named): boolean {
+  return members.some(
+    (member) => isMember(member, named) || (named.id === identity.phone && isOwnMember(member, identity)),
+  );
+}
+
+function isMember(member: MemberRecord, { id, lid }: Named): boolean {
+  return memberId(member) === id || (lid !== undefined && member.lid === lid);
+}

@@ -1,0 +1,163 @@
+import { GatewayError, type Group, type GroupCreateResult, type Success } from '@dormouse/gateway-contract';
+import type { GroupReader } from '@dormouse/message-store/read';
+import type { GroupRecord } from '@dormouse/message-store/write';
+import { isOwnMember } from '../convert/group.js';
+import { contactJid } from '../convert/jid.js';
+import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { CommandContext, Handlers } from './command-context.js';
+import { addMembers, changeRanks, invitesFor, missingFrom, removeMembers } from './group-members.js';
+import { asMember, requireAdmin } from './group-rights.js';
+
+/** What handlers of groups need. */
+export interface GroupTools {
+  readonly groups: Pick<GroupBook, 'read' | 'refresh' | 'change'>;
+  readonly groupReader: Pick<GroupReader, 'group'>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+type GroupCommands =
+  | 'groups.create'
+  | 'groups.refresh'
+  | 'groups.updateInfo'
+  | 'groups.updateSetting'
+  | 'groups.leave'
+  | 'groups.addParticipants'
+  | 'groups.removeParticipants'
+  | 'groups.promote'
+  | 'groups.demote';
+
+const DONE: Success = { success: true };
+
+/** What is done to groups. One that is unknown, or that the channel is not in, is 404; missing rights are 403. */
+export function groupHandlers(tools: GroupTools): Pick<Handlers, GroupCommands> {
+  const { groups } = tools;
+  return {
+    'groups.create': (context, { subject, participants }) => create(context, tools, subject, participants),
+    'groups.refresh': async (context, { groupId }) => {
+      await groups.refresh(context.session(), groupId);
+      return shown(context, tools, groupId);
+    },
+    'groups.updateInfo': async (context, { groupId, subject, description }) => {
+      const session = context.session();
+      const before = await groups.read(session, groupId);
+      if (before.facts.restricted) requireAdmin(session, before);
+      const nowS = Math.floor(tools.now() / 1_000);
+      if (subject !== undefined && subject !== before.facts.name) {
+        await asMember(session, tools, before, () => session.socket.groupUpdateSubject(groupId, subject));
+        await groups.change(session, groupId, (group) => renamed(group, subject, session.identity.phone, nowS));
+      }
+      if (description !== undefined && description !== (before.facts.description ?? '')) {
+        await asMember(session, tools, before, () =>
+          session.socket.groupUpdateDescription(groupId, description === '' ? undefined : description),
+        );
+        await groups.change(session, groupId, (group) => described(group, description, session.identity.phone));
+      }
+      return DONE;
+    },
+    'groups.updateSetting': async (context, { groupId, setting, policy }) => {
+      const session = context.session();
+      const before = await groups.read(session, groupId);
+      requireAdmin(session, before);
+      const { say, facts } = SETTINGS[setting](policy === 'admins');
+      await asMember(session, tools, before, () => say(session, groupId));
+      await groups.change(session, groupId, (group) => ({ ...group, facts: { ...group.facts, ...facts } }));
+      return DONE;
+    },
+    'groups.leave': async (context, { groupId }) => {
+      const session = context.session();
+      const before = await groups.read(session, groupId);
+      await asMember(session, tools, before, () => session.socket.groupLeave(groupId));
+      await groups.change(session, groupId, (group) => left(group, session));
+      return DONE;
+    },
+    'groups.addParticipants': (context, input) => addMembers(context, tools, input),
+    'groups.removeParticipants': (context, input) => removeMembers(context, tools, input),
+    'groups.promote': (context, input) => changeRanks(context, tools, input, 'promote'),
+    'groups.demote': (context, input) => changeRanks(context, tools, input, 'demote'),
+  };
+}
+
+/** What a setting is to the network and to the stored group, when only admins may and when anyone may. */
+const SETTINGS: Record<
+  'send_messages' | 'edit_group_info' | 'approve_participants' | 'add_participants',
+  (adminsOnly: boolean) => {
+    say: (session: OpenSession, groupId: string) => Promise<void>;
+    facts: Partial<GroupRecord['facts']>;
+  }
+> = {
+  send_messages: (adminsOnly) => ({
+    say: ({ socket }, id) => socket.groupSettingUpdate(id, adminsOnly ? 'announcement' : 'not_announcement'),
+    facts: { announcements: adminsOnly },
+  }),
+  edit_group_info: (adminsOnly) => ({
+    say: ({ socket }, id) => socket.groupSettingUpdate(id, adminsOnly ? 'locked' : 'unlocked'),
+    facts: { restricted: adminsOnly },
+  }),
+  /** Anyone may let people in: who comes by the link enters at once. */
+  approve_participants: (adminsOnly) => ({
+    say: ({ socket }, id) => socket.groupJoinApprovalMode(id, adminsOnly ? 'on' : 'off'),
+    facts: { approval: adminsOnly },
+  }),
+  add_participants: (adminsOnly) => ({
+    say: ({ socket }, id) => socket.groupMemberAddMode(id, adminsOnly ? 'admin_add' : 'all_member_add'),
+    facts: { membersMayAdd: !adminsOnly },
+  }),
+};
+
+/** The network's answer names people it did not take as members, too: who is in the group is asked for after. */
+async function create(
+  context: CommandContext,
+  tools: GroupTools,
+  subject: string,
+  participants: readonly string[],
+): Promise<GroupCreateResult> {
+  const session = context.session();
+  const { id } = await session.socket.groupCreate(subject, participants.map(contactJid));
+  const record = await tools.groups.refresh(session, id);
+  const unprocessed = await missingFrom(session, record, participants);
+  const invites = await invitesFor(session, tools, record, unprocessed, new Map());
+  const group = await shown(context, tools, record.id);
+  return {
+    id: group.id,
+    group_id: group.id,
+    name: group.name,
+    type: 'group',
+    timestamp: group.timestamp,
+    participants: group.participants,
+    participants_count: group.participants_count,
+    ...(group.name_at !== undefined && { name_at: group.name_at }),
+    created_at: group.created_at,
+    created_by: group.created_by ?? session.identity.phone,
+    ...(unprocessed.length > 0 && { unprocessed_participants: unprocessed }),
+    ...(invites.length > 0 && { invites }),
+  };
+}
+
+async function shown({ channelId }: CommandContext, { groupReader }: GroupTools, groupId: string): Promise<Group> {
+  const group = await groupReader.group(channelId, groupId);
+  if (!group) throw noSuchGroup();
+  return group;
+}
+
+function renamed(group: GroupRecord, name: string, by: string, nowS: number): GroupRecord {
+  return { ...group, facts: { ...group.facts, name, nameAt: nowS, nameOwner: by } };
+}
+
+function described(group: GroupRecord, description: string, by: string): GroupRecord {
+  const facts = { ...group.facts };
+  delete facts.description;
+  delete facts.descriptionId; // the network gives it a new one and does not say which
+  delete facts.descriptionOwner;
+  return { ...group, facts: { ...facts, ...(description !== '' && { description, descriptionOwner: by }) } };
+}
+
+function left(group: GroupRecord, { identity }: OpenSession): GroupRecord {
+  return { ...group, member: false, members: group.members.filter((member) => !isOwnMember(member, identity)) };
+}
+
+/** @throws {GatewayError} 404 for a code that leads nowhere */
+export function noSuchInvite(): GatewayError {
+  return new GatewayError(404, { details: 'InviteCode: no such invitation' });
+}

@@ -1,0 +1,163 @@
+/** Groups between the network's shape and the stored one. Pure. */
+import type { GroupFacts, GroupRecord, MemberRank, MemberRecord } from '@dormouse/message-store/write';
+import { WAMessageAddressingMode, type GroupMetadata, type GroupParticipant } from '@whiskeysockets/baileys';
+import { bareJid, personContactId, readJid } from './jid.js';
+import { contactOf, isOwn, type People } from './people.js';
+import { present } from './present.js';
+
+const RANKS: Record<string, MemberRank> = { superadmin: 'creator', admin: 'admin' };
+const NETWORK_RANKS = { creator: 'superadmin', admin: 'admin', member: null } as const;
+
+/** The group as the network describes it in full. */
+export function groupFromNetwork(group: GroupMetadata, people: People): GroupRecord {
+  const members = group.participants.map((participant) => memberFromNetwork(participant, people));
+  return {
+    id: bareJid(group.id),
+    member: members.some((member) => isOwnMember(member, people.own)),
+    members,
+    facts: factsFromNetwork(group, people),
+  };
+}
+
+function factsFromNetwork(group: GroupMetadata, people: People): GroupFacts {
+  const person = (...jids: (string | undefined)[]) => {
+    const own = jids.find((jid) => isOwn(jid, people));
+    return own === undefined ? personContactId(jids, people.numbers) : people.own.phone;
+  };
+  return {
+    name: group.subject ?? '',
+    createdAt: seconds(group.creation) ?? 0,
+    restricted: group.restrict ?? false,
+    announcements: group.announce ?? false,
+    membersMayAdd: group.memberAddMode ?? false,
+    approval: group.joinApprovalMode ?? false,
+    ephemeralS: group.ephemeralDuration ?? 0,
+    communityAnnounce: group.isCommunityAnnounce ?? false,
+    isParent: group.isCommunity ?? false,
+    addressing: group.addressingMode === WAMessageAddressingMode.PN ? 'pn' : 'lid',
+    ...present({
+      nameAt: seconds(group.subjectTime),
+      nameOwner: person(group.subjectOwnerPn, group.subjectOwner),
+      createdBy: person(group.ownerPn, group.owner),
+      description: group.desc || undefined,
+      descriptionId: group.desc ? group.descId : undefined,
+      descriptionOwner: group.desc ? person(group.descOwnerPn, group.descOwner) : undefined,
+      linkedParent: group.linkedParent,
+      inviteCode: group.inviteCode,
+    }),
+  };
+}
+
+/** Baileys makes NaN of a time that is not there. */
+function seconds(time: number | undefined): number | undefined {
+  return time !== undefined && Number.isFinite(time) ? time : undefined;
+}
+
+/** A member in a description or a notice of the network. */
+export function memberFromNetwork(
+  { id, phoneNumber, lid, admin }: GroupParticipant,
+  { own, numbers }: People,
+): MemberRecord {
+  const jids = [id, phoneNumber, lid].map((jid) => readJid(jid));
+  const lidUser = jids.find((jid) => jid?.server === 'lid')?.user;
+  const known = lidUser === undefined ? undefined : lidUser === own.lid ? own.phone : numbers.get(lidUser);
+  return {
+    jid: bareJid(id),
+    rank: RANKS[admin ?? ''] ?? 'member',
+    ...present({ phone: jids.find((jid) => jid?.server === 's.whatsapp.net')?.user ?? known, lid: lidUser }),
+  };
+}
+
+/** Is this member the channel itself? */
+export function isOwnMember({ jid, phone, lid }: MemberRecord, own: People['own']): boolean {
+  return isOwn(jid, { own, numbers: new Map() }) || phone === own.phone || (lid !== undefined && lid === own.lid);
+}
+
+/** Are the two the same person? */
+export function isSameMember(one: MemberRecord, other: MemberRecord): boolean {
+  return (
+    one.jid === other.jid ||
+    (one.phone !== undefined && one.phone === other.phone) ||
+    (one.lid !== undefined && one.lid === other.lid)
+  );
+}
+
+/** The stored group as the library wants it for a send: its members and how they are addressed. */
+export function groupToNetwork({ id, facts, members }: Pick<GroupRecord, 'id' | 'facts' | 'members'>): GroupMetadata {
+  return {
+    id,
+    owner: undefined,
+    subject: facts.name,
+    addressingMode: facts.addressing === 'pn' ? WAMessageAddressingMode.PN : WAMessageAddressingMode.LID,
+    announce: facts.announcements,
+    restrict: facts.restricted,
+    memberAddMode: facts.membersMayAdd,
+    size: members.length,
+    ...(facts.descriptionId !== undefined && { desc: facts.description, descId: facts.descriptionId }),
+    ...(facts.ephemeralS > 0 && { ephemeralDuration: facts.ephemeralS }),
+    participants: members.map(({ jid, rank }) => ({ id: jid, admin: NETWORK_RANKS[rank] })),
+  };
+}
+
+export type MemberAction = 'add' | 'remove' | 'promote' | 'demote';
+
+/**
+ * The group after somebody joined, went, rose or fell.
+ * @returns undefined when the channel itself joined: only the network knows the other members
+ */
+export function groupAfter(
+  before: GroupRecord,
+  action: MemberAction,
+  concerned: readonly MemberRecord[],
+  { own }: Pick<People, 'own'>,
+): GroupRecord | undefined {
+  const others = before.members.filter((member) => !concerned.some((one) => isSameMember(one, member)));
+  const stayed = before.members.filter((member) => concerned.some((one) => isSameMember(one, member)));
+  const concernsOwn = concerned.some((member) => isOwnMember(member, own));
+  switch (action) {
+    case 'add': {
+      if (concernsOwn && !before.member) return undefined;
+      const fresh = concerned.filter((one) => !stayed.some((member) => isSameMember(one, member)));
+      return { ...before, members: [...before.members, ...fresh] };
+    }
+    case 'remove':
+      return { ...before, member: before.member && !concernsOwn, members: others };
+    case 'promote':
+    case 'demote': {
+      const rank: MemberRank = action === 'promote' ? 'admin' : 'member';
+      const isConcerned = (member: MemberRecord) => concerned.some((one) => isSameMember(one, member));
+      const members = before.members.map((member) =>
+        isConcerned(member) && !(rank === 'admin' && member.rank === 'creator') ? { ...member, rank } : member,
+      );
+      return { ...before, members };
+    }
+  }
+}
+
+/** What a notice says that a group's facts have become; undefined when it says nothing of them. */
+export function factsAfter(
+  before: GroupFacts,
+  update: Partial<GroupMetadata>,
+  people: People,
+  nowS: number,
+): GroupFacts {
+  const after: GroupFacts = { ...before };
+  const by = contactOf(update.authorPn ?? update.author, people);
+  const { subject, announce, restrict, memberAddMode, joinApprovalMode, inviteCode } = update;
+  if (subject !== undefined && subject !== before.name) {
+    Object.assign(after, { name: subject, nameAt: nowS, nameOwner: by });
+  }
+  if (announce !== undefined) after.announcements = announce;
+  if (restrict !== undefined) after.restricted = restrict;
+  if (memberAddMode !== undefined) after.membersMayAdd = memberAddMode;
+  if (joinApprovalMode !== undefined) after.approval = joinApprovalMode;
+  if (inviteCode !== undefined) after.inviteCode = inviteCode;
+  if ('desc' in update && (update.desc ?? '') !== (before.description ?? '')) {
+    delete after.descriptionId; // the notice does not tell it
+    delete after.description;
+    delete after.descriptionOwner;
+    if (update.desc)
+      Object.assign(after, { description: update.desc, ...(by !== undefined && { descriptionOwner: by }) });
+  }
+  return after;
+}

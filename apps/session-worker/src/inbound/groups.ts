@@ -1,0 +1,69 @@
+/** What happens to groups: they are made, described anew, joined and left. See `groups/` for what is not told here. */
+import type { GroupRecord } from '@dormouse/message-store/write';
+import type { BaileysEventMap, ChatUpdate, GroupMetadata } from '@whiskeysockets/baileys';
+import { factsAfter, groupAfter, groupFromNetwork, memberFromNetwork, type MemberAction } from '../convert/group.js';
+import { bareJid, isGroup } from '../convert/jid.js';
+import { convertEach, storeAndTell, type Hearing } from './hearing.js';
+import { peopleIn } from './people-in.js';
+
+/** Groups that were made, or that the channel was taken into: described in full. */
+export async function hearNewGroups(hearing: Hearing, described: readonly GroupMetadata[]): Promise<void> {
+  const { session, ear, groups } = hearing;
+  const people = await ear.store(() => peopleIn(session, described));
+  const records = convertEach(hearing, described, (group) => groupFromNetwork(group, people));
+  await storeAndTell(hearing, () => groups.recordGroups(session.fence, session.channelId, records));
+}
+
+/**
+ * What a group is called and who may do what in it. Full descriptions come here, too, but late (the library keeps them
+ * back, and lets later joins and leaves pass): whoever asked for them stores them.
+ */
+export async function hearGroupFacts(hearing: Hearing, updates: readonly Partial<GroupMetadata>[]): Promise<void> {
+  const people = await hearing.ear.store(() => peopleIn(hearing.session, updates));
+  for (const update of updates) {
+    if (!update.id || update.participants) continue;
+    const nowS = Math.floor(hearing.now() / 1_000);
+    await change(hearing, update.id, (before) => ({
+      ...before,
+      facts: factsAfter(before.facts, update, people, nowS),
+    }));
+  }
+}
+
+const ACTIONS: readonly string[] = ['add', 'remove', 'promote', 'demote'] satisfies MemberAction[];
+
+/** Who joined, went, rose or fell. */
+export async function hearMembers(
+  hearing: Hearing,
+  { id, participants, action }: BaileysEventMap['group-participants.update'],
+): Promise<void> {
+  const people = await hearing.ear.store(() => peopleIn(hearing.session, participants));
+  const members = convertEach(hearing, participants, (participant) => memberFromNetwork(participant, people));
+  await change(hearing, id, (before) =>
+    isMemberAction(action) ? groupAfter(before, action, members, people) : undefined,
+  );
+}
+
+/** How long messages of a group stay: the library tells it as a change of the chat. */
+export async function hearGroupTimers(hearing: Hearing, chats: readonly ChatUpdate[]): Promise<void> {
+  for (const { id, ephemeralExpiration: ephemeralS } of chats) {
+    if (!id || !isGroup(id) || typeof ephemeralS !== 'number') continue;
+    await change(hearing, id, (before) => ({ ...before, facts: { ...before.facts, ephemeralS } }));
+  }
+}
+
+function isMemberAction(action: string): action is MemberAction {
+  return ACTIONS.includes(action);
+}
+
+async function change(
+  { session, ear, groups, eventsReady, askGroup }: Hearing,
+  jid: string,
+  apply: (before: GroupRecord) => GroupRecord | undefined,
+): Promise<void> {
+  const { fence, channelId } = session;
+  const groupId = bareJid(jid);
+  const { seqs, stale } = await ear.store(() => groups.changeGroup(fence, channelId, groupId, apply));
+  if (seqs.length > 0) eventsReady(channelId);
+  if (stale) askGroup(session, groupId);
+}
