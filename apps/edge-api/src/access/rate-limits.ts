@@ -49,12 +49,15 @@ export class RateLimits {
 
   /**
    * Counts a request of the channel.
-   * @param points how much it weighs
+   * @param points how much it weighs. What weighs more than a whole window takes what the request itself left of one: a
+   * full list of numbers must be possible.
    * @throws {GatewayError} 429 with the seconds until the window ends
    */
   async take(rateClass: RateClass, channelId: string, points = 1): Promise<void> {
+    const limiter = this.#limiters.get(rateClass);
+    if (!limiter || points <= 0) return;
     try {
-      await this.#limiters.get(rateClass)?.consume(channelId, points);
+      await limiter.consume(channelId, Math.min(points, Math.max(1, limiter.points - 1)));
     } catch (refusal) {
       if (!isRefusal(refusal)) throw refusal;
       throw new GatewayError(429, { retryAfterS: Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000)) });

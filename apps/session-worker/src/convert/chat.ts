@@ -4,7 +4,7 @@ import { chatIdOfKey, personChatId, readJid, type KnownNumbers } from './jid.js'
 import { toNumber } from './present.js';
 
 /** Shown for "muted until further notice": the end of the year 9999, in epoch milliseconds. */
-const FOREVER_MS = 253_402_300_799_000;
+export const FOREVER_MS = 253_402_300_799_000;
 
 /** The chat id of what the network calls a chat. */
 export function chatIdOf(

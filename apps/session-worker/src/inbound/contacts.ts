@@ -2,7 +2,8 @@
 import type { ContactRecord, PersonPair } from '@dormouse/message-store/write';
 import type { Contact, LIDMapping } from '@whiskeysockets/baileys';
 import { contactFromNetwork } from '../convert/contact.js';
-import { personContactId, readJid } from '../convert/jid.js';
+import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
+import type { OpenSession } from '../sessions/open-session.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
 
@@ -31,6 +32,18 @@ export async function mergePeople(hearing: Hearing, pairs: readonly PersonPair[]
   if (pairs.length === 0) return;
   const { fence, channelId } = hearing.session;
   await storeAndTell(hearing, () => hearing.chats.mergePeople(fence, channelId, pairs));
+}
+
+/** Pairs that each session has looked after already. */
+const lookedAfter = new WeakMap<OpenSession, Set<string>>();
+
+/** Pairs that came along with something heard: the first time one is seen, what is stored under its LID moves. */
+export async function learnPeople(hearing: Hearing, numbers: KnownNumbers): Promise<void> {
+  const seen = lookedAfter.get(hearing.session) ?? new Set<string>();
+  lookedAfter.set(hearing.session, seen);
+  const pairs = [...numbers].map(([lid, phone]) => ({ lid, phone })).filter(({ lid }) => !seen.has(lid));
+  await mergePeople(hearing, pairs);
+  for (const { lid } of pairs) seen.add(lid);
 }
 
 function pairsIn(records: readonly ContactRecord[]): PersonPair[] {

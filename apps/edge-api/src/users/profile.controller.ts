@@ -1,0 +1,37 @@
+import { updateProfileBody, type Success, type UserProfile } from '@dormouse/gateway-contract';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import { Controller, Get, Patch, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Caller } from '../access/current-channel.js';
+import { Endpoint } from '../access/endpoint.js';
+import { GivenFiles } from '../media/given-files.js';
+import { requireLinked } from '../messages/sendable.js';
+import { Sends, type SendCaller } from '../messages/sends.js';
+
+/** Name, about and picture of the channel's own number. */
+@Controller('users/profile')
+export class ProfileController {
+  constructor(
+    private readonly sends: Sends,
+    private readonly files: GivenFiles,
+    private readonly directory: ChannelDirectory,
+  ) {}
+
+  @Get()
+  get(@Caller() { channel, requestId }: SendCaller): Promise<UserProfile> {
+    return this.sends.send({ channel, requestId }, 'profile.get', {});
+  }
+
+  /** The picture comes like the file of a send: URL, data: URI, base64, media id, or a part of a form. */
+  @Patch()
+  @Endpoint({ file: 'icon' })
+  update(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<Success> {
+    const endpoint = { schema: updateProfileBody, field: 'icon', kind: 'icon' } as const;
+    return this.files.receive(request, endpoint, async ({ icon, ...words }, given) => {
+      const { channel, requestId } = caller;
+      await requireLinked(channel, this.directory); // before a file is kept for nothing
+      const kept = icon && (await given.keep(caller, icon, 'sent', {}));
+      return this.sends.send({ channel, requestId }, 'profile.update', { ...words, ...(kept && { icon: kept.id }) });
+    });
+  }
+}

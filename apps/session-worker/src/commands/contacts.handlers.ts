@@ -1,0 +1,103 @@
+import {
+  GatewayError,
+  readPhoneNumber,
+  type CheckContactsBody,
+  type CheckContactsResult,
+  type CheckedContact,
+} from '@dormouse/gateway-contract';
+import type { MessageReader } from '@dormouse/message-store/read';
+import type { ChatWriter, ContactRecord } from '@dormouse/message-store/write';
+import { contactJid } from '../convert/jid.js';
+import type { CommandContext, Handlers } from './command-context.js';
+import { askAboutNumbers } from './number-check.js';
+import { aboutOf, pictureAddresses } from './person-facts.js';
+
+/** What handlers of contacts need. */
+export interface ContactTools {
+  readonly reader: Pick<MessageReader, 'contact'>;
+  readonly chats: ChatWriter;
+  readonly checkedNumbers: CheckedNumbers;
+  readonly eventsReady: (channelId: string) => void;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** Numbers that were found on the network lately: digits as asked to digits as the network writes them. */
+export interface CheckedNumbers {
+  get(digits: string): string | undefined;
+  set(digits: string, networkDigits: string): void;
+}
+
+/** So many numbers are asked about at once, with a pause before the next: the network takes more for harvesting. */
+const BATCH = 50;
+const PAUSE_MS = 250;
+
+export function contactHandlers(tools: ContactTools): Pick<Handlers, 'contacts.check' | 'contacts.profile'> {
+  return {
+    'contacts.check': (context, input) => {
+      context.leaveLane(); // questions keep no message waiting
+      return check(context, tools, input);
+    },
+    'contacts.profile': async (context, { contactId: asked }) => {
+      context.leaveLane();
+      const session = context.session();
+      const stored = await tools.reader.contact(context.channelId, asked);
+      const id = stored?.id ?? asked;
+      if (!stored && !(await isOnNetwork(context, id))) {
+        throw new GatewayError(404, { details: 'ContactID: nobody on the network' });
+      }
+      const jid = contactJid(id);
+      const [about, pictures] = await Promise.all([
+        aboutOf(session.socket, jid),
+        pictureAddresses(session.socket, jid),
+      ]);
+      if (stored) await remember(context, tools, { id, about: about ?? '', ...pictures });
+      return {
+        name: stored?.name ?? '',
+        ...(about !== undefined && { about }),
+        ...(pictures.picture !== '' && { icon: pictures.picture }),
+        ...(pictures.pictureFull !== '' && { icon_full: pictures.pictureFull }),
+        ...(stored?.pushname !== undefined && { push_name: stored.pushname }),
+      };
+    },
+  };
+}
+
+/** A LID has no number to ask about: it is known to somebody or it is nobody here. */
+async function isOnNetwork(context: CommandContext, id: string): Promise<boolean> {
+  return !id.includes('@') && (await askAboutNumbers(context.session().socket, [id])).size > 0;
+}
+
+/** One answer for each input, in the order of the inputs; a number that is given twice is asked about once. */
+async function check(
+  context: CommandContext,
+  tools: ContactTools,
+  { contacts, force_check: forced = false }: CheckContactsBody,
+): Promise<CheckContactsResult> {
+  const typed = contacts.map((input) => ({ input, digits: readPhoneNumber(input) }));
+  const found = new Map<string, string>();
+  const open: string[] = [];
+  for (const digits of new Set(typed.flatMap(({ digits }) => digits ?? []))) {
+    const known = forced ? undefined : tools.checkedNumbers.get(digits);
+    if (known === undefined) open.push(digits);
+    else found.set(digits, known);
+  }
+  for (let at = 0; at < open.length; at += BATCH) {
+    if (at > 0) await tools.wait(PAUSE_MS);
+    for (const [digits, id] of await askAboutNumbers(context.session().socket, open.slice(at, at + BATCH))) {
+      found.set(digits, id);
+      tools.checkedNumbers.set(digits, id);
+    }
+  }
+  return {
+    contacts: typed.map(({ input, digits }): CheckedContact => {
+      const id = digits === undefined ? undefined : found.get(digits);
+      return id === undefined ? { input, status: 'invalid' } : { input, status: 'valid', wa_id: id };
+    }),
+  };
+}
+
+async function remember(context: CommandContext, tools: ContactTools, contact: ContactRecord): Promise<void> {
+  const { fence } = context.session();
+  const { seqs } = await tools.chats.recordContacts(fence, context.channelId, [contact]);
+  if (seqs.length > 0) tools.eventsReady(context.channelId);
+}

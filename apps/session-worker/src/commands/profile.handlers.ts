@@ -1,0 +1,45 @@
+import type { Success } from '@dormouse/gateway-contract';
+import { contactJid } from '../convert/jid.js';
+import type { Handlers } from './command-context.js';
+import { aboutOf, pictureAddresses } from './person-facts.js';
+
+/** What handlers of the own profile need. */
+export interface ProfileTools {
+  /**
+   * A kept file as a square JPEG.
+   * @throws {GatewayError} 404 naming `icon` for an unknown id, 400 for a file that is no picture
+   */
+  readonly iconOf: (channelId: string, mediaId: string) => Promise<Buffer>;
+}
+
+const DONE: Success = { success: true };
+
+export function profileHandlers(tools: ProfileTools): Pick<Handlers, 'profile.get' | 'profile.update'> {
+  return {
+    'profile.get': async (context) => {
+      context.leaveLane(); // questions keep no message waiting
+      const { socket, identity } = context.session();
+      const jid = contactJid(identity.phone);
+      const [about, { picture, pictureFull }] = await Promise.all([
+        aboutOf(socket, jid),
+        pictureAddresses(socket, jid),
+      ]);
+      return {
+        name: identity.pushName ?? '',
+        ...(about !== undefined && { about }),
+        ...(picture !== '' && { icon: picture }),
+        ...(pictureFull !== '' && { icon_full: pictureFull }),
+        ...(identity.pushName !== undefined && { push_name: identity.pushName }),
+      };
+    },
+    'profile.update': async (context, { name, about, icon }) => {
+      const { socket, identity } = context.session();
+      // The file first: it can be refused for what it is, before anything was changed.
+      const jpeg = icon === undefined ? undefined : await tools.iconOf(context.channelId, icon);
+      if (jpeg) await socket.updateProfilePicture(contactJid(identity.phone), jpeg);
+      if (about !== undefined) await socket.updateProfileStatus(about);
+      if (name !== undefined) await socket.updateProfileName(name);
+      return DONE;
+    },
+  };
+}

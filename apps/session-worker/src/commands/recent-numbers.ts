@@ -1,0 +1,24 @@
+import type { CheckedNumbers } from './contacts.handlers.js';
+
+/** What the network said of numbers lately, in memory: a few megabytes at most, forgotten after a while. */
+export class RecentNumbers implements CheckedNumbers {
+  private readonly known = new Map<string, { networkDigits: string; untilMs: number }>();
+
+  constructor(
+    private readonly now: () => number,
+    private readonly keepForMs = 3_600_000,
+    private readonly most = 50_000,
+  ) {}
+
+  get(digits: string): string | undefined {
+    const entry = this.known.get(digits);
+    return entry && entry.untilMs > this.now() ? entry.networkDigits : undefined;
+  }
+
+  set(digits: string, networkDigits: string): void {
+    this.known.delete(digits);
+    this.known.set(digits, { networkDigits, untilMs: this.now() + this.keepForMs });
+    const [oldest] = this.known.keys();
+    if (this.known.size > this.most && oldest !== undefined) this.known.delete(oldest);
+  }
+}

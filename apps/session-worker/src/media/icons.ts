@@ -1,0 +1,22 @@
+import { GatewayError } from '@dormouse/gateway-contract';
+import type { Spool } from '@dormouse/media-files';
+import type { MediaReader } from '@dormouse/media-store/read';
+import { prepareIcon } from './pictures.js';
+
+/**
+ * A kept file as a profile picture: a square JPEG.
+ * @throws {GatewayError} 404 naming `icon` for an unknown id, 400 for a file that is no picture, 502 when the storage is
+ * away
+ */
+export function iconsFrom(media: Pick<MediaReader, 'open'>, spool: Pick<Spool, 'keep'>) {
+  return async (channelId: string, mediaId: string): Promise<Buffer> => {
+    const opened = await media.open(channelId, mediaId);
+    if (!opened) throw new GatewayError(404, { details: 'icon: no such media id' });
+    const file = await spool.keep(opened.object.stream);
+    try {
+      return await prepareIcon(file);
+    } finally {
+      await file.dispose();
+    }
+  };
+}
