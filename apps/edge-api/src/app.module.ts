@@ -1,20 +1,32 @@
 import type { ChannelDirectory as Directory } from '@dormouse/channel-directory';
 import { ChannelDirectory } from '@dormouse/channel-directory';
+import type { MediaLimits } from '@dormouse/gateway-contract';
+import type { MediaIntake } from '@dormouse/media-files';
+import { MediaReader } from '@dormouse/media-store/read';
+import { MediaUploads } from '@dormouse/media-store/uploads';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { CommandClient } from '@dormouse/queues';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
 import { ChannelController } from './channel/channel.controller.js';
 import { UsersController } from './channel/users.controller.js';
 import { ChatsController } from './chats/chats.controller.js';
+import { ContactsController } from './contacts/contacts.controller.js';
 import { GroupLinksController } from './groups/group-links.controller.js';
 import { GroupsController } from './groups/groups.controller.js';
+import { GivenFiles } from './media/given-files.js';
+import { MediaController } from './media/media.controller.js';
+import { StoredFiles } from './media/stored-files.js';
+import { MediaMessagesController } from './messages/media-messages.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
 import { MessageActsController } from './messages/message-acts.controller.js';
 import { Sends } from './messages/sends.js';
 import { StatusesController } from './messages/statuses.controller.js';
-import { NotBuiltController, NotImplementedController } from './not-implemented.controller.js';
+import { NotImplementedController } from './not-implemented.controller.js';
+import { PresencesController } from './presences/presences.controller.js';
+import { ProfileController } from './users/profile.controller.js';
 
 /** What the controllers work with. */
 export interface AppServices {
@@ -23,7 +35,9 @@ export interface AppServices {
   groups: GroupReader;
   commands: CommandClient;
   settings: Settings;
+  rateLimits: RateLimits;
   idempotencyKeys: IdempotencyKeys;
+  media: { reader: MediaReader; uploads: MediaUploads; intake: MediaIntake; limits: MediaLimits; retentionMs: number };
 }
 
 /**
@@ -39,13 +53,17 @@ export class AppModule {
         ChannelController,
         UsersController,
         MessagesController,
+        MediaMessagesController,
         MessageActsController,
         StatusesController,
         ChatsController,
+        ContactsController,
+        PresencesController,
+        ProfileController,
         GroupLinksController,
         GroupsController,
+        MediaController,
         NotImplementedController,
-        NotBuiltController,
       ],
       providers: [
         { provide: ChannelDirectory, useValue: services.directory },
@@ -53,8 +71,21 @@ export class AppModule {
         { provide: GroupReader, useValue: services.groups },
         { provide: CommandClient, useValue: services.commands },
         { provide: Settings, useValue: services.settings },
+        { provide: RateLimits, useValue: services.rateLimits },
         { provide: IdempotencyKeys, useValue: services.idempotencyKeys },
         Sends,
+        { provide: MediaReader, useValue: services.media.reader },
+        { provide: MediaUploads, useValue: services.media.uploads },
+        {
+          provide: StoredFiles,
+          inject: [Sends],
+          useFactory: (sends: Sends) => new StoredFiles({ ...services.media, messages: services.messages, sends }),
+        },
+        {
+          provide: GivenFiles,
+          inject: [StoredFiles],
+          useFactory: (stored: StoredFiles) => new GivenFiles({ ...services.media, stored }),
+        },
       ],
     };
   }

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { guardAccess, type AccessServices } from './access/access-chain.js';
 import { AppModule, type AppServices } from './app.module.js';
-import { readJsonBodies } from './body/json-body.js';
+import { readBodies } from './body/bodies.js';
 import { cleanUrl } from './clean-path.js';
 import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
 import { answerMalformedRequest } from './errors/malformed-request.js';
@@ -44,7 +44,7 @@ export async function createApp({ services, access, site, log }: AppSettings): P
   const fastify = adapter.getInstance();
   logRequests(fastify, { log, probes: access.probes });
   guardAccess(fastify, access);
-  readJsonBodies(fastify, access);
+  readBodies(fastify, access);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.serving(services), adapter, {
     logger: new NestLog(log),
     bodyParser: false,

@@ -1,7 +1,11 @@
 import { Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase } from '@dormouse/database';
+import { Downloader, MediaIntake, Spool } from '@dormouse/media-files';
+import { MediaReader } from '@dormouse/media-store/read';
+import { MediaUploads } from '@dormouse/media-store/uploads';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
+import { ObjectStorage } from '@dormouse/object-storage';
 import { CommandClient } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { PassOn } from './access/pass-on.js';
@@ -9,6 +13,7 @@ import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
 import type { EdgeConfig } from './config.js';
 import { createApp } from './create-app.js';
+import { MediaSweep } from './media/media-sweep.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
 
 const IDLE_SWEEP_MS = 250;
@@ -32,6 +37,12 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       commands: () => commands.isReady(),
     },
   });
+  const { limits, linkTtlS, retentionMs } = config.media;
+  const storage = new ObjectStorage(config.storage);
+  const stores = { database, storage };
+  const downloader = new Downloader(config.downloads);
+  const mediaSweep = new MediaSweep(stores, log);
+  const limiter = new RateLimits({ redis, limits: rateLimits });
   const idempotencyKeys = new IdempotencyKeys({ database });
   const forgetting = setInterval(() => void idempotencyKeys.sweep().catch(() => undefined), KEYS_SWEEP_MS);
   const app = await createApp({
@@ -41,16 +52,25 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       groups: new GroupReader({ database }),
       commands,
       settings: new Settings({ directory, redis, log, allowPrivateWebhooks }),
+      rateLimits: limiter,
       idempotencyKeys,
+      media: {
+        reader: new MediaReader({ ...stores, linkTtlS }),
+        uploads: new MediaUploads({ ...stores, retentionMs }),
+        intake: new MediaIntake({ spool: await Spool.open(config.media.spoolDirectory), downloader, limits }),
+        limits,
+        retentionMs,
+      },
     },
     access: {
       region,
       regionHosts,
       directory,
-      rateLimits: new RateLimits({ redis, limits: rateLimits }),
+      rateLimits: limiter,
       passOn,
       probes,
       maxJsonBytes,
+      media: config.media,
     },
     site,
     log,
@@ -67,6 +87,9 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       await app.close();
       clearInterval(sweep);
       passOn.close();
+      await mediaSweep.close();
+      await downloader.close();
+      storage.close();
       await commands.close();
       await closeRedis(redis);
       await database.close();

@@ -8,7 +8,16 @@ import { contractRoutes } from './test-contract.js';
 describe('routes', () => {
   it('are exactly the 56 endpoints of the contract, HEAD not among them', async () => {
     const app = await createApp({
-      services: { directory: {}, messages: {}, groups: {}, commands: {}, settings: {}, idempotencyKeys: {} } as AppServices,
+      services: {
+        directory: {},
+        messages: {},
+        groups: {},
+        commands: {},
+        settings: {},
+        rateLimits: {},
+        idempotencyKeys: {},
+        media: {},
+      } as AppServices,
       access: { probes: new Probes({ app: 'spec', checks: {} }), maxJsonBytes: 1 } as AccessServices,
       site: { docsUrl: '', supportAddress: '' },
       log: openLog({ name: 'spec', level: 'silent' }),

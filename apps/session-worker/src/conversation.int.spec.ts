@@ -6,7 +6,7 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { Downloader } from '@dormouse/media-files';
 import { listMessagesQuery, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
-import { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { CommandReply } from '@dormouse/queues';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
@@ -15,6 +15,7 @@ import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
+import { RecentNumbers } from './commands/recent-numbers.js';
 import { GroupBook } from './groups/group-book.js';
 import { GroupKeeper } from './groups/group-keeper.js';
 import { Inbound } from './inbound/inbound.js';
@@ -23,6 +24,7 @@ import { ChangeSignal } from './sessions/change-signal.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { silenceConsole } from './silent-console.js';
+import { noMedia } from './test-media.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
 
 const CHANNEL = 'CH-TALK';
@@ -61,6 +63,7 @@ describe('a conversation', () => {
 
   const startWorker = async () => {
     const writer = new MessageWriter({ database });
+    const chats = new ChatWriter({ database });
     const directory = new ChannelDirectory({ database, cacheMs: 0 });
     const eventsReady = (): void => told.fire();
     const groups = new GroupWriter({ database });
@@ -74,7 +77,7 @@ describe('a conversation', () => {
       database,
       authStates: new AuthStates(new AuthRows(database), masterKeys),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
-      listeners: [keeper, new Inbound({ ...hearing, now: Date.now, wait, retryForMs: 5_000 })],
+      listeners: [keeper, new Inbound({ ...hearing, chats, now: Date.now, wait, retryForMs: 5_000 })],
       recall: recallFrom(writer),
       groups: book,
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
@@ -85,7 +88,21 @@ describe('a conversation', () => {
       log: silent,
     });
     const previews = new LinkPreviews(new Downloader({ allowLoopback: true }));
-    const handlers = makeHandlers({ reader, writer, groups: book, groupReader, previews, eventsReady, now: Date.now, wait });
+    const media = noMedia();
+    const handlers = makeHandlers({
+      reader,
+      writer,
+      chats,
+      checkedNumbers: new RecentNumbers(Date.now),
+      iconOf: () => Promise.reject(new Error('no file is kept here')),
+      groups: book,
+      groupReader,
+      previews,
+      media,
+      eventsReady,
+      now: Date.now,
+      wait,
+    });
     runner = new CommandRunner({ sessions, directory, handlers, networkError, log: silent });
     await sessions.takeOver(held);
   };

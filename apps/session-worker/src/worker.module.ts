@@ -1,5 +1,6 @@
 import type { Logger, Probes } from '@dormouse/bootstrap';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { ObjectStorage } from '@dormouse/object-storage';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import {
   Inject,
@@ -9,11 +10,13 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { WorkerConfig } from './config.js';
+import { openWorkerMedia, type WorkerMedia } from './worker-media.js';
 import { Worker } from './worker.js';
 
 const DATABASE = 'regional database';
 const LEASE_DATABASE = 'regional database, for leases only';
 const REDIS = 'redis';
+const MEDIA = 'media';
 
 const LEASE_CONNECTIONS = 2;
 
@@ -25,6 +28,8 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
     @Inject(DATABASE) private readonly database: RegionalDatabase,
     @Inject(LEASE_DATABASE) private readonly leaseDatabase: RegionalDatabase,
     @Inject(REDIS) private readonly redis: Redis,
+    @Inject(ObjectStorage) private readonly storage: ObjectStorage,
+    @Inject(MEDIA) private readonly media: WorkerMedia,
   ) {}
 
   static with(config: WorkerConfig, log: Logger, probes: Probes): DynamicModule {
@@ -49,11 +54,18 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
           provide: REDIS,
           useFactory: () => openRedis({ url: config.redis.url, name: 'session-worker', whenAway: 'fail', log }),
         },
+        { provide: ObjectStorage, useFactory: () => new ObjectStorage(config.storage) },
+        {
+          provide: MEDIA,
+          inject: [DATABASE, ObjectStorage],
+          useFactory: (database: RegionalDatabase, storage: ObjectStorage) =>
+            openWorkerMedia({ config: config.media, database, storage, log }),
+        },
         {
           provide: Worker,
-          inject: [DATABASE, LEASE_DATABASE, REDIS],
-          useFactory: (database: RegionalDatabase, leaseDatabase: RegionalDatabase, redis: Redis) =>
-            new Worker({ config, database, leaseDatabase, redis, registry: probes.metrics, log }),
+          inject: [DATABASE, LEASE_DATABASE, REDIS, MEDIA],
+          useFactory: (database: RegionalDatabase, leaseDatabase: RegionalDatabase, redis: Redis, media: WorkerMedia) =>
+            new Worker({ config, database, leaseDatabase, redis, media, registry: probes.metrics, log }),
         },
       ],
     };
@@ -65,6 +77,8 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
 
   async onApplicationShutdown(): Promise<void> {
     await this.worker.drain();
+    await this.media.close();
+    this.storage.close();
     await closeRedis(this.redis);
     await Promise.all([this.database.close(), this.leaseDatabase.close()]);
   }

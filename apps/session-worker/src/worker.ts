@@ -11,9 +11,10 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
-import { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, EventWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import { publishEventsReady } from '@dormouse/queues';
 import type { Redis } from '@dormouse/redis';
+import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
@@ -21,16 +22,22 @@ import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
+import { RecentNumbers } from './commands/recent-numbers.js';
 import type { WorkerConfig } from './config.js';
 import { GroupBook } from './groups/group-book.js';
 import { GroupKeeper } from './groups/group-keeper.js';
+import { AutoDownload } from './inbound/auto-download.js';
 import { Inbound } from './inbound/inbound.js';
+import { LiveEvents } from './inbound/live-events.js';
 import { recallFrom } from './inbound/recall.js';
+import { iconsFrom } from './media/icons.js';
 import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
 import { Sessions } from './sessions/sessions.js';
+import { StateEvents } from './sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
 import { ShardLeases } from './shards/shard-lease.js';
 import { ShardOwner } from './shards/shard-owner.js';
+import { VERSION } from './version.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
 /** Renewals within one TTL. */
@@ -50,6 +57,7 @@ export interface WorkerParts {
   /** Its own connections: a renewal must never queue behind other work. */
   readonly leaseDatabase: RegionalDatabase;
   readonly redis: Redis;
+  readonly media: WorkerMedia;
   readonly registry: Registry;
   readonly log: Logger;
 }
@@ -66,12 +74,21 @@ export class Worker {
     const directory = new ChannelDirectory({ database: parts.database });
     const reader = new MessageReader({ database: parts.database });
     const writer = new MessageWriter({ database: parts.database });
+    const chats = new ChatWriter({ database: parts.database });
+    const events = new EventWriter({ database: parts.database });
+    const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const groups = new GroupWriter({ database: parts.database });
     const book = new GroupBook({ groups, eventsReady });
     const groupReader = new GroupReader({ database: parts.database });
     const keeper = new GroupKeeper({ book });
     const askGroup = keeper.ask.bind(keeper);
-    const hearing = { writer, groups, askGroup, eventsReady };
+    const { media } = parts;
+    const downloads = new AutoDownload({
+      ...media,
+      settingsOf: async (id) => (await directory.byId(id))?.settings,
+      withinMs: config.media.autoDownloadWithinMs,
+    });
+    const hearing = { writer, chats, groups, askGroup, downloads, eventsReady };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,
@@ -82,7 +99,12 @@ export class Worker {
       database: parts.database,
       authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
       network: config.network,
-      listeners: [keeper, new Inbound({ ...hearing, now: Date.now, wait, retryForMs: STORE_FOR_MS })],
+      states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
+      listeners: [
+        keeper,
+        new Inbound({ ...hearing, ...patience }),
+        new LiveEvents({ events, directory, eventsReady, ...patience }),
+      ],
       recall: recallFrom(writer),
       groups: book,
       backoff: { ...DEFAULT_BACKOFF, baseMs: config.sessions.reconnectBaseMs },
@@ -95,7 +117,20 @@ export class Worker {
     const runner = new CommandRunner({
       sessions,
       directory,
-      handlers: makeHandlers({ reader, writer, groups: book, groupReader, previews, eventsReady, now: Date.now, wait }),
+      handlers: makeHandlers({
+        reader,
+        writer,
+        chats,
+        checkedNumbers: new RecentNumbers(Date.now),
+        iconOf: iconsFrom(media.files, media.spool),
+        groups: book,
+        groupReader,
+        previews,
+        media,
+        eventsReady,
+        now: Date.now,
+        wait,
+      }),
       networkError,
       log,
       onAnswered: metrics.answered,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { LoginCode, Success } from './channel.js';
+import { chatInput, patchChatInput } from './chat-acts.js';
+import { checkContactsBody, contactInput, type CheckContactsResult } from './contacts.js';
 import {
   createGroupBody,
   groupInfoInput,
@@ -15,8 +17,25 @@ import {
   type ParticipantsResult,
 } from './groups.js';
 import { editMessageInput, forwardMessageInput, messageInput, reactionInput, type EditResult } from './message-acts.js';
+import { mediaIdField } from './media.js';
+import {
+  sendAudioInput,
+  sendDocumentInput,
+  sendImageInput,
+  sendStickerInput,
+  sendVideoInput,
+  sendVoiceInput,
+} from './media-messages.js';
 import { sendTextBody, type Message, type SentMessage } from './messages.js';
-import { sendContactBody, sendGroupInviteInput, sendLinkPreviewInput, sendLocationBody, sendPollBody } from './plain-messages.js';
+import {
+  sendContactBody,
+  sendGroupInviteInput,
+  sendLinkPreviewInput,
+  sendLocationBody,
+  sendPollBody,
+} from './plain-messages.js';
+import { sendPresenceInput, setOwnPresenceBody } from './presences.js';
+import { updateProfileInput, type UserProfile } from './profile.js';
 import { indicatorsLastMs } from './send-options.js';
 
 /** One thing that can be said to a channel. */
@@ -56,8 +75,11 @@ const nothing = z.object({});
 
 /** What a caller waits for where a file may have to be fetched, prepared and taken to the network. */
 const WITH_FILES_MS = 120_000;
+const withFiles = { answerWithinMs: WITH_FILES_MS, lasts: indicatorsLastMs };
 /** One question to the network. */
 const QUERY_MS = 30_000;
+/** As many as a full list of numbers takes. */
+const MANY_QUERIES_MS = 60_000;
 
 /** Every command, by name. A name without a handler does not compile in the session worker. */
 export const COMMANDS = {
@@ -73,6 +95,14 @@ export const COMMANDS = {
     answerWithinMs: WITH_FILES_MS,
     lasts: indicatorsLastMs,
   }),
+  'messages.sendImage': command<SentMessage>()({ input: sendImageInput, ...withFiles }),
+  'messages.sendVideo': command<SentMessage>()({ input: sendVideoInput, ...withFiles }),
+  'messages.sendAudio': command<SentMessage>()({ input: sendAudioInput, ...withFiles }),
+  'messages.sendVoice': command<SentMessage>()({ input: sendVoiceInput, ...withFiles }),
+  'messages.sendDocument': command<SentMessage>()({ input: sendDocumentInput, ...withFiles }),
+  'messages.sendSticker': command<SentMessage>()({ input: sendStickerInput, ...withFiles }),
+  /** Brings the file of a heard message into the media store. */
+  'media.fetch': command<Success>()({ input: z.object({ mediaId: mediaIdField }), answerWithinMs: WITH_FILES_MS }),
   'messages.forward': command<SentMessage>()({ input: forwardMessageInput, answerWithinMs: WITH_FILES_MS }),
   'messages.markRead': command<Success>()({ input: messageInput }),
   'messages.edit': command<EditResult>()({ input: editMessageInput }),
@@ -93,6 +123,15 @@ export const COMMANDS = {
   'groups.sendInvite': command<SentMessage>()({ input: sendGroupInviteInput, answerWithinMs: WITH_FILES_MS }),
   'groups.invite': command<GroupInvite>()({ input: groupInput, answerWithinMs: QUERY_MS }),
   'groups.revokeInvite': command<GroupInviteRevoked>()({ input: groupInput }),
+  'chats.markRead': command<Success>()({ input: chatInput }),
+  'chats.update': command<Success>()({ input: patchChatInput }),
+  'chats.delete': command<Success>()({ input: chatInput }),
+  'contacts.check': command<CheckContactsResult>()({ input: checkContactsBody, answerWithinMs: MANY_QUERIES_MS }),
+  'contacts.profile': command<UserProfile>()({ input: contactInput, answerWithinMs: QUERY_MS }),
+  'profile.get': command<UserProfile>()({ input: nothing, answerWithinMs: QUERY_MS }),
+  'profile.update': command<Success>()({ input: updateProfileInput, answerWithinMs: WITH_FILES_MS }),
+  'presences.setOwn': command<Success>()({ input: setOwnPresenceBody }),
+  'presences.send': command<Success>()({ input: sendPresenceInput }),
   'channel.loginCode': command<LoginCode>()({ input: nothing, session: 'none' }),
   'channel.logout': command<Success>()({ input: nothing, session: 'none' }),
   /** The channel is gone: unlink it from the phone and forget its session. */

@@ -9,6 +9,7 @@ export * from './form.js';
 export * from './groups.js';
 export * from './ids.js';
 export * from './media.js';
+export * from './media-ids.js';
 export * from './media-messages.js';
 export * from './message-acts.js';
 export * from './message-content.js';

@@ -98,3 +98,16 @@ export async function forgetChannelMedia(options: Options, channelId: string): P
     await doomUnused(connection, keys, now());
   });
 }
+
+/** Ends the files of channels that were deleted, however long ago: there is no moment at which that could be missed. */
+export async function forgetMediaOfDeletedChannels(options: Options, signal?: AbortSignal): Promise<void> {
+  const deleted = await options.database.pool.query<{ id: string }>({
+    name: 'media-of-deleted-channels',
+    text: `SELECT id FROM channels c WHERE deleted_at IS NOT NULL
+             AND EXISTS (SELECT 1 FROM media_files f WHERE f.channel_id = c.id)`,
+  });
+  for (const { id } of deleted.rows) {
+    if (signal?.aborted) return;
+    await forgetChannelMedia(options, id);
+  }
+}

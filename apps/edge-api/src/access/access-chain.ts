@@ -7,9 +7,9 @@
  *   501      no such endpoint, or one that is never implemented; names it
  *   402      the channel may not be billed (not for GET /health)
  *   429      too many requests of this channel
- *   413      a body that says it is too large (one that turns out to be: body/json-body.ts)
+ *   413      a body that says it is too large (one that turns out to be: body/bodies.ts)
  *   -- the body is read --
- *   400      body/json-body.ts, body/valid.ts
+ *   400      body/bodies.ts, body/valid.ts
  *   503, 404, 403, 502   the handlers, and the worker behind them
  *
  * PostgreSQL away: tokens cannot be looked up; 503, for nothing was said to the network. Redis away: see rate-limits.ts.
@@ -19,6 +19,7 @@ import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-director
 import { hashToken } from '@dormouse/channel-token';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bodyLimitOf, type BodyLimits } from '../body/body-limits.js';
 import { policyOf, type EndpointPolicy } from './endpoint.js';
 import { homeOf, type RegionHosts } from './home-region.js';
 import type { PassOn } from './pass-on.js';
@@ -26,14 +27,13 @@ import { presentedToken } from './presented-token.js';
 import type { RateLimits } from './rate-limits.js';
 import { requireGoodStanding } from './standing.js';
 
-export interface AccessServices {
+export interface AccessServices extends BodyLimits {
   region: Region;
   regionHosts: RegionHosts;
   directory: Pick<ChannelDirectory, 'byTokenHash'>;
   rateLimits: RateLimits;
   passOn: PassOn;
   probes: Probes;
-  maxJsonBytes: number;
 }
 
 declare module 'fastify' {
@@ -56,7 +56,7 @@ export function guardAccess(fastify: FastifyInstance, services: AccessServices):
     const policy = requireImplemented(request);
     if (policy.billed) requireGoodStanding(channel);
     await services.rateLimits.take(policy.rate, channel.id);
-    requireSize(request, policy.maxBodyBytes ?? services.maxJsonBytes);
+    requireSize(request, policy, services);
   });
 }
 
@@ -96,10 +96,7 @@ function template(request: FastifyRequest): string {
 }
 
 /** @throws {GatewayError} 413 before a byte of the body was read */
-function requireSize(request: FastifyRequest, maxBytes: number): void {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-}
-
-export function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError(413, { details: `body: larger than ${maxBytes} bytes` });
+function requireSize(request: FastifyRequest, policy: EndpointPolicy, limits: BodyLimits): void {
+  const { maxBytes, refusal } = bodyLimitOf(request, policy, limits);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw refusal;
 }

@@ -1,3 +1,4 @@
+import type { MediaKind } from '@dormouse/gateway-contract';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { RateClass } from './rate-limits.js';
@@ -12,6 +13,8 @@ export interface EndpointPolicy {
   implemented: boolean;
   /** Largest body in bytes; undefined = the edge's limit for JSON without media. */
   maxBodyBytes?: number;
+  /** Takes a file, as JSON or as a form: of this kind; an upload may be of any, and comes as a raw body, too. */
+  file?: MediaKind | 'upload';
 }
 
 const STANDARD: EndpointPolicy = { rate: 'other', billed: true, implemented: true };

@@ -10,6 +10,8 @@ export interface CommandContext {
   readonly requestId: string;
   /** Set for a send that its caller may repeat: the network's id of the message is made from it. */
   readonly sendAs?: string | undefined;
+  /** The caller waits no longer than that (epoch milliseconds): what is not said by then is better not said. */
+  readonly answerBy: number;
   /** The channel's settings when the command was taken. */
   readonly settings: ChannelSettings;
   readonly sessions: SessionControl;

@@ -75,6 +75,7 @@ export class CommandRunner {
       requestId: command.requestId,
       sendAs: command.sendAs,
       settings: record.settings,
+      answerBy: command.startBy - spec.startWithinMs + spec.answerWithinMs,
       sessions: this.options.sessions,
     };
     const handler = this.options.handlers[name];

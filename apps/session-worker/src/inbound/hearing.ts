@@ -1,5 +1,6 @@
-import type { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import type { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { OpenSession } from '../sessions/open-session.js';
+import type { AutoDownload } from './auto-download.js';
 import type { ChannelEar } from './channel-ear.js';
 
 /** What those who store something heard have at hand. */
@@ -7,9 +8,17 @@ export interface Hearing {
   readonly session: OpenSession;
   readonly ear: ChannelEar;
   readonly writer: MessageWriter;
+  readonly chats: ChatWriter;
+  /**
+   * The phone has told a new device what there is. Before that, chats and contacts are no news: they are stored, not
+   * told.
+   */
+  readonly settled: boolean;
   readonly groups: GroupWriter;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
+  /** Brings the files that the channel wants. */
+  readonly downloads?: Pick<AutoDownload, 'complete'> | undefined;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
   /** Epoch milliseconds. */

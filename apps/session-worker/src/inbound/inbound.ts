@@ -2,22 +2,27 @@
  * Hears what happens on the network and stores it. Subscribes once to each socket generation; see `channel-ear.ts` for
  * what is guaranteed about order and failures.
  */
-import type { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import type { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import type { AutoDownload } from './auto-download.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
+import { hearChats, hearChatsGone, hearNewDevice } from './chats.js';
+import { hearContacts, hearLidNumber } from './contacts.js';
 import { hearGroupFacts, hearGroupTimers, hearMembers, hearNewGroups } from './groups.js';
 import type { Hearing } from './hearing.js';
 import { hearHistory } from './history.js';
-import { hearMessages } from './messages.js';
-import { hearChats, hearContacts, hearLidNumber } from './names.js';
+import { hearMessages, hearRemovals } from './messages.js';
 import { hearGroupReceipts, hearUpdates } from './receipts.js';
 
 export interface InboundOptions extends Patience {
   readonly writer: MessageWriter;
+  readonly chats: ChatWriter;
   readonly groups: GroupWriter;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
+  /** Brings the files that the channel wants; absent: none. */
+  readonly downloads?: Pick<AutoDownload, 'complete'>;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
 }
@@ -37,6 +42,7 @@ function on<Name extends keyof BaileysEventMap>(
 
 /** What is listened to, in the order in which events that come together are stored: names before what is said. */
 const STEPS: readonly Step[] = [
+  on('connection.update', hearNewDevice),
   on('messaging-history.set', hearHistory),
   on('lid-mapping.update', hearLidNumber),
   on('contacts.upsert', hearContacts),
@@ -45,8 +51,10 @@ const STEPS: readonly Step[] = [
   on('groups.update', hearGroupFacts),
   on('group-participants.update', hearMembers),
   on('chats.upsert', hearChats),
+  on('chats.delete', hearChatsGone),
   on('messages.upsert', hearMessages),
   on('messages.update', hearUpdates),
+  on('messages.delete', hearRemovals),
   on('message-receipt.update', hearGroupReceipts),
   on('chats.update', hearChats),
   on('chats.update', hearGroupTimers),
@@ -60,11 +68,13 @@ export class Inbound implements SessionListener {
 
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
-    const { writer, groups, askGroup, eventsReady, now } = this.options;
+    const { writer, chats, groups, askGroup, downloads, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
-    const hearing: Hearing = { session, ear, writer, groups, askGroup, eventsReady, now };
-    session.socket.ev.process((heard) => {
+    const { ev, authState } = session.socket;
+    ev.process((heard) => {
+      const settled = (authState.creds.accountSyncCounter ?? 0) > 0;
+      const hearing: Hearing = { session, ear, writer, chats, groups, settled, askGroup, downloads, eventsReady, now };
       for (const step of STEPS) {
         const work = step(hearing, heard);
         if (work) ear.hear(work);

@@ -5,6 +5,7 @@ import { actionFromNetwork, type HeardAction } from '../convert/change-from-netw
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
 import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
+import { learnPeople } from './contacts.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { isTransient } from './transient-failure.js';
 import { peopleIn } from './people-in.js';
@@ -20,11 +21,13 @@ export async function hearMessages(hearing: Hearing, { messages }: BaileysEventM
   for (let at = 0; at < messages.length; at += BATCH) {
     await hearBatch(hearing, messages.slice(at, at + BATCH));
   }
+  hearing.session.settle(messages);
 }
 
 async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
   const { session, ear } = hearing;
   const people = await ear.store(() => peopleIn(session, messages));
+  await learnPeople(hearing, people.numbers);
   const heard = convertEach(hearing, messages, (message) => read(message, people));
   let records: MessageRecord[] = [];
   for (const { record, action, vote } of heard) {
@@ -55,8 +58,9 @@ function read(message: WAMessage, people: People): Read | undefined {
   return record && { record };
 }
 
-async function storeRecords(hearing: Hearing, records: readonly MessageRecord[]): Promise<void> {
-  if (records.length === 0) return;
+async function storeRecords(hearing: Hearing, heard: readonly MessageRecord[]): Promise<void> {
+  if (heard.length === 0) return;
+  const records = (await hearing.downloads?.complete(hearing.session, heard)) ?? heard;
   const { session, writer } = hearing;
   const write = (some: readonly MessageRecord[]) =>
     storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, some));

@@ -14,7 +14,7 @@ export interface MediaMessageWords {
   height?: number | undefined;
   /** A JPEG in place of the one that was made. */
   thumbnail?: Uint8Array | undefined;
-  /** ARGB, behind a voice note. */
+  /** ARGB, behind a sound. */
   backgroundArgb?: number | undefined;
   viewOnce?: boolean | undefined;
   contextInfo?: proto.IContextInfo | undefined;
@@ -47,16 +47,16 @@ export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): 
   const shown = { width: words.width ?? facts.width, height: words.height ?? facts.height };
   const jpegThumbnail = words.thumbnail ?? bytesOf(facts.thumbnail);
   const seconds = words.seconds ?? facts.seconds;
+  const { backgroundArgb } = words;
   switch (kind) {
     case 'image':
       return wrapped({ imageMessage: { ...base, ...shown, caption, jpegThumbnail, viewOnce } }, viewOnce);
     case 'video':
       return wrapped({ videoMessage: { ...base, ...shown, caption, jpegThumbnail, seconds, viewOnce } }, viewOnce);
     case 'audio':
-      return wrapped({ audioMessage: { ...base, seconds, ptt: false, viewOnce } }, viewOnce);
+      return wrapped({ audioMessage: { ...base, seconds, ptt: false, backgroundArgb, viewOnce } }, viewOnce);
     case 'voice': {
       const waveform = bytesOf(words.waveform ?? facts.waveform);
-      const { backgroundArgb } = words;
       return wrapped({ audioMessage: { ...base, seconds, ptt: true, waveform, backgroundArgb, viewOnce } }, viewOnce);
     }
     case 'document':

@@ -1,0 +1,58 @@
+import { fileTooLarge, GatewayError, type MediaLimits } from '@dormouse/gateway-contract';
+import type { FastifyRequest } from 'fastify';
+import type { EndpointPolicy } from '../access/endpoint.js';
+
+/** How large bodies may be. */
+export interface BodyLimits {
+  /** JSON of an endpoint that takes no file, in bytes. */
+  maxJsonBytes: number;
+  media: {
+    /** JSON of one that takes a file as base64, in bytes. */
+    maxJsonBytes: number;
+    limits: MediaLimits;
+  };
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const FORM_TYPE = /^multipart\/form-data\s*(?:;|$)/i;
+/** Texts and boundaries of a form beside its file; the words of a JSON body beside its base64. */
+const BESIDE_THE_FILE = 1024 * 1024;
+/** Base64 is a third longer; broken into lines it is a little more. */
+const BASE64_FACTOR = 1.4;
+
+/** In which form a body comes. Without a content type it is JSON, except where a file may be the whole body. */
+export function bodyFormOf(request: FastifyRequest, policy: Pick<EndpointPolicy, 'file'> | undefined) {
+  const type = request.headers['content-type'];
+  if (type !== undefined && JSON_TYPE.test(type)) return 'json';
+  if (type !== undefined && FORM_TYPE.test(type)) return policy?.file === undefined ? 'unknown' : 'form';
+  if (policy?.file === 'upload') return 'raw';
+  return type === undefined ? 'json' : 'unknown';
+}
+
+/** The largest body a request may have, and how a larger one is refused: naming the kind of file and its limit. */
+export function bodyLimitOf(
+  request: FastifyRequest,
+  policy: Pick<EndpointPolicy, 'file' | 'maxBodyBytes'>,
+  { maxJsonBytes, media }: BodyLimits,
+): { maxBytes: number; refusal: GatewayError } {
+  if (policy.file === undefined) {
+    const maxBytes = policy.maxBodyBytes ?? maxJsonBytes;
+    return { maxBytes, refusal: new GatewayError(413, { details: `body: larger than ${maxBytes} bytes` }) };
+  }
+  const { limits } = media;
+  const largest: typeof policy.file = policy.file === 'upload' ? largestUpload(limits) : policy.file;
+  const bytes = limits[largest];
+  const form = bodyFormOf(request, policy);
+  const maxBytes =
+    form === 'json'
+      ? Math.min(media.maxJsonBytes, Math.ceil(bytes * BASE64_FACTOR) + BESIDE_THE_FILE)
+      : bytes + (form === 'raw' ? 0 : BESIDE_THE_FILE);
+  return { maxBytes, refusal: fileTooLarge(largest, limits) };
+}
+
+const UPLOADED = ['document', 'video', 'image', 'audio'] as const;
+
+/** The kind with the highest limit: what is larger is too large, whatever it is. */
+function largestUpload(limits: MediaLimits): (typeof UPLOADED)[number] {
+  return UPLOADED.reduce((largest, kind) => (limits[kind] > limits[largest] ? kind : largest));
+}

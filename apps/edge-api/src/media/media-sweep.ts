@@ -1,0 +1,40 @@
+import type { Logger } from '@dormouse/bootstrap';
+import { forgetMediaOfDeletedChannels, sweepMedia } from '@dormouse/media-store/retention';
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+type Stores = Parameters<typeof sweepMedia>[0];
+
+/**
+ * Ends files whose time has come, now and then. Every edge does it; those at work at once pass each other by. What fails
+ * is left to the next time.
+ */
+export class MediaSweep {
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly stores: Stores,
+    private readonly log: Logger,
+    everyMs = HOUR_MS,
+  ) {
+    this.#timer = setInterval(() => (this.#running = this.#running.then(() => this.#sweep())), everyMs);
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await forgetMediaOfDeletedChannels(this.stores, this.#stop.signal);
+      const swept = await sweepMedia(this.stores, this.#stop.signal);
+      if (swept.expiredFiles + swept.deletedObjects > 0) this.log.info(swept, 'media swept');
+    } catch (error) {
+      this.log.warn({ err: error }, 'media could not be swept; the next sweep goes on');
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stop.abort();
+    await this.#running;
+  }
+}

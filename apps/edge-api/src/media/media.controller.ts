@@ -1,0 +1,98 @@
+import type { ChannelRecord } from '@dormouse/channel-directory';
+import {
+  GatewayError,
+  listMediaQuery,
+  uploadMediaBody,
+  type ListMediaQuery,
+  type MediaFilesList,
+  type Success,
+  type UploadMediaResult,
+} from '@dormouse/gateway-contract';
+import { downloadNameOf, MediaReader, type MediaFile } from '@dormouse/media-store/read';
+import { MediaUploads } from '@dormouse/media-store/uploads';
+import { attachmentHeader } from '@dormouse/object-storage';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Caller, CurrentChannel } from '../access/current-channel.js';
+import { Endpoint } from '../access/endpoint.js';
+import { valid } from '../body/valid.js';
+import type { SendCaller } from '../messages/sends.js';
+import { readRange } from './byte-ranges.js';
+import { GivenFiles } from './given-files.js';
+import { StoredFiles } from './stored-files.js';
+
+const noSuchFile = () => new GatewayError(404, { details: 'MediaID: no such media' });
+
+@Controller('media')
+export class MediaController {
+  constructor(
+    private readonly reader: MediaReader,
+    private readonly uploads: MediaUploads,
+    private readonly given: GivenFiles,
+    private readonly stored: StoredFiles,
+  ) {}
+
+  @Get()
+  async list(
+    @CurrentChannel() { id }: ChannelRecord,
+    @Query(valid(listMediaQuery)) { time_from: timeFrom, time_to: timeTo, ...page }: ListMediaQuery,
+  ): Promise<MediaFilesList> {
+    const { files, total } = await this.reader.list(id, { ...page, timeFrom, timeTo });
+    return { files, count: page.count, total, offset: page.offset };
+  }
+
+  /** A raw body of any type, a form, or JSON with a URL, a data: URI or base64. */
+  @Post()
+  @HttpCode(200)
+  @Endpoint({ file: 'upload' })
+  upload(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<UploadMediaResult> {
+    return this.given.receive(request, { schema: uploadMediaBody, field: 'media' }, async (body, given) => {
+      const file = await given.keep(caller, body.media, 'uploaded', body);
+      return { media: [{ id: file.id }], id: file.id };
+    });
+  }
+
+  /** The bytes, or a part of them. A heard message's file that nobody wanted so far is fetched from the network. */
+  @Get(':MediaID')
+  async bytes(
+    @Caller() caller: SendCaller,
+    @Param('MediaID') mediaId: string,
+    @Req() { headers }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const file = await this.stored.obtain(caller, mediaId);
+    if (!file) throw noSuchFile();
+    const etag = `"${file.sha256.toString('hex')}"`;
+    const mayBePart = headers['if-range'] === undefined || headers['if-range'] === etag;
+    const range = mayBePart ? readRange(headers.range, file.size) : undefined;
+    void reply.header('accept-ranges', 'bytes').header('etag', etag);
+    if (range === 'unsatisfiable') {
+      return void (await reply.code(416).header('content-range', `bytes */${file.size}`).send());
+    }
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const opened = await this.reader.open(caller.channel.id, mediaId, { ...(range && { range }), signal: gone.signal });
+    if (!opened) throw noSuchFile();
+    const { object } = opened;
+    if (object.range) {
+      const { start, end } = object.range;
+      void reply.code(206).header('content-range', `bytes ${start}-${end}/${object.totalSize}`);
+    }
+    return void (await reply.headers(headersOf(file)).header('content-length', object.size).send(object.stream));
+  }
+
+  @Delete(':MediaID')
+  async remove(@CurrentChannel() { id }: ChannelRecord, @Param('MediaID') mediaId: string): Promise<Success> {
+    if (!(await this.uploads.delete(id, mediaId))) throw noSuchFile();
+    return { success: true };
+  }
+}
+
+function headersOf(file: MediaFile): Record<string, string> {
+  return {
+    'content-type': file.mimeType,
+    'content-disposition': attachmentHeader(downloadNameOf(file)),
+    // A page that a stranger sent must not become one of ours.
+    'x-content-type-options': 'nosniff',
+  };
+}

@@ -1,0 +1,8 @@
+import type { MediaTools } from './commands/media.handlers.js';
+
+const away = (): Promise<never> => Promise.reject(new Error('this spec has no files'));
+
+/** For specs that send no files. */
+export function noMedia(): MediaTools['media'] {
+  return { files: { file: away, link: away }, outgoing: { place: away }, incoming: { fetch: away } };
+}
