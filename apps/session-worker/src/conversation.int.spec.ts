@@ -18,6 +18,7 @@ import { networkError } from './commands/network-errors.js';
 import { RecentNumbers } from './commands/recent-numbers.js';
 import { GroupBook } from './groups/group-book.js';
 import { GroupKeeper } from './groups/group-keeper.js';
+import { Automatic } from './inbound/automatic.js';
 import { Inbound } from './inbound/inbound.js';
 import { recallFrom } from './inbound/recall.js';
 import { ChangeSignal } from './sessions/change-signal.js';
@@ -70,7 +71,8 @@ describe('a conversation', () => {
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
     const wait = (ms: number): Promise<void> => delay(ms);
-    const hearing = { writer, groups, askGroup: keeper.ask.bind(keeper), eventsReady };
+    const automatic = new Automatic({ directory, wait, now: Date.now });
+    const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), eventsReady };
     const groupReader = new GroupReader({ database });
     sessions = new Sessions({
       directory,

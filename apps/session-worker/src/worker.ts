@@ -27,6 +27,7 @@ import type { WorkerConfig } from './config.js';
 import { GroupBook } from './groups/group-book.js';
 import { GroupKeeper } from './groups/group-keeper.js';
 import { AutoDownload } from './inbound/auto-download.js';
+import { Automatic } from './inbound/automatic.js';
 import { Inbound } from './inbound/inbound.js';
 import { LiveEvents } from './inbound/live-events.js';
 import { recallFrom } from './inbound/recall.js';
@@ -88,7 +89,8 @@ export class Worker {
       settingsOf: async (id) => (await directory.byId(id))?.settings,
       withinMs: config.media.autoDownloadWithinMs,
     });
-    const hearing = { writer, chats, groups, askGroup, downloads, eventsReady };
+    const automatic = new Automatic({ directory, wait, now: Date.now });
+    const hearing = { writer, chats, automatic, groups, askGroup, downloads, eventsReady };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,

@@ -18,7 +18,6 @@ const protocols: Record<string, Protocol> = {
     ]);
   },
   lid: (_asker, account, asked) => (isLidJid(asked) ? undefined : node('lid', { val: account.lidJid })),
-  contact: () => node('contact', { type: 'in' }),
   status: (_asker, account) =>
     node(
       'status',
@@ -53,6 +52,12 @@ function describe(asker: Asker, wanted: string[], user: Node): Node[] {
   if (!account || asker.network.unknown(account)) {
     return wanted.includes('contact') ? [node('user', { jid: asked }, [node('contact', { type: 'out' })])] : [];
   }
-  const answers = wanted.flatMap((tag) => protocols[tag]?.(asker, account, asked) ?? []);
+  const contact = child(user, 'contact');
+  const answers = wanted.flatMap((tag) =>
+    // The number comes back as it was typed: it may not be the one the account is named by.
+    tag === 'contact'
+      ? node('contact', { type: 'in' }, contact && textOf(contact))
+      : (protocols[tag]?.(asker, account, asked) ?? []),
+  );
   return [node('user', { jid: user.attrs['jid'] ?? account.phoneJid }, answers)];
 }

@@ -20,7 +20,7 @@ export interface Destination {
  */
 export async function findRecipient(
   session: OpenSession,
-  reader: Pick<MessageReader, 'chat'>,
+  reader: Pick<MessageReader, 'chat' | 'hasShown'>,
   to: string,
 ): Promise<Destination> {
   const recipient = readRecipient(to);
@@ -32,8 +32,10 @@ export async function findRecipient(
     case 'lid': {
       const number = (await numbersOfLids(session.socket, [chatId])).get(recipient.digits);
       if (number !== undefined) return findRecipient(session, reader, number);
-      if (!(await reader.chat(session.channelId, chatId))) throw new GatewayError(404, { details: 'to: no such chat' });
-      return { jid: chatId, chatId };
+      const chat = await reader.chat(session.channelId, chatId);
+      if (chat && chat.id !== chatId) return findRecipient(session, reader, chat.id);
+      if (chat || (await reader.hasShown(session.channelId, chatId))) return { jid: chatId, chatId };
+      throw new GatewayError(404, { details: 'to: no such chat' });
     }
     case 'group':
       await assertMayWrite(session, chatId);

@@ -24,7 +24,7 @@ import type { Destination } from './recipient.js';
 
 /** What handlers of messages need. */
 export interface MessageTools {
-  readonly reader: Pick<MessageReader, 'chat' | 'message'>;
+  readonly reader: Pick<MessageReader, 'chat' | 'hasShown' | 'message'>;
   readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find'>;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;

@@ -44,7 +44,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     ev: makeEventBuffer(silent),
     end: (error: Error | undefined) => ends.push(error),
     signalRepository: { lidMapping },
-    authState: { keys, creds: {} },
+    authState: { keys, creds: { accountSyncCounter: 1 } },
   };
   return {
     channelId,
@@ -54,6 +54,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: 'Example Shop' },
     expectAck: () => Promise.reject(new Error('nothing is sent here')),
     group: () => Promise.reject(new Error('no group is asked for here')),
+    settle: () => undefined,
     reportFault: (error) => faults.push(error),
     faults,
     ends,

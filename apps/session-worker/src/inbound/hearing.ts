@@ -1,6 +1,7 @@
 import type { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { AutoDownload } from './auto-download.js';
+import type { Automatic } from './automatic.js';
 import type { ChannelEar } from './channel-ear.js';
 
 /** What those who store something heard have at hand. */
@@ -14,6 +15,8 @@ export interface Hearing {
    * told.
    */
   readonly settled: boolean;
+  /** What the channel does by itself. */
+  readonly automatic: Pick<Automatic, 'heard'>;
   readonly groups: GroupWriter;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
-import { GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import { WAMessageStatus, WAMessageStubType, type proto, type WAMessage } from '@whiskeysockets/baileys';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
@@ -55,6 +55,8 @@ describe('Inbound', () => {
       writer: store,
       groups: new GroupWriter({ database }),
       askGroup: (_, groupId) => asked.push(groupId),
+      chats: new ChatWriter({ database }),
+      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
       eventsReady: (channel) => woken.push(channel),
       retryForMs: 1_000,
       now: () => nowMs,

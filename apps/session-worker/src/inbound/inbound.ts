@@ -6,6 +6,7 @@ import type { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-s
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
 import type { AutoDownload } from './auto-download.js';
+import type { Automatic } from './automatic.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
 import { hearChats, hearChatsGone, hearNewDevice } from './chats.js';
 import { hearContacts, hearLidNumber } from './contacts.js';
@@ -18,6 +19,7 @@ import { hearGroupReceipts, hearUpdates } from './receipts.js';
 export interface InboundOptions extends Patience {
   readonly writer: MessageWriter;
   readonly chats: ChatWriter;
+  readonly automatic: Pick<Automatic, 'attach' | 'heard'>;
   readonly groups: GroupWriter;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
@@ -68,13 +70,26 @@ export class Inbound implements SessionListener {
 
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
-    const { writer, chats, groups, askGroup, downloads, eventsReady, now } = this.options;
+    const { writer, chats, automatic, groups, askGroup, downloads, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
     const { ev, authState } = session.socket;
+    automatic.attach(session);
     ev.process((heard) => {
       const settled = (authState.creds.accountSyncCounter ?? 0) > 0;
-      const hearing: Hearing = { session, ear, writer, chats, groups, settled, askGroup, downloads, eventsReady, now };
+      const hearing: Hearing = {
+        session,
+        ear,
+        writer,
+        chats,
+        automatic,
+        groups,
+        settled,
+        askGroup,
+        downloads,
+        eventsReady,
+        now,
+      };
       for (const step of STEPS) {
         const work = step(hearing, heard);
         if (work) ear.hear(work);

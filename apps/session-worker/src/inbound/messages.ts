@@ -22,6 +22,7 @@ export async function hearMessages(hearing: Hearing, { messages }: BaileysEventM
     await hearBatch(hearing, messages.slice(at, at + BATCH));
   }
   hearing.session.settle(messages);
+  await hearing.automatic.heard(hearing, messages);
 }
 
 async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {

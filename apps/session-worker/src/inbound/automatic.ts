@@ -1,0 +1,93 @@
+/**
+ * What a channel does by itself when it hears a message, as its settings say: read it, show itself online, typing or
+ * recording. The settings count that hold when the message is heard. What fails here is lost: it was a courtesy.
+ */
+import type { ChannelDirectory } from '@dormouse/channel-directory';
+import type { ChannelSettings } from '@dormouse/gateway-contract';
+import type { WAMessage, WAMessageKey } from '@whiskeysockets/baileys';
+import { toNumber } from '../convert/present.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { Hearing } from './hearing.js';
+
+export interface AutomaticOptions {
+  readonly directory: Pick<ChannelDirectory, 'byId'>;
+  readonly wait: (ms: number) => Promise<void>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** An indicator, or being online, ends after this if nothing else ends it. */
+const SHOWN_FOR_MS = 5_000;
+/** To a message that waited for longer nobody is typing. */
+const FRESH_FOR_MS = 60_000;
+const INDICATORS = { typing: 'composing', recording: 'recording' } as const;
+
+export class Automatic {
+  /** Sessions that somebody, or we, made appear online. */
+  private readonly online = new WeakMap<OpenSession, 'asked' | 'ours'>();
+
+  constructor(private readonly options: AutomaticOptions) {}
+
+  /** Follows whether the session was made to appear online, so that it is not taken back. */
+  attach(session: OpenSession): void {
+    session.socket.ev.on('connection.update', ({ isOnline }) => {
+      if (isOnline === undefined) return;
+      if (isOnline) this.online.set(session, 'asked');
+      else this.online.delete(session);
+    });
+  }
+
+  /** Messages that are stored now. Does not wait for what it does. */
+  async heard(hearing: Hearing, messages: readonly WAMessage[]): Promise<void> {
+    const received = messages.filter(isSaidByOthers);
+    if (received.length === 0) return;
+    const { session } = hearing;
+    const settings = (await hearing.ear.store(() => this.options.directory.byId(session.channelId)))?.settings;
+    if (!settings) return;
+    if (settings.auto_read) this.courtesy(this.read(hearing, received));
+    const freshSinceMs = this.options.now() - FRESH_FOR_MS;
+    const fresh = received.filter((message) => (toNumber(message.messageTimestamp) ?? 0) * 1_000 >= freshSinceMs);
+    const chats = new Set(fresh.flatMap(({ key: { remoteJid } }) => remoteJid ?? []));
+    for (const chat of chats) this.courtesy(this.show(session, chat, settings));
+  }
+
+  private async read(hearing: Hearing, messages: readonly WAMessage[]): Promise<void> {
+    const { session, ear, writer } = hearing;
+    const keys: WAMessageKey[] = messages.map(({ key }) => key);
+    await session.socket.readMessages(keys);
+    const ids = keys.flatMap(({ id }) => id ?? []);
+    ear.hear(() => ear.store(() => writer.recordRead(session.fence, session.channelId, ids)));
+  }
+
+  private async show(
+    session: OpenSession,
+    chat: string,
+    { auto_presence: presence, offline_mode: offline }: ChannelSettings,
+  ): Promise<void> {
+    if (presence === 'typing' || presence === 'recording') {
+      await session.socket.sendPresenceUpdate(INDICATORS[presence], chat);
+      await this.options.wait(SHOWN_FOR_MS);
+      await session.socket.sendPresenceUpdate('paused', chat);
+    }
+    // Being online keeps the owner's phone silent, which offline mode is there to avoid.
+    if (presence === 'online' && !offline && !this.online.has(session)) await this.appear(session);
+  }
+
+  private async appear(session: OpenSession): Promise<void> {
+    await session.socket.sendPresenceUpdate('available');
+    this.online.set(session, 'ours');
+    await this.options.wait(SHOWN_FOR_MS);
+    if (this.online.get(session) === 'ours') await session.socket.sendPresenceUpdate('unavailable');
+  }
+
+  /** The connection may go at any moment, and what it showed with it. */
+  private courtesy(work: Promise<void>): void {
+    work.catch(() => undefined);
+  }
+}
+
+/** Not own ones, not the network's notices, not what the library could not read yet. */
+function isSaidByOthers({ key, message, messageStubType }: WAMessage): boolean {
+  if (key.fromMe === true || !key.id || !message || messageStubType) return false;
+  return !message.protocolMessage && key.remoteJid !== 'status@broadcast';
+}
