@@ -12,11 +12,13 @@ import {
 import type { DispatcherConfig } from './config.js';
 import { createDispatcher } from './create-dispatcher.js';
 import type { Dispatcher } from './dispatcher.js';
+import { Retention } from './retention.js';
 
 /** What the module holds, each by its own name. */
 const DATABASE = 'regional database';
 const REDIS = 'redis';
 const CREATED = 'dispatcher and its connections';
+const RETENTION = 'retention';
 
 type Created = ReturnType<typeof createDispatcher>;
 
@@ -27,6 +29,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(CREATED) private readonly created: Created,
     @Inject(DATABASE) private readonly database: RegionalDatabase,
     @Inject(REDIS) private readonly redis: Redis,
+    @Inject(RETENTION) private readonly retention: Retention,
   ) {}
 
   static with(config: DispatcherConfig, log: Logger, probes: Probes): DynamicModule {
@@ -38,6 +41,11 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
           useFactory: () => openRegionalDatabase({ ...config.database, applicationName: 'webhook-dispatcher' }),
         },
         { provide: REDIS, useFactory: () => openRedis({ ...config.redis, name: 'webhook-dispatcher', log }) },
+        {
+          provide: RETENTION,
+          inject: [DATABASE],
+          useFactory: (database: RegionalDatabase) => new Retention(database, log),
+        },
         {
           provide: CREATED,
           inject: [DATABASE, REDIS],
@@ -66,10 +74,11 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
 
   onApplicationBootstrap(): void {
     this.dispatcher.start();
+    this.retention.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.dispatcher.stop();
+    await Promise.all([this.dispatcher.stop(), this.retention.stop()]);
     await this.created.close();
     await closeRedis(this.redis);
     await this.database.close();

@@ -5,7 +5,7 @@
  * of a look-up is at most `cacheMs` (1 s by default) old, and nothing is remembered longer because PostgreSQL is away.
  * Then every look-up that is not remembered fails, and nobody is let in on an old answer.
  */
-import { FENCE_CTE, FencedError, transaction, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { FENCE_CTE, FencedError, transaction, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
 import {
   applySettingsPatch,
   changedSettings,
@@ -89,6 +89,16 @@ export class ChannelDirectory {
   /** The channel of this id, a deleted one included (`deleted`), or undefined. At most `cacheMs` old. */
   async byId(id: string): Promise<ChannelRecord | undefined> {
     return this.byChannel.find(id, () => this.readById(id));
+  }
+
+  /** The channel as a transaction sees it, locked for the rest of it. */
+  async lock(connection: Pick<Connection, 'query'>, id: string): Promise<ChannelRecord | undefined> {
+    const { rows } = await connection.query<ChannelRow>({
+      name: 'lock-channel',
+      text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1 FOR NO KEY UPDATE`,
+      values: [id],
+    });
+    return rows[0] && toChannelRecord(rows[0]);
   }
 
   /** Forgets what is remembered of the channel and reads it anew. */
@@ -186,12 +196,18 @@ export class ChannelDirectory {
 
   /**
    * Writes down the state of a session; only its owner may.
+   * @param connection of the transaction it is part of
    * @returns false when the channel does not exist in the fence's shard
    * @throws {FencedError} when the shard has a newer owner; nothing is written then
    */
-  async recordSessionState(fence: Fence, channelId: string, change: SessionStateChange): Promise<boolean> {
+  async recordSessionState(
+    fence: Fence,
+    channelId: string,
+    change: SessionStateChange,
+    connection: Pick<Connection, 'query'> = this.pool,
+  ): Promise<boolean> {
     const given = (value: unknown): boolean => value !== undefined;
-    const { rows } = await this.pool.query<{ fenced: string; changed: string }>({
+    const { rows } = await connection.query<{ fenced: string; changed: string }>({
       name: 'record-session-state',
       text: RECORD_SESSION_STATE,
       values: [

@@ -7,6 +7,7 @@ export {
   type StoredGroup,
 } from './group-record.js';
 export { ChatWriter, type KeyedMoment } from './chat-writer.js';
+export { EventWriter } from './event-writer.js';
 export { GroupWriter, type GroupsWritten, type RecordGroupsOptions } from './group-writer.js';
 export { MessageWriter, type MessageChange, type MessagesWritten, type Written } from './message-writer.js';
 export type { ChatRecord, ContactRecord, MessageRecord, NetworkKey, PersonPair, StoredMessage } from './records.js';

@@ -1,4 +1,4 @@
-import type { ChannelRecord } from '@dormouse/channel-directory';
+import { healthOf, type ChannelRecord } from '@dormouse/channel-directory';
 import {
   settingsPatchBody,
   shownSettings,
@@ -12,7 +12,6 @@ import { CurrentChannel } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
 import { VERSION } from '../version.js';
-import { healthOf } from './health.js';
 import { Settings } from './settings.js';
 
 @Controller()

@@ -116,14 +116,9 @@ export class InboundJournal {
     const { me } = this.auth.creds;
     if (this.left.size === 0 || !me) return;
     for (const stanza of wholeMessages([...this.left.values()])) {
-      const { fullMessage, decrypt } = decryptMessageNode(
-        stanza,
-        me.id,
-        me.lid ?? '',
-        socket.signalRepository,
-        socket.logger,
-      );
-      await decrypt();
+      const decoded = decryptMessageNode(stanza, me.id, me.lid ?? '', socket.signalRepository, socket.logger);
+      await decoded.decrypt();
+      const { fullMessage } = decoded;
       if (fullMessage.messageStubType === WAMessageStubType.CIPHERTEXT) continue;
       cleanMessage(fullMessage, me.id, me.lid ?? '');
       // Listeners are told at once; what the library does with it besides may need the network.

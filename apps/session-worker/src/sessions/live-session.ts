@@ -9,9 +9,16 @@
 import { Boom } from '@hapi/boom';
 import type { Fence } from '@dormouse/database';
 import type { GroupRecord } from '@dormouse/message-store/write';
-import { jidDecode, type AuthenticationCreds, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
+import {
+  jidDecode,
+  type AuthenticationCreds,
+  type BinaryNode,
+  type WAMessage,
+  type WASocket,
+} from '@whiskeysockets/baileys';
 import { AnswerGate, type FrameSender } from '../auth-state/answer-gate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
+import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import { deferred, endsWithin } from './deferred.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
@@ -34,6 +41,7 @@ export interface LiveOptions {
   readonly fence: Fence;
   readonly generation: number;
   readonly auth: AuthState;
+  readonly journal: InboundJournal;
   readonly socket: WASocket;
   readonly listeners: readonly SessionListener[];
   readonly ackWaitMs: number;
@@ -86,6 +94,9 @@ export class LiveSession implements OpenSession {
     this.gate.guard(this.raw);
     this.attachments = options.listeners.map((listener) => listener.attach(this));
     this.listen();
+    options.journal.watch(this.socket);
+    // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
+    this.hold(options.journal.replay(this.socket));
   }
 
   get identity(): OwnIdentity {
@@ -100,6 +111,10 @@ export class LiveSession implements OpenSession {
 
   group(groupId: string): Promise<GroupRecord> {
     return this.options.groups.read(this, groupId);
+  }
+
+  settle(messages: readonly WAMessage[]): void {
+    this.options.journal.settled(messages);
   }
 
   reportFault(error: unknown): void {
@@ -140,6 +155,7 @@ export class LiveSession implements OpenSession {
   async stored(): Promise<void> {
     await endsWithin(HOLD_DEAD_WITHIN_MS, this.holdMessages());
     await Promise.all(this.attachments.map((attachment) => attachment.drained()));
+    await this.options.journal.flush();
     await this.options.auth.retire();
   }
 

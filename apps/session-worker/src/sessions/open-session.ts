@@ -4,7 +4,7 @@
  */
 import type { Fence } from '@dormouse/database';
 import type { GroupRecord } from '@dormouse/message-store/write';
-import type { GroupMetadata, proto, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
+import type { GroupMetadata, proto, WAMessage, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
 
 /** Who the linked device is, as the credentials say it at the moment of reading. */
 export interface OwnIdentity {
@@ -46,6 +46,8 @@ export interface OpenSession {
    * @throws {GatewayError} 404 when there is no such group or the channel is not in it
    */
   group(groupId: string): Promise<GroupRecord>;
+  /** These messages are stored, or nothing is to be stored of them: they need not be kept for another socket. */
+  settle(messages: readonly WAMessage[]): void;
   /**
    * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
    * the shard has a newer owner; anything else is logged without content.

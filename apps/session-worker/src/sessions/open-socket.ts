@@ -4,6 +4,7 @@
 import '../signatures/signatures.js';
 import { trustRootKey } from '../signatures/server-certificate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
+import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import {
   DEFAULT_CONNECTION_CONFIG,
   makeWASocket,
@@ -27,6 +28,8 @@ export interface SocketOptions {
   readonly auth: AuthState;
   readonly network: NetworkAddress;
   readonly log: LibraryLogTarget;
+  /** Writes down what is decrypted before the network hears that it arrived. */
+  readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
   /** What was sent under this key, when somebody could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
   /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
@@ -40,12 +43,13 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 const KEEP_ALIVE_MS = 20_000;
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
-export function openSocket({ auth, network, log, getMessage, groupMetadata }: SocketOptions): WASocket {
+export function openSocket({ auth, network, log, journal, getMessage, groupMetadata }: SocketOptions): WASocket {
   if (network.rootKey) trustRootKey(network.rootKey);
   return makeWASocket({
     auth,
     waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
     logger: libraryLog(log),
+    makeSignalRepository: journal.makeSignalRepository,
     browser: LISTED_AS,
     keepAliveIntervalMs: KEEP_ALIVE_MS,
     // A linked device that says it is online silences the owner's phone.

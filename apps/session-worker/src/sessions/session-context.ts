@@ -1,4 +1,5 @@
 import type { SessionStateChange } from '@dormouse/channel-directory';
+import type { LoginCode } from '@dormouse/gateway-contract';
 import type { AuthState, Ownership } from '../auth-state/auth-state.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { CloseReason } from './close-reasons.js';
@@ -26,6 +27,8 @@ export interface SessionContext {
   readonly takeConnectSlot: () => Promise<() => void>;
   /** Writes a state down, under the fence. */
   readonly record: (channelId: string, change: SessionStateChange) => Promise<boolean>;
+  /** A code can be scanned. */
+  readonly onCode: (channelId: string, code: LoginCode) => void;
   readonly backoff: BackoffLimits;
   /** How long a session rests after its attempts are used up. */
   readonly restMs: number;

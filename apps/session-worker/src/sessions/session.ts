@@ -230,6 +230,7 @@ export class Session {
     code: (live, code) => {
       if (this.live !== live || this.isLinked) return;
       this.codes.offer(code);
+      if (this.codes.current) this.context.onCode(this.channelId, this.codes.current);
       if (this.currentState === 'qr') this.changed.fire();
       else this.move('qr');
     },

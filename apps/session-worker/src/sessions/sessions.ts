@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
+import { InboundJournal } from '../auth-state/inbound-journal.js';
 import type { AuthStates } from '../auth-state/auth-state.js';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { HeldShard } from '../shards/shard-owner.js';
@@ -19,6 +20,7 @@ import { openSocket, type NetworkAddress } from './open-socket.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 import type { SessionControl } from './session-control.js';
 import { Session } from './session.js';
+import type { StateEvents } from './state-events.js';
 import type { LiveRequest, SessionContext, SessionLog } from './session-context.js';
 
 export interface SessionsOptions {
@@ -28,6 +30,8 @@ export interface SessionsOptions {
   readonly network: NetworkAddress;
   /** Each hears every new socket, in this order. */
   readonly listeners: readonly SessionListener[];
+  /** Writes states down and tells of them; absent: states are written down only. */
+  readonly states?: Pick<StateEvents, 'record' | 'offered'>;
   readonly recall: RecallMessage;
   readonly groups: GroupLookup;
   readonly backoff: BackoffLimits;
@@ -187,7 +191,7 @@ export class Sessions implements SessionControl {
   }
 
   private contextOf(held: HeldShard): SessionContext {
-    const { directory, authStates, backoff, restMs, log, onClosed, startJitterMs } = this.options;
+    const { directory, states, authStates, backoff, restMs, log, onClosed, startJitterMs } = this.options;
     return {
       held,
       authStates,
@@ -200,7 +204,14 @@ export class Sessions implements SessionControl {
         await delay(Math.random() * startJitterMs);
         return give;
       },
-      record: (channelId, change) => directory.recordSessionState(held.fence, channelId, change),
+      record: (channelId, change) =>
+        states
+          ? states.record(held.fence, channelId, change)
+          : directory.recordSessionState(held.fence, channelId, change),
+      onCode: (channelId, code) => {
+        const failed = (error: unknown): void => log.warn({ channelId, err: error }, 'a code could not be told');
+        states?.offered(held.fence, channelId, code).catch(failed);
+      },
       onClosed: (reason) => onClosed?.(reason),
       onDormant: (channelId) => this.dropIfDormant(channelId),
       now: Date.now,
@@ -209,10 +220,12 @@ export class Sessions implements SessionControl {
 
   private openLive({ channelId, held, generation, auth, events, onFault }: LiveRequest): LiveSession {
     const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
+    const journal = new InboundJournal(auth);
     const socket = openSocket({
       auth,
       network,
       log,
+      journal,
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),
     });
@@ -221,6 +234,7 @@ export class Sessions implements SessionControl {
       fence: held.fence,
       generation,
       auth,
+      journal,
       socket,
       listeners,
       ackWaitMs,

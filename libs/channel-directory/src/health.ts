@@ -1,9 +1,10 @@
-import type { ChannelRecord } from '@dormouse/channel-directory';
-import { channelStatus, type Health } from '@dormouse/gateway-contract';
+import { channelStatus, type ContactShape, type Health } from '@dormouse/gateway-contract';
+import type { ChannelRecord } from './channel-record.js';
 
-/** GET /health from the channel's record alone: neither the worker nor the network is asked. */
+/** Health of a channel, as GET /health and events tell it, from its record alone. */
 export function healthOf(channel: ChannelRecord, { nowMs, version }: { nowMs: number; version: string }): Health {
   const { session, settings } = channel;
+  const user = linkedUser(channel);
   return {
     channel_id: channel.id,
     start_at: Math.floor(session.sinceMs / 1_000),
@@ -11,10 +12,13 @@ export function healthOf(channel: ChannelRecord, { nowMs, version }: { nowMs: nu
     version,
     ...(session.deviceId === null ? {} : { device_id: session.deviceId }),
     status: channelStatus(session, { legacyText: settings.legacy_status_text === true }),
-    ...(session.linked && session.phone !== null ? { user: userOf(session.phone, session.pushName) } : {}),
+    ...(user ? { user } : {}),
   };
 }
 
-function userOf(phone: string, pushName: string | null): NonNullable<Health['user']> {
+/** Whom the channel is linked to; undefined while it is not. */
+export function linkedUser({ session }: ChannelRecord): ContactShape | undefined {
+  const { linked, phone, pushName } = session;
+  if (!linked || phone === null) return undefined;
   return { id: phone, name: pushName ?? '', ...(pushName === null ? {} : { pushname: pushName }) };
 }

@@ -1,0 +1,75 @@
+/**
+ * Tells customers what becomes of a channel's session: its status, a code to scan, a number linked or unlinked.
+ *
+ * What it guarantees: a state and the events that tell of it are written in one fenced transaction: both are there or
+ * neither is. Only a change that shows is told. A code is told as it is offered; losing one is harmless, as another
+ * follows in seconds.
+ */
+import {
+  healthOf,
+  linkedUser,
+  type ChannelDirectory,
+  type ChannelRecord,
+  type SessionStateChange,
+} from '@dormouse/channel-directory';
+import type { Fence } from '@dormouse/database';
+import type { ChannelEvent, LoginCode } from '@dormouse/gateway-contract';
+import type { EventWriter } from '@dormouse/message-store/write';
+import { toDataURL } from 'qrcode';
+
+export interface StateEventsOptions {
+  readonly directory: ChannelDirectory;
+  readonly events: EventWriter;
+  /** Tells the dispatcher that there is something to tell. */
+  readonly eventsReady: (channelId: string) => void;
+  readonly version: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** Side of the picture of a code, as GET /users/login/image draws it. */
+const CODE_PIXELS = 264;
+
+export class StateEvents {
+  constructor(private readonly options: StateEventsOptions) {}
+
+  /** Writes a state down, with what is to be told of it. @returns false when the channel is not there */
+  async record(fence: Fence, channelId: string, change: SessionStateChange): Promise<boolean> {
+    const { directory, events, eventsReady } = this.options;
+    let stored = false;
+    const { seqs } = await events.during(fence, channelId, async (connection) => {
+      const before = await directory.lock(connection, channelId);
+      stored = await directory.recordSessionState(fence, channelId, change, connection);
+      const after = stored ? await directory.lock(connection, channelId) : undefined;
+      return before && after && !after.deleted ? this.changes(before, after) : [];
+    });
+    if (seqs.length > 0) eventsReady(channelId);
+    return stored;
+  }
+
+  /** A code that can be scanned now. */
+  async offered(fence: Fence, channelId: string, { code, expiresAtMs }: LoginCode): Promise<void> {
+    const { events, eventsReady, now } = this.options;
+    const picture = await toDataURL(code, { width: CODE_PIXELS, errorCorrectionLevel: 'L' });
+    const expire = Math.max(1, Math.round((expiresAtMs - now()) / 1_000));
+    const payload = { qr: { status: 'OK' as const, base64: picture, rowdata: code, expire } };
+    await events.append(fence, channelId, [{ type: 'channel', method: 'patch', payload }]);
+    eventsReady(channelId);
+  }
+
+  private changes(before: ChannelRecord, after: ChannelRecord): ChannelEvent[] {
+    const { now, version } = this.options;
+    const [was, is] = [linkedUser(before), linkedUser(after)];
+    const health = healthOf(after, { nowMs: now(), version });
+    const shows = JSON.stringify(healthOf(before, { nowMs: 0, version }).status) !== JSON.stringify(health.status);
+    return [
+      ...(was && was.id !== is?.id ? [userEvent('delete', was)] : []),
+      ...(is && was?.id !== is.id ? [userEvent('post', is)] : []),
+      ...(shows ? [{ type: 'channel' as const, method: 'post' as const, payload: { health } }] : []),
+    ];
+  }
+}
+
+function userEvent(method: 'post' | 'delete', user: NonNullable<ReturnType<typeof linkedUser>>): ChannelEvent {
+  return { type: 'users', method, payload: { user } };
+}

@@ -1,0 +1,77 @@
+import { Retention } from './retention.js';
+import { TestOutbox } from './test-outbox.js';
+import { webhook } from './test-dispatcher.js';
+
+const DAY_S = 86_400;
+const silent = { info: () => undefined, warn: () => undefined };
+
+describe('Retention', () => {
+  let outbox: TestOutbox;
+  const left = async (channelId: string): Promise<number[]> => {
+    const { rows } = await outbox.database.pool.query<{ seq: string }>(
+      'SELECT seq FROM events WHERE channel_id = $1 ORDER BY seq',
+      [channelId],
+    );
+    return rows.map(({ seq }) => Number(seq));
+  };
+  const told = (channelId: string, position: number) =>
+    outbox.database.pool.query('UPDATE webhook_cursors SET position = $2 WHERE channel_id = $1', [channelId, position]);
+  const sweep = () => new Retention(outbox.database, silent, { batch: 2, pauseMs: 0 }).sweep();
+
+  beforeEach(async () => {
+    outbox = await TestOutbox.open();
+  });
+  afterEach(() => outbox.close());
+
+  it('deletes events after a week, in batches, and no younger ones', async () => {
+    const [heard, silentOne] = [
+      await outbox.channel([webhook({ url: 'http://127.0.0.1:9' })]),
+      await outbox.channel([]),
+    ];
+    for (const id of [heard, silentOne]) {
+      await outbox.write(id, 5, 'messages.post', 8 * DAY_S);
+      await outbox.write(id, 2, 'messages.post', 6 * DAY_S);
+    }
+    await told(heard, 7);
+    expect(await sweep()).toMatchObject({ events: 10 });
+    expect([await left(heard), await left(silentOne)]).toEqual([
+      [6, 7],
+      [6, 7],
+    ]);
+  });
+
+  it('keeps what one of the webhooks has not been told, and dead letters', async () => {
+    const hooks = ['http://127.0.0.1:9/a', 'http://127.0.0.1:9/b'].map((url) => webhook({ url }));
+    const id = await outbox.channel(hooks);
+    await outbox.write(id, 6, 'messages.post', 9 * DAY_S);
+    await told(id, 6);
+    await outbox.database.pool.query(
+      `UPDATE webhook_cursors SET position = 4 WHERE webhook_id = (SELECT min(webhook_id) FROM webhook_cursors)`,
+    );
+    await outbox.database.pool.query(
+      `INSERT INTO dead_letters (channel_id, webhook_id, seq, attempts) SELECT channel_id, webhook_id, 2, 1
+       FROM webhook_cursors LIMIT 1`,
+    );
+    await sweep();
+    expect(await left(id)).toEqual([2, 5, 6]);
+  });
+
+  it('lets dead letters go after a month and the delivery log after a week', async () => {
+    const id = await outbox.channel([webhook({ url: 'http://127.0.0.1:9' })]);
+    await outbox.write(id, 2, 'messages.post', 40 * DAY_S);
+    await told(id, 2);
+    const { pool } = outbox.database;
+    await pool.query(
+      `INSERT INTO dead_letters (channel_id, webhook_id, seq, attempts, died_at)
+       SELECT channel_id, webhook_id, seq, 1, now() - seq * interval '20 days' FROM webhook_cursors, generate_series(1, 2) AS seq`,
+    );
+    await pool.query(
+      `INSERT INTO webhook_attempts (channel_id, webhook_id, seq, event_id, type, method, attempt, outcome, took_ms, at)
+       SELECT channel_id, webhook_id, n, gen_random_uuid(), 'messages', 'post', 1, 'taken', 5, now() - (10 - n) * interval '1 day' + interval '1 hour'
+       FROM webhook_cursors, generate_series(1, 5) AS n`,
+    );
+    expect(await sweep()).toEqual({ events: 1, attempts: 2, deadLetters: 1 });
+    expect(await left(id)).toEqual([1]);
+    expect((await pool.query('SELECT 1 FROM webhook_attempts')).rowCount).toBe(3);
+  });
+});

@@ -1,0 +1,29 @@
+import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
+import type { ChannelEvent } from '@dormouse/gateway-contract';
+import { channelTransaction } from './channel-events.js';
+import type { Written } from './message-writer.js';
+import { storable } from './storable-text.js';
+
+/** Writes events that tell of nothing in the store: calls, presences, the channel itself. Fenced, as all writes. */
+export class EventWriter {
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+
+  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+    this.database = database;
+  }
+
+  async append(fence: Fence, channelId: string, events: readonly ChannelEvent[]): Promise<Written> {
+    return this.during(fence, channelId, () => Promise.resolve(events));
+  }
+
+  /** Writes the events of a change in the transaction that makes it. */
+  async during(
+    fence: Fence,
+    channelId: string,
+    work: (connection: Connection) => Promise<readonly ChannelEvent[]>,
+  ): Promise<Written> {
+    return channelTransaction(this.database, fence, channelId, async ({ connection, append }) => {
+      return { seqs: await append(storable(await work(connection))) };
+    });
+  }
+}
