@@ -21,6 +21,7 @@ import { StoredFiles } from './media/stored-files.js';
 import { MediaMessagesController } from './messages/media-messages.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
+import { LinkPreviewController } from './messages/link-preview.controller.js';
 import { MessageActsController } from './messages/message-acts.controller.js';
 import { Sends } from './messages/sends.js';
 import { StatusesController } from './messages/statuses.controller.js';
@@ -55,6 +56,7 @@ export class AppModule {
         MessagesController,
         MediaMessagesController,
         MessageActsController,
+        LinkPreviewController,
         StatusesController,
         ChatsController,
         ContactsController,

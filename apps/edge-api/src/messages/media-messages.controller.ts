@@ -33,8 +33,13 @@ export class MediaMessagesController {
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'image' })
   sendImage(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendImageBody, field: 'media', kind: 'image' }, async (body, given) =>
-      this.sends.send(caller, 'messages.sendImage', await this.stored(caller, body, given)),
+    return this.files.receive(
+      request,
+      { schema: sendImageBody, field: 'media', kind: 'image' },
+      async (body, given) => {
+        const { input, said } = await this.stored(caller, body, given);
+        return this.sends.send(caller, 'messages.sendImage', input, said);
+      },
     );
   }
 
@@ -42,8 +47,13 @@ export class MediaMessagesController {
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'video' })
   sendVideo(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendVideoBody, field: 'media', kind: 'video' }, async (body, given) =>
-      this.sends.send(caller, 'messages.sendVideo', await this.stored(caller, body, given)),
+    return this.files.receive(
+      request,
+      { schema: sendVideoBody, field: 'media', kind: 'video' },
+      async (body, given) => {
+        const { input, said } = await this.stored(caller, body, given);
+        return this.sends.send(caller, 'messages.sendVideo', input, said);
+      },
     );
   }
 
@@ -51,8 +61,13 @@ export class MediaMessagesController {
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'audio' })
   sendAudio(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendAudioBody, field: 'media', kind: 'audio' }, async (body, given) =>
-      this.sends.send(caller, 'messages.sendAudio', await this.stored(caller, body, given)),
+    return this.files.receive(
+      request,
+      { schema: sendAudioBody, field: 'media', kind: 'audio' },
+      async (body, given) => {
+        const { input, said } = await this.stored(caller, body, given);
+        return this.sends.send(caller, 'messages.sendAudio', input, said);
+      },
     );
   }
 
@@ -60,8 +75,13 @@ export class MediaMessagesController {
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'voice' })
   sendVoice(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendVoiceBody, field: 'media', kind: 'voice' }, async (body, given) =>
-      this.sends.send(caller, 'messages.sendVoice', await this.stored(caller, body, given)),
+    return this.files.receive(
+      request,
+      { schema: sendVoiceBody, field: 'media', kind: 'voice' },
+      async (body, given) => {
+        const { input, said } = await this.stored(caller, body, given);
+        return this.sends.send(caller, 'messages.sendVoice', input, said);
+      },
     );
   }
 
@@ -72,7 +92,10 @@ export class MediaMessagesController {
     return this.files.receive(
       request,
       { schema: sendDocumentBody, field: 'media', kind: 'document' },
-      async (body, given) => this.sends.send(caller, 'messages.sendDocument', await this.stored(caller, body, given)),
+      async (body, given) => {
+        const { input, said } = await this.stored(caller, body, given);
+        return this.sends.send(caller, 'messages.sendDocument', input, said);
+      },
     );
   }
 
@@ -83,18 +106,24 @@ export class MediaMessagesController {
     return this.files.receive(
       request,
       { schema: sendStickerBody, field: 'media', kind: 'sticker' },
-      async (body, given) => this.sends.send(caller, 'messages.sendSticker', await this.stored(caller, body, given)),
+      async (body, given) => {
+        const { input, said } = await this.stored(caller, body, given);
+        return this.sends.send(caller, 'messages.sendSticker', input, said);
+      },
     );
   }
 
-  /** The body with the id of its file. A channel that cannot send gets nothing stored. */
+  /**
+   * The body with the id of its file, and as it reads in any repetition of the request: the bytes are the same, their id
+   * is another. A channel that cannot send gets nothing stored.
+   */
   private async stored<Body extends FileWords & { media: MediaInput }>(
     caller: SendCaller,
     body: Body,
     given: GivenFile,
-  ): Promise<Omit<Body, 'media'> & { media: string }> {
+  ): Promise<{ input: Omit<Body, 'media'> & { media: string }; said: unknown }> {
     await requireLinked(caller.channel, this.directory);
-    const { id: media } = await given.keep(caller, body.media, 'sent', body);
-    return { ...body, media };
+    const file = await given.keep(caller, body.media, 'sent', body);
+    return { input: { ...body, media: file.id }, said: { ...body, media: file.sha256.toString('hex') } };
   }
 }

@@ -5,7 +5,6 @@ import {
   normalizeChatId,
   resyncQuery,
   sendContactBody,
-  sendLinkPreviewInput,
   sendLocationBody,
   sendPollBody,
   sendTextBody,
@@ -14,7 +13,6 @@ import {
   type MessagesList,
   type ResyncQuery,
   type SendContactBody,
-  type SendLinkPreviewInput,
   type SendLocationBody,
   type SendPollBody,
   type SendTextBody,
@@ -83,16 +81,6 @@ export class MessagesController {
   @Endpoint({ rate: 'sends' })
   sendPoll(@Caller() caller: SendCaller, @Body(valid(sendPollBody)) body: SendPollBody): Promise<SentMessage> {
     return this.sends.send(caller, 'messages.sendPoll', body);
-  }
-
-  @Post('link_preview')
-  @HttpCode(200)
-  @Endpoint({ rate: 'sends' })
-  sendLinkPreview(
-    @Caller() caller: SendCaller,
-    @Body(valid(sendLinkPreviewInput)) body: SendLinkPreviewInput,
-  ): Promise<SentMessage> {
-    return this.sends.send(caller, 'messages.sendLinkPreview', body);
   }
 
   /** From the store; with `resync` after the session has been opened and has heard what waited for it. */

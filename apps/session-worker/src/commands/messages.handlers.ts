@@ -14,10 +14,11 @@ import type { CommandContext, Handlers } from './command-context.js';
 import { composeAndSend, findNamed, type Compose, type SendOptions } from './compose-message.js';
 import { editMessage } from './edit-message.js';
 import type { LinkPreviews } from './link-previews.js';
+import type { MediaTools } from './media.handlers.js';
 import type { MessageTools } from './send-message.js';
 
 /** What handlers of plain messages need. */
-export interface PlainMessageTools extends MessageTools {
+export interface PlainMessageTools extends MessageTools, Pick<MediaTools, 'media'> {
   readonly previews: Pick<LinkPreviews, 'of'>;
 }
 
@@ -88,7 +89,7 @@ async function sendLinkPreview(
   }
   const url = firstLink(body) ?? canonical;
   if (url === undefined) throw new GatewayError(400, { details: 'body: must have a link in it' });
-  const given = pictureOf(input.preview);
+  const given = pictureOf(input.preview) ?? (await pictureFrom(context, tools, input.media));
   const found = given && input.description !== undefined ? undefined : await tools.previews.of(url);
   const description = input.description ?? found?.description;
   const picture = given ?? found?.picture;
@@ -103,8 +104,22 @@ async function sendLinkPreview(
         ...(description !== undefined && { description }),
         canonical: canonical ?? url,
         url,
+        ...(input.media !== undefined && { id: input.media }),
         ...(preview !== undefined && { preview }),
       },
     },
   }));
+}
+
+/** The small picture that is made of a file when it is prepared for the network. */
+async function pictureFrom(
+  context: CommandContext,
+  { media }: PlainMessageTools,
+  id: string | undefined,
+): Promise<Buffer | undefined> {
+  if (id === undefined) return undefined;
+  const file = await media.files.file(context.channelId, id);
+  if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
+  const { facts } = await media.outgoing.place(context.session(), file, 'image');
+  return facts.thumbnail === undefined ? undefined : Buffer.from(facts.thumbnail, 'base64');
 }
