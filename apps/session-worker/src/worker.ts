@@ -73,14 +73,9 @@ export class Worker {
     const eventsReady = this.eventsReady.bind(this);
     const wait = (ms: number): Promise<void> => delay(ms);
     const directory = new ChannelDirectory({ database: parts.database });
-    const reader = new MessageReader({ database: parts.database });
-    const writer = new MessageWriter({ database: parts.database });
-    const chats = new ChatWriter({ database: parts.database });
-    const events = new EventWriter({ database: parts.database });
+    const { reader, writer, chats, events, groups, groupReader } = storesOf(parts.database);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
-    const groups = new GroupWriter({ database: parts.database });
     const book = new GroupBook({ groups, eventsReady });
-    const groupReader = new GroupReader({ database: parts.database });
     const keeper = new GroupKeeper({ book });
     const askGroup = keeper.ask.bind(keeper);
     const { media } = parts;
@@ -171,4 +166,16 @@ export class Worker {
   private eventsReady(channelId: string): void {
     publishEventsReady(this.parts.redis, channelId).catch(() => undefined);
   }
+}
+
+/** What is stored, by who reads and writes it. */
+function storesOf(database: RegionalDatabase) {
+  return {
+    reader: new MessageReader({ database }),
+    writer: new MessageWriter({ database }),
+    chats: new ChatWriter({ database }),
+    events: new EventWriter({ database }),
+    groups: new GroupWriter({ database }),
+    groupReader: new GroupReader({ database }),
+  };
 }

@@ -22,8 +22,8 @@ export class EventWriter {
     channelId: string,
     work: (connection: Connection) => Promise<readonly ChannelEvent[]>,
   ): Promise<Written> {
-    return channelTransaction(this.database, fence, channelId, async ({ connection, append }) => {
-      return { seqs: await append(storable(await work(connection))) };
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      return { seqs: await transaction.append(storable(await work(transaction.connection))) };
     });
   }
 }
