@@ -5,7 +5,14 @@
  * of a look-up is at most `cacheMs` (1 s by default) old, and nothing is remembered longer because PostgreSQL is away.
  * Then every look-up that is not remembered fails, and nobody is let in on an old answer.
  */
-import { FENCE_CTE, FencedError, transaction, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
+import {
+  FENCE_CTE,
+  FencedError,
+  transaction,
+  type Connection,
+  type Fence,
+  type RegionalDatabase,
+} from '@dormouse/database';
 import {
   applySettingsPatch,
   changedSettings,
@@ -14,7 +21,13 @@ import {
   type SessionState,
   type SettingsPatch,
 } from '@dormouse/gateway-contract';
-import { CHANNEL_COLUMNS, toChannelRecord, type ChannelRecord, type ChannelRow } from './channel-record.js';
+import {
+  CHANNEL_COLUMNS,
+  toChannelRecord,
+  type ChannelRecord,
+  type ChannelRow,
+  type SleepOverride,
+} from './channel-record.js';
 import { RecentLookups } from './recent-lookups.js';
 import { keepCursorsOf } from './webhook-cursors.js';
 
@@ -171,6 +184,16 @@ export class ChannelDirectory {
     return update;
   }
 
+  /** Replaces what a channel's sleep differs in; null: nothing. False when there is no such live channel. */
+  async setSleep(id: string, override: SleepOverride | null): Promise<boolean> {
+    const { rowCount } = await this.pool.query({
+      text: 'UPDATE channels SET sleep_override = $2 WHERE id = $1 AND deleted_at IS NULL',
+      values: [id, override && JSON.stringify(override)],
+    });
+    this.forget(id);
+    return rowCount === 1;
+  }
+
   /** The shard among `0..shardCount-1` with the fewest live channels; the lowest of equals. */
   async pickShard(shardCount: number): Promise<number> {
     const { rows } = await this.pool.query<{ shard: number }>({
@@ -184,11 +207,12 @@ export class ChannelDirectory {
     return row.shard;
   }
 
-  /** The channels of a shard that are linked to a number and not deleted. */
-  async linkedChannels(shard: number): Promise<ChannelRecord[]> {
+  /** The channels of a shard that are linked to a number, not deleted, and not asleep. */
+  async wakefulChannels(shard: number): Promise<ChannelRecord[]> {
     const { rows } = await this.pool.query<ChannelRow>({
-      name: 'linked-channels',
-      text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE shard = $1 AND linked AND deleted_at IS NULL ORDER BY id`,
+      name: 'wakeful-channels',
+      text: `SELECT ${CHANNEL_COLUMNS} FROM channels
+             WHERE shard = $1 AND linked AND deleted_at IS NULL AND session_state <> 'hibernated' ORDER BY id`,
       values: [shard],
     });
     return rows.map(toChannelRecord);

@@ -21,6 +21,14 @@ export interface ChannelSession {
   pushName: string | null;
 }
 
+/** Where a channel's sleep differs from the default. */
+export interface SleepOverride {
+  /** Time without requests and traffic after which its session sleeps; null: never. */
+  idleAfterMs?: number | null;
+  /** Time between two wakes that only fetch what came meanwhile. */
+  drainEveryMs?: number;
+}
+
 export interface ChannelRecord {
   id: string;
   accountId: string;
@@ -29,6 +37,7 @@ export interface ChannelRecord {
   standing: Standing;
   settings: ChannelSettings;
   session: ChannelSession;
+  sleep: SleepOverride | null;
   createdAtMs: number;
   deleted: boolean;
 }
@@ -49,13 +58,15 @@ export interface ChannelRow {
   lid: string | null;
   device_id: number | null;
   push_name: string | null;
+  sleep_override: SleepOverride | null;
   created_at: Date;
   deleted_at: Date | null;
 }
 
 /** The columns of a {@link ChannelRow}; the token hash never leaves the database. */
 export const CHANNEL_COLUMNS = `id, account_id, name, shard, standing, settings, session_state, session_reason,
-  session_since, linked, phone, lid, device_id, push_name, created_at, deleted_at`;
+  session_since, linked, phone, lid, device_id, push_name, sleep_override, created_at,
+  deleted_at`;
 
 export function toChannelRecord(row: ChannelRow): ChannelRecord {
   return {
@@ -75,6 +86,7 @@ export function toChannelRecord(row: ChannelRow): ChannelRecord {
       deviceId: row.device_id,
       pushName: row.push_name,
     },
+    sleep: row.sleep_override,
     createdAtMs: row.created_at.getTime(),
     deleted: row.deleted_at !== null,
   };

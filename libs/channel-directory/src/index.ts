@@ -5,7 +5,7 @@ export {
   type SessionStateChange,
   type SettingsUpdate,
 } from './channel-directory.js';
-export type { ChannelRecord, ChannelSession, Standing } from './channel-record.js';
+export type { ChannelRecord, ChannelSession, SleepOverride, Standing } from './channel-record.js';
 export { healthOf, linkedUser } from './health.js';
 export { webhookIds } from './webhook-ids.js';
 export { WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';

@@ -71,7 +71,7 @@ export class Sessions implements SessionControl {
     const { directory } = this.options;
     const records = await whileHeld(
       () => held.isHeld(),
-      () => directory.linkedChannels(shard),
+      () => directory.wakefulChannels(shard),
     );
     for (const record of records) {
       if (this.shards.get(shard) !== held) return;
@@ -199,6 +199,7 @@ export class Sessions implements SessionControl {
       restMs,
       log,
       openLive: (request) => this.openLive(request),
+      wantsFullHistory: async (channelId) => (await directory.byId(channelId))?.settings.full_history ?? false,
       takeConnectSlot: async () => {
         const give = await this.slots.take();
         await delay(Math.random() * startJitterMs);
@@ -218,13 +219,14 @@ export class Sessions implements SessionControl {
     };
   }
 
-  private openLive({ channelId, held, generation, auth, events, onFault }: LiveRequest): LiveSession {
+  private openLive({ channelId, held, generation, auth, fullHistory, events, onFault }: LiveRequest): LiveSession {
     const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
     const journal = new InboundJournal(auth);
     const socket = openSocket({
       auth,
       network,
       log,
+      fullHistory,
       journal,
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),

@@ -18,6 +18,9 @@ CREATE TABLE "channels" (
     "lid" TEXT,
     "device_id" INTEGER,
     "push_name" TEXT,
+    "sleep_override" JSONB,
+    "snapshots" JSONB NOT NULL DEFAULT '[]',
+    "wake_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "deleted_at" TIMESTAMPTZ(3),
 
@@ -216,6 +219,9 @@ CREATE UNIQUE INDEX "channels_token_hash_key" ON "channels"("token_hash");
 
 -- CreateIndex
 CREATE INDEX "channels_shard_linked_idx" ON "channels"("shard", "linked");
+
+-- CreateIndex
+CREATE INDEX "channels_shard_wake_at_idx" ON "channels"("shard", "wake_at");
 
 -- CreateIndex
 CREATE INDEX "channels_account_id_idx" ON "channels"("account_id");
