@@ -1,4 +1,4 @@
-import { updateProfileBody, type Success, type UserProfile } from '@dormouse/gateway-contract';
+import { GatewayError, updateProfileBody, type Success, type UserProfile } from '@dormouse/gateway-contract';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { Controller, Get, Patch, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -30,8 +30,14 @@ export class ProfileController {
     return this.files.receive(request, endpoint, async ({ icon, ...words }, given) => {
       const { channel, requestId } = caller;
       await requireLinked(channel, this.directory); // before a file is kept for nothing
-      const kept = icon && (await given.keep(caller, icon, 'sent', {}));
+      const kept = icon && (await given.keep(caller, icon, 'sent', {}).catch(unknownFile));
       return this.sends.send({ channel, requestId }, 'profile.update', { ...words, ...(kept && { icon: kept.id }) });
     });
   }
+}
+
+/** There is no 404 here in the contract: nothing in the path is missing. */
+function unknownFile(error: unknown): never {
+  if (!(error instanceof GatewayError) || error.status !== 404) throw error;
+  throw new GatewayError(400, { details: error.details ?? 'icon: no such media id' }, { cause: error });
 }

@@ -7,7 +7,7 @@ import { aboutOf, pictureAddresses } from './person-facts.js';
 export interface ProfileTools {
   /**
    * A kept file as a square JPEG.
-   * @throws {GatewayError} 404 naming `icon` for an unknown id, 400 for a file that is no picture
+   * @throws {GatewayError} 400 naming `icon` for an unknown id or a file that is no picture
    */
   readonly iconOf: (channelId: string, mediaId: string) => Promise<Buffer>;
 }

@@ -5,13 +5,13 @@ import { prepareIcon } from './pictures.js';
 
 /**
  * A kept file as a profile picture: a square JPEG.
- * @throws {GatewayError} 404 naming `icon` for an unknown id, 400 for a file that is no picture, 502 when the storage is
+ * @throws {GatewayError} 400 naming `icon` for an unknown id or a file that is no picture, 502 when the storage is
  * away
  */
 export function iconsFrom(media: Pick<MediaReader, 'open'>, spool: Pick<Spool, 'keep'>) {
   return async (channelId: string, mediaId: string): Promise<Buffer> => {
     const opened = await media.open(channelId, mediaId);
-    if (!opened) throw new GatewayError(404, { details: 'icon: no such media id' });
+    if (!opened) throw new GatewayError(400, { details: 'icon: no such media id' });
     const file = await spool.keep(opened.object.stream);
     try {
       return await prepareIcon(file);

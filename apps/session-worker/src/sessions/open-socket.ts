@@ -9,7 +9,7 @@ import {
   DEFAULT_CONNECTION_CONFIG,
   makeWASocket,
   type GroupMetadata,
-  type proto,
+  proto,
   type WABrowserDescription,
   type WAMessageKey,
   type WASocket,
@@ -28,6 +28,8 @@ export interface SocketOptions {
   readonly auth: AuthState;
   readonly network: NetworkAddress;
   readonly log: LibraryLogTarget;
+  /** Ask a phone that links for all of its history, not only for the newest part. */
+  readonly fullHistory: boolean;
   /** Writes down what is decrypted before the network hears that it arrived. */
   readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
   /** What was sent under this key, when somebody could not decrypt it. */
@@ -43,7 +45,8 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 const KEEP_ALIVE_MS = 20_000;
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
-export function openSocket({ auth, network, log, journal, getMessage, groupMetadata }: SocketOptions): WASocket {
+export function openSocket(options: SocketOptions): WASocket {
+  const { auth, network, log, fullHistory, journal, getMessage, groupMetadata } = options;
   if (network.rootKey) trustRootKey(network.rootKey);
   return makeWASocket({
     auth,
@@ -54,9 +57,9 @@ export function openSocket({ auth, network, log, journal, getMessage, groupMetad
     keepAliveIntervalMs: KEEP_ALIVE_MS,
     // A linked device that says it is online silences the owner's phone.
     markOnlineOnConnect: false,
-    // History is taken (its chats, names and LID mappings, and the first app-state sync hangs on it), but not asked
-    // for in full: the default `shouldSyncHistoryMessage` leaves FULL out.
-    syncFullHistory: false,
+    // History is taken in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.
+    syncFullHistory: fullHistory,
+    shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.HistorySync.HistorySyncType.FULL,
     generateHighQualityLinkPreview: false,
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },

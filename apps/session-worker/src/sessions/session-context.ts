@@ -2,6 +2,7 @@ import type { SessionStateChange } from '@dormouse/channel-directory';
 import type { LoginCode } from '@dormouse/gateway-contract';
 import type { AuthState, Ownership } from '../auth-state/auth-state.js';
 import type { HeldShard } from '../shards/shard-owner.js';
+import type { Hibernation } from '../sleep/hibernation.js';
 import type { CloseReason } from './close-reasons.js';
 import type { LiveEvents, LiveSession } from './live-session.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
@@ -21,6 +22,10 @@ export interface SessionContext {
     create(owner: Ownership, channelId: string): Promise<AuthState>;
     wipe(owner: Ownership, channelId: string): Promise<void>;
   };
+  /** Is a phone that links asked for all of its history? */
+  readonly wantsFullHistory: (channelId: string) => Promise<boolean>;
+  /** Where the state of sleeping sessions is. */
+  readonly hibernation: Pick<Hibernation, 'seal' | 'restore' | 'postpone' | 'forget'>;
   /** Opens a socket for a channel and begins to connect. */
   readonly openLive: (options: LiveRequest) => LiveSession;
   /** Waits for permission to connect; what it returns ends the permission. */
@@ -33,6 +38,8 @@ export interface SessionContext {
   /** How long a session rests after its attempts are used up. */
   readonly restMs: number;
   readonly log: SessionLog;
+  /** Opened after a sleep, so long after it was asked to. */
+  readonly onWoken: (tookMs: number) => void;
   readonly onClosed: (reason: CloseReason) => void;
   /** The session may be forgotten. */
   readonly onDormant: (channelId: string) => void;
@@ -45,6 +52,7 @@ export interface LiveRequest {
   readonly held: HeldShard;
   readonly generation: number;
   readonly auth: AuthState;
+  readonly fullHistory: boolean;
   readonly events: LiveEvents;
   readonly onFault: (error: unknown) => void;
 }

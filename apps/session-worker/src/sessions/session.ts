@@ -192,14 +192,14 @@ export class Session {
     try {
       // Without a lease that surely holds this session is about to be abandoned.
       if (!isWanted() || !this.context.held.isHeld()) return;
-      const auth = await this.authState();
+      const [auth, fullHistory] = await Promise.all([this.authState(), this.context.wantsFullHistory(this.channelId)]);
       if (!isWanted()) return;
       this.attempts.cancel();
       this.codes.clear();
       const { channelId, events, fault: onFault } = this;
       const { held } = this.context;
       const generation = ++this.generation;
-      const live = this.context.openLive({ channelId, held, generation, auth, events, onFault });
+      const live = this.context.openLive({ channelId, held, generation, auth, fullHistory, events, onFault });
       this.live = live;
       const untilMs = this.context.now() + SLOT_WITHIN_MS;
       while (this.live === live && this.currentState === 'connecting') {
