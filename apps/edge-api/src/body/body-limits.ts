@@ -1,4 +1,4 @@
-import { fileTooLarge, GatewayError, type MediaLimits } from '@dormouse/gateway-contract';
+import { fileTooLarge, GatewayError, kindOfUpload, type MediaLimits } from '@dormouse/gateway-contract';
 import type { FastifyRequest } from 'fastify';
 import type { EndpointPolicy } from '../access/endpoint.js';
 
@@ -40,19 +40,16 @@ export function bodyLimitOf(
     return { maxBytes, refusal: new GatewayError(413, { details: `body: larger than ${maxBytes} bytes` }) };
   }
   const { limits } = media;
-  const largest: typeof policy.file = policy.file === 'upload' ? largestUpload(limits) : policy.file;
-  const bytes = limits[largest];
   const form = bodyFormOf(request, policy);
+  // An upload that is larger than any kind may be is named by what it says it is.
+  const claimed = form === 'raw' ? kindOfUpload(request.headers['content-type'] ?? '') : 'document';
+  const [kind, bytes] =
+    policy.file === 'upload'
+      ? [claimed, Math.max(limits.document, limits.video, limits.image, limits.audio)]
+      : [policy.file, limits[policy.file]];
   const maxBytes =
     form === 'json'
       ? Math.min(media.maxJsonBytes, Math.ceil(bytes * BASE64_FACTOR) + BESIDE_THE_FILE)
       : bytes + (form === 'raw' ? 0 : BESIDE_THE_FILE);
-  return { maxBytes, refusal: fileTooLarge(largest, limits) };
-}
-
-const UPLOADED = ['document', 'video', 'image', 'audio'] as const;
-
-/** The kind with the highest limit: what is larger is too large, whatever it is. */
-function largestUpload(limits: MediaLimits): (typeof UPLOADED)[number] {
-  return UPLOADED.reduce((largest, kind) => (limits[kind] > limits[largest] ? kind : largest));
+  return { maxBytes, refusal: fileTooLarge(kind, limits) };
 }

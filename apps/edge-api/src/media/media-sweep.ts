@@ -19,7 +19,9 @@ export class MediaSweep {
     private readonly log: Logger,
     everyMs = HOUR_MS,
   ) {
-    this.#timer = setInterval(() => (this.#running = this.#running.then(() => this.#sweep())), everyMs);
+    this.#timer = setInterval(() => {
+      this.#running = this.#running.then(() => this.#sweep());
+    }, everyMs);
   }
 
   async #sweep(): Promise<void> {

@@ -47,7 +47,7 @@ export class AutoDownload {
     const settings = carriers.length > 0 ? await this.#settings(session) : undefined;
     const wanted = settings?.media.auto_download ?? [];
     return Promise.all(
-      records.map((record) => {
+      records.map(async (record) => {
         const kind = KINDS[record.message.type];
         return kind && wanted.includes(kind) ? this.#complete(session, record) : record;
       }),

@@ -1,0 +1,55 @@
+/** For specs: requests that give files. */
+import { request, type IncomingMessage } from 'node:http';
+
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const PIECE = 4 * 1024;
+
+/** A JSON body. */
+export const json = (body: unknown) => ({
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+});
+
+/** A multipart form; blobs are its files. */
+export function form(parts: Record<string, string | Blob>, name = 'a.png'): FormData {
+  const made = new FormData();
+  for (const [key, part] of Object.entries(parts)) {
+    if (typeof part === 'string') made.append(key, part);
+    else made.append(key, part, name);
+  }
+  return made;
+}
+
+/** Sends without end until an answer comes; says how much was sent. */
+export function sendEndlessly(
+  url: string,
+  headers: Record<string, string>,
+  start: Buffer,
+): Promise<{ got: string; sent: number }> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { method: 'POST', headers });
+    let sent = 0;
+    let answered = false;
+    const more = () => {
+      while (!answered && asking.write(Buffer.alloc(PIECE))) sent += PIECE;
+    };
+    asking.on('response', (answer: IncomingMessage) => {
+      answered = true;
+      let got = `${answer.statusCode} `;
+      answer.setEncoding('utf8').on('data', (text: string) => (got += text));
+      answer.on('end', () => {
+        asking.destroy();
+        resolve({ got, sent });
+      });
+    });
+    asking.on('error', (error) => {
+      if (!answered) reject(error);
+    });
+    asking.on('drain', more);
+    asking.write(start);
+    more();
+  });
+}
