@@ -120,9 +120,8 @@ export type SettingsPatch = z.output<typeof settingsPatchBody>;
  */
 export function settingsOf(stored: unknown): ChannelSettings {
   if (stored === null || typeof stored !== 'object') return DEFAULT_SETTINGS;
-  const readable = Object.entries(stored).filter(
-    ([name, value]) => settingsPatchBody.safeParse({ [name]: value }).success,
-  );
+  const fields = Object.entries(stored) as [string, unknown][];
+  const readable = fields.filter(([name, value]) => settingsPatchBody.safeParse({ [name]: value }).success);
   return applySettingsPatch(DEFAULT_SETTINGS, settingsPatchBody.parse(Object.fromEntries(readable)));
 }
 

@@ -30,8 +30,10 @@ export function silenceLibsignal(): void {
   console.warn = () => undefined;
 }
 
+type Value = SignalDataTypeMap[keyof SignalDataTypeMap];
+
 function memoryKeys(): SignalKeyStore {
-  const rows = new Map<string, SignalDataTypeMap[keyof SignalDataTypeMap]>();
+  const rows = new Map<string, Value>();
   return {
     get: <Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) => {
       const found: Record<string, SignalDataTypeMap[Type]> = {};
@@ -43,7 +45,7 @@ function memoryKeys(): SignalKeyStore {
     },
     set: (data: SignalDataSet) => {
       for (const [type, entries] of Object.entries(data)) {
-        for (const [id, value] of Object.entries(entries)) {
+        for (const [id, value] of Object.entries(entries) as [string, Value | null][]) {
           if (value === null) rows.delete(`${type}:${id}`);
           else rows.set(`${type}:${id}`, value);
         }
@@ -82,7 +84,7 @@ export async function linkBareNumber(socketUrl: string, scan: (qr: string) => Pr
       await socket.sendMessage(`${digits}@s.whatsapp.net`, { text }, { messageId });
       await acknowledged;
     },
-    end: () => socket.end(undefined),
+    end: () => void socket.end(undefined),
   };
 }
 
