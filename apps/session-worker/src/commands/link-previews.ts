@@ -76,6 +76,7 @@ export class LinkPreviews {
   /** The first `maxBytes` of an answer; of a picture that is larger nothing is of use, and decoding it fails. */
   private async read(url: URL, maxBytes: number, signal: AbortSignal, type: RegExp): Promise<Buffer> {
     const { stream, claimedType = '' } = await this.downloader.open(url, 'body', signal);
+    stream.on('error', () => undefined); // an answer that is let go of complains
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {

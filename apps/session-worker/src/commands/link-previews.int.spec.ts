@@ -1,0 +1,105 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Downloader } from '@dormouse/media-files';
+import sharp from 'sharp';
+import { LinkPreviews } from './link-previews.js';
+
+describe('link previews', () => {
+  let server: Server;
+  let origin: string;
+  let asked: string[];
+  let pages: Record<string, (response: ServerResponse) => void>;
+  const html =
+    (head: string, type = 'text/html; charset=utf-8') =>
+    (response: ServerResponse) => {
+      response.setHeader('content-type', type);
+      response.end(`<!doctype html><html><head>${head}</head><body>words</body></html>`);
+    };
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const page = pages[request.url ?? ''];
+      if (page) page(response);
+      else response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  beforeEach(() => {
+    asked = [];
+    pages = {};
+  });
+
+  const previews = (now?: () => number) => new LinkPreviews(new Downloader({ allowLoopback: true }), now);
+
+  it('show what a page says of itself, with a small picture', async () => {
+    const picture = await sharp({ create: { width: 400, height: 200, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    pages = {
+      '/a': html(
+        '<title>Old</title><meta property="og:title" content=" New &amp; Co "><meta name="description" content="All">' +
+          '<meta property="og:image" content="/p.png">',
+      ),
+      '/p.png': (response) => response.setHeader('content-type', 'image/png').end(picture),
+    };
+    const preview = await previews().of(`${origin}/a`);
+    expect(preview).toMatchObject({ title: 'New & Co', description: 'All' });
+    expect(await sharp(preview?.picture).metadata()).toMatchObject({ format: 'jpeg', width: 96, height: 48 });
+  });
+
+  it('take the title of the head, and do without the rest', async () => {
+    pages = { '/a': html('<title>Just this</title><meta property="og:image" content="/none.png">') };
+    expect(await previews().of(`${origin}/a`)).toEqual({ title: 'Just this' });
+  });
+
+  it('are none for what is no page, has no title, or is not there', async () => {
+    pages = { '/json': html('<title>x</title>', 'application/json'), '/bare': html('') };
+    for (const path of ['/json', '/bare', '/gone']) expect(await previews().of(origin + path)).toBeUndefined();
+  });
+
+  it('read no more than the beginning of an endless page', async () => {
+    pages = {
+      '/endless': (response) => {
+        response.setHeader('content-type', 'text/html');
+        response.write('<title>Endless</title>');
+        const more = () => {
+          while (!response.destroyed && response.write('x'.repeat(65_536)));
+        };
+        response.on('drain', more);
+        more();
+      },
+    };
+    expect(await previews().of(`${origin}/endless`)).toEqual({ title: 'Endless' });
+  });
+
+  it('are given up after three seconds', async () => {
+    pages = { '/silent': (response) => void response.setHeader('content-type', 'text/html').write('<title>') };
+    const startedMs = performance.now();
+    expect(await previews().of(`${origin}/silent`)).toBeUndefined();
+    expect(performance.now() - startedMs).toBeLessThan(6_000);
+  }, 15_000);
+
+  it('are never fetched from addresses that are not public', async () => {
+    pages = { '/a': html('<title>Secret</title>') };
+    expect(await new LinkPreviews(new Downloader()).of(`${origin}/a`)).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it('are fetched once for many sends, and again after some minutes', async () => {
+    pages = { '/a': html('<title>Page</title>') };
+    let nowMs = 0;
+    const remembering = previews(() => nowMs);
+    await Promise.all(Array.from({ length: 10 }, () => remembering.of(`${origin}/a`)));
+    nowMs = 4 * 60_000;
+    await remembering.of(`${origin}/a`);
+    expect(asked).toEqual(['/a']);
+    nowMs = 6 * 60_000;
+    await remembering.of(`${origin}/a`);
+    expect(asked).toEqual(['/a', '/a']);
+  });
+});

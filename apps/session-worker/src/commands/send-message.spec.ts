@@ -1,0 +1,145 @@
+import type { Message } from '@dormouse/gateway-contract';
+import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
+import { type proto } from '@whiskeysockets/baileys';
+import type { MessageAck, OpenSession } from '../sessions/open-session.js';
+import type { CommandContext } from './command-context.js';
+import { editMessage } from './edit-message.js';
+import { sendMessage, type MessageTools } from './send-message.js';
+
+const ADA = '15550001111@s.whatsapp.net';
+const NOW_MS = 1_790_000_000_000;
+type Ack = () => Promise<MessageAck>;
+const accepted: Ack = () => Promise.resolve({});
+
+/** A store and a network that remember what they are told. */
+function setup(acks: Ack[] = []) {
+  const stored = new Map<string, StoredMessage>();
+  const said: { id: string; content: proto.IMessage; edit: string | undefined }[] = [];
+  const tools = {
+    reader: { message: (_: string, id: string) => Promise.resolve(stored.get(id)?.message) },
+    writer: {
+      find: (_: string, id: string) => Promise.resolve(stored.get(id)),
+      recordMessage: (_: unknown, __: string, { message, key, proto: bytes }: MessageRecord) => {
+        stored.set(message.id, { message, key, proto: Buffer.from(bytes ?? []) });
+        return Promise.resolve({ seqs: [], ids: [message.id] });
+      },
+      recordStatuses: (_: unknown, __: string, [report]: StatusReport[]) => {
+        const found = [...stored.values()].find(({ key }) => key.id === report?.keyId);
+        if (found && report) found.message = { ...found.message, status: report.status };
+        return Promise.resolve({ seqs: [] });
+      },
+      recordChange: () => Promise.resolve({ seqs: [], ids: [] }),
+    },
+    eventsReady: () => undefined,
+    now: () => NOW_MS,
+    wait: () => Promise.resolve(),
+  } as unknown as MessageTools;
+  const session = {
+    channelId: 'c1',
+    identity: { phone: '15550009999', deviceId: 7 },
+    expectAck: () => (acks.shift() ?? accepted)(),
+    reportFault: () => undefined,
+    socket: {
+      authState: { creds: { me: { id: '15550009999:7@s.whatsapp.net' } } },
+      relayMessage: (
+        _: string,
+        content: proto.IMessage,
+        { messageId, additionalAttributes }: { messageId: string; additionalAttributes?: { edit?: string } },
+      ) => {
+        said.push({ id: messageId, content, edit: additionalAttributes?.edit });
+        return Promise.resolve(messageId);
+      },
+    },
+  } as unknown as OpenSession;
+  const context = (sendAs?: string) =>
+    ({ channelId: 'c1', sendAs, session: () => session, leaveLane: () => undefined }) as unknown as CommandContext;
+  const send = (sendAs?: string, text = 'Hello') =>
+    sendMessage(context(sendAs), tools, {
+      to: { jid: ADA, chatId: ADA },
+      content: { extendedTextMessage: { text } },
+      shown: { type: 'text', text: { body: text } },
+    });
+  const keep = (message: Partial<Message>) =>
+    stored.set('m1', {
+      message: {
+        id: 'm1',
+        from_me: true,
+        type: 'text',
+        chat_id: ADA,
+        source: 'api',
+        status: 'sent',
+        timestamp: NOW_MS / 1_000,
+        text: { body: 'tipo' },
+        ...message,
+      },
+      key: { id: '3EB0AA', remote: ADA },
+    });
+  const edit = () => editMessage(context(), tools, { id: 'm1', body: 'typo', context: {}, field: 'MessageID' });
+  return { said, stored, send, keep, edit };
+}
+
+describe('a send', () => {
+  it('has an id of its own each time', async () => {
+    const { said, send } = setup();
+    await send();
+    await send();
+    expect(new Set(said.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('that is repeated is not said again once the network took it', async () => {
+    const { said, send } = setup();
+    const first = await send('key');
+    const again = await send('key');
+    expect(again.message.id).toBe(first.message.id);
+    expect(said).toHaveLength(1);
+    expect(said[0]?.id).toMatch(/^3EB0[0-9A-F]{18}$/);
+  });
+
+  it('whose outcome is unknown is repeated as the same message, with the same content', async () => {
+    const { said, send, stored } = setup([() => Promise.reject(new Error('no answer'))]);
+    await expect(send('key', 'first words')).rejects.toThrow('no answer');
+    const { message } = await send('key', 'first words');
+    expect(said.map(({ id }) => id)).toEqual([said[0]?.id, said[0]?.id]);
+    expect(said[1]?.content.extendedTextMessage?.text).toBe('first words');
+    expect([...stored.keys()]).toEqual([message.id]);
+    expect(stored.get(message.id)?.message.status).toBe('sent');
+  });
+
+  it('that failed is repeated as another message, the same one each time', async () => {
+    const { said, send, stored } = setup([() => Promise.resolve({ error: '463' })]);
+    await expect(send('key')).rejects.toMatchObject({ status: 403 });
+    const second = await send('key');
+    const third = await send('key');
+    expect(third.message.id).toBe(second.message.id);
+    expect(new Set(said.map(({ id }) => id)).size).toBe(2);
+    expect([...stored.values()].map(({ message }) => message.status)).toEqual(['failed', 'sent']);
+  });
+});
+
+describe('an edit', () => {
+  it('is said with its mark while 15 minutes last', async () => {
+    const { said, keep, edit } = setup();
+    keep({ timestamp: NOW_MS / 1_000 - 900 });
+    expect(await edit()).toMatchObject({ sent: true, success: true });
+    expect(said).toMatchObject([{ edit: '1' }]);
+  });
+
+  it.each([
+    ['older than 15 minutes', { timestamp: NOW_MS / 1_000 - 901 }],
+    ['of somebody else', { from_me: false }],
+    ['deleted', { status: 'deleted' }],
+    ['without text', { type: 'location', location: { latitude: 1, longitude: 1 } }],
+  ] satisfies [string, Partial<Message>][])(
+    'is refused for a message %s, before anything is said',
+    async (_, fields) => {
+      const { said, keep, edit } = setup();
+      keep(fields);
+      await expect(edit()).rejects.toMatchObject({ status: 403 });
+      expect(said).toEqual([]);
+    },
+  );
+
+  it('of an unknown message is 404 naming the field', async () => {
+    await expect(setup().edit()).rejects.toMatchObject({ status: 404, details: 'MessageID: no such message' });
+  });
+});
