@@ -10,11 +10,16 @@ export interface WebhookCall {
   body: Record<string, unknown> & { event?: { type: string; event: string }; channel_id?: string };
 }
 
-/** A customer's webhook endpoint: keeps every call, answers what the test decides. */
+/** What an endpoint can do besides answering a status: nothing, cut the line, begin an answer that never ends. */
+export type Misbehaviour = 'hang' | 'reset' | 'slow-body';
+
+/** A customer's webhook endpoint: keeps every call it took, answers what the test decides. */
 export class WebhookReceiver {
   readonly calls: WebhookCall[] = [];
-  /** The status to answer with; may look at the call. */
-  answer: (call: WebhookCall) => number = () => 200;
+  /** Every call, taken or not. */
+  readonly attempts: WebhookCall[] = [];
+  /** The status to answer with, or another way to behave; may look at the call. */
+  answer: (call: WebhookCall) => number | Misbehaviour = () => 200;
 
   private constructor(private readonly server: Server) {}
 
@@ -27,9 +32,13 @@ export class WebhookReceiver {
       request.on('end', () => {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as WebhookCall['body'];
         const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
-        const status = receiver.answer(call);
-        if (status >= 200 && status < 300) receiver.calls.push(call);
-        response.writeHead(status).end();
+        receiver.attempts.push(call);
+        const answer = receiver.answer(call);
+        if (answer === 'hang') return;
+        if (answer === 'reset') return void request.socket.resetAndDestroy();
+        if (answer === 'slow-body' || (answer >= 200 && answer < 300)) receiver.calls.push(call);
+        if (answer !== 'slow-body') return void response.writeHead(answer).end();
+        response.writeHead(200).write('and so on');
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
