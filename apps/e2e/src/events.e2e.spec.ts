@@ -68,9 +68,9 @@ describe('events', () => {
 
   it('of every kind that a conversation makes arrive signed, in sequence, in the shapes of the contract', async () => {
     const { id, client } = await running.createChannel('events');
-    await client.request('PATCH', '/settings', { body: {
-      webhooks: [{ url: hook.url, mode: 'path', events: TYPES.map((type) => ({ type })) }],
-    } );
+    await client.request('PATCH', '/settings', {
+      body: { webhooks: [{ url: hook.url, mode: 'path', events: TYPES.map((type) => ({ type })) }] },
+    });
     const phone = await running.network.createPhone({ name: 'Shop' });
     const { device } = await phone.scan(await loginCode(client));
     await untilConnected(client);
