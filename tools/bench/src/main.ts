@@ -1,7 +1,9 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
+import { benchNetwork } from './network-bench.js';
 import { benchSend } from './send-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
+  network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },
 };
 

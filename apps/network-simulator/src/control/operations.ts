@@ -30,6 +30,7 @@ export interface Operation {
 export const operations: Record<string, Operation> = {
   'GET /health': { summary: 'Says that the simulator is up.' },
   'GET /network': { summary: 'Where clients connect, and the root key they pin.' },
+  'GET /usage': { summary: 'Memory and processor time of the simulator so far.' },
   'GET /certificate': { summary: 'The certificate of https and wss, as PEM.' },
   'GET /openapi.json': { summary: 'This description.' },
   'GET /docs': { summary: 'This description, for people.' },

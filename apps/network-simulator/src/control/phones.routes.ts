@@ -3,6 +3,7 @@ import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { z } from 'zod';
 import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
+import { parseCode } from '../network/pairing-codes.js';
 import { scanCode, unlink } from '../network/pairing.js';
 import { Refusal } from '../network/refusal.js';
 import { codeFrom } from './read-code.js';
@@ -68,8 +69,9 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
     })),
   );
   app.post('/admin/mock-phone/scan-qr', async (request) => {
-    const qr = z.string().min(1).parse(request.body);
-    const account = network.accounts.add();
+    const given = z.union([z.string().min(1), z.object({ qr: z.string().min(1) })]).parse(request.body);
+    const qr = typeof given === 'string' ? given : given.qr;
+    const account = accountFor(network, qr);
     const device = await scanCode(network, account, qr);
     return { ...summary(account), device: device.id };
   });
@@ -88,6 +90,14 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
     unlink(network, device);
     return { unlinked: id };
   });
+}
+
+/** Whose phone scans when nobody says: a client may name a number as its push name; otherwise somebody new. */
+function accountFor(network: Network, qr: string): Account {
+  const waiting = network.pairingCodes.find(parseCode(qr).ref);
+  const wanted = waiting && waiting !== 'expired' ? waiting.payload.pushName : undefined;
+  if (!wanted || !/^\d{5,17}$/.test(wanted)) return network.accounts.add();
+  return network.accounts.byNumber(wanted) ?? network.accounts.add(wanted);
 }
 
 function summary(account: Account): { phone: string; lid: string; name: string } {

@@ -93,6 +93,12 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
     network.presence.typing({ account: account(request.params), device: 0 }, chatJid(body.to), typingNode(body.state));
     return { state: body.state };
   });
+}
+
+/** Chats, address book, the past, calls, and what the network bears. */
+export function chatRoutes(app: FastifyInstance, network: Network): void {
+  const account = (params: unknown) => accountOf(network, atPhone.parse(params).phone);
+
   app.post('/phones/:phone/chats', (request) => {
     const { chat, ...change } = chatChange.parse(request.body);
     const phone = network.phone(account(request.params));

@@ -12,7 +12,7 @@ import { faultRoutes } from './faults.routes.js';
 import { groupRoutes } from './groups.routes.js';
 import { mediaRoutes } from '../media/media.routes.js';
 import { messageRoutes } from './messages.routes.js';
-import { profileRoutes } from './profile.routes.js';
+import { chatRoutes, profileRoutes } from './profile.routes.js';
 import { phoneRoutes } from './phones.routes.js';
 
 const MAX_BODY_BYTES = 100 * 1024 * 1024;
@@ -59,12 +59,20 @@ export async function controlServer(
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.get('/health', () => ({ ok: true }));
   app.get('/network', address);
+  app.get('/usage', (request) => {
+    // Only a process that was started for measuring can be asked to collect its garbage first.
+    if ((request.query as { collect?: string }).collect !== undefined) globalThis.gc?.();
+    const { rss, heapUsed } = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    return { rssBytes: rss, heapBytes: heapUsed, cpuMs: (user + system) / 1000, phones: network.accounts.size };
+  });
   app.get('/certificate', (_request, reply) => reply.type('application/x-pem-file').send(tls.certificate));
   await app.register((scope) => phoneRoutes(scope, network));
   await app.register((scope) => docsRoutes(scope, () => `http://${network.mediaHost()}`));
   await app.register((scope) => streamRoutes(scope, network));
   await app.register((scope) => pageRoutes(scope));
   await app.register((scope) => profileRoutes(scope, network));
+  await app.register((scope) => chatRoutes(scope, network));
   await app.register((scope) => messageRoutes(scope, network));
   await app.register((scope) => mediaRoutes(scope, network));
   await app.register((scope) => groupRoutes(scope, network));

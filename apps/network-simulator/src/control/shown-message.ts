@@ -60,7 +60,7 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
 function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
   for (const part of Object.values(content) as unknown[]) {
     if (typeof part !== 'object' || part === null || !('contextInfo' in part)) continue;
-    if (part.contextInfo) return part.contextInfo as proto.IContextInfo;
+    if (part.contextInfo) return part.contextInfo;
   }
   return undefined;
 }

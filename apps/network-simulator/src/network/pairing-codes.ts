@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Refusal } from './refusal.js';
 import type { Connection } from './connection.js';
 import type { QrTimings } from './network.js';
 
@@ -76,12 +77,12 @@ export class PairingCodes {
 
 /**
  * Takes the text of a code apart: `ref,noise key,identity key,secret,platform`, in newer clients behind a link.
- * Throws an Error with a sentence when it is no such code.
+ * Throws {@link Refusal} 400 when it is no such code.
  */
 export function parseCode(text: string): ScannedCode {
   const bare = text.trim().slice(text.trim().lastIndexOf('#') + 1);
   const [ref, noise, identity, advSecret] = bare.split(',');
-  if (!ref || !noise || !identity || !advSecret) throw new Error('This is not the text of a linking code.');
+  if (!ref || !noise || !identity || !advSecret) throw new Refusal(400, 'This is not the text of a linking code.');
   return {
     ref,
     noise: Buffer.from(noise, 'base64'),

@@ -8,7 +8,7 @@ import type { Connection } from './connection.js';
 import type { Device } from './device.js';
 import { announceDevices } from './device-lists.js';
 import type { Network } from './network.js';
-import { parseCode, type ScannedCode } from './pairing-codes.js';
+import { parseCode } from './pairing-codes.js';
 import { Refusal } from './refusal.js';
 
 const ACCOUNT_SIGNATURE_PREFIX = Buffer.from([6, 0]);
@@ -35,12 +35,7 @@ export function offerCodes(network: Network, connection: Connection): void {
  * Throws {@link Refusal} 404 (no such code), 410 (expired), 409 (four devices already), 400 (not a code, forged answer).
  */
 export async function scanCode(network: Network, account: Account, text: string): Promise<Device> {
-  let code: ScannedCode;
-  try {
-    code = parseCode(text);
-  } catch (error) {
-    throw new Refusal(400, error instanceof Error ? error.message : String(error));
-  }
+  const code = parseCode(text);
   const connection = network.pairingCodes.find(code.ref);
   if (connection === undefined) throw new Refusal(404, 'No client shows this code.');
   if (connection === 'expired') throw new Refusal(410, 'This code has expired.');

@@ -157,7 +157,7 @@ describe('every kind of message', () => {
     );
     await bob.sendDraft(alice.account.phone, { delete: { id: theirs.key.id ?? '' } });
     await client.until(
-      () => client.updates.some(({ key: k, update }) => k.id === theirs.key.id && update.messageStubType === 1),
+      () => client.updates.some(({ key: k, update }) => k.id === theirs.key.id && Number(update.messageStubType) === 1),
       'the deletion',
     );
 

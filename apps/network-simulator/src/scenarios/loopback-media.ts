@@ -12,5 +12,5 @@ export function mediaThrough(simulator: Simulator): Partial<UserFacingSocketConf
     connect: (options, callback) => connect({ ...options, hostname, host: hostname, port }, callback),
   });
   const options: object = { dispatcher };
-  return { fetchAgent: new HttpsAgent({ ca }), options: options as UserFacingSocketConfig['options'] };
+  return { fetchAgent: new HttpsAgent({ ca }), options: options };
 }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type Message } from './api.js';
-import { ask, attempt, field, h } from './dom.js';
+import { ask, attempt, field, h, textIn } from './dom.js';
 
 const TICKS: Record<string, string> = {
   pending: '○',
@@ -105,12 +105,12 @@ async function act(phone: string, message: Message, reply: (message: Message) =>
     [h('label', {}, 'What', select), field('New text, when editing', 'text', { value: message.text })],
     'Do it',
   );
-  const what = String(form?.get('what') ?? '');
+  const what = textIn(form, 'what');
   const to = message.chat;
   const send = (body: object) => call('POST', `phones/${phone}/messages`, { to, ...body });
   if (what === 'Reply') reply(message);
   if (what.startsWith('React')) await send({ reaction: { id: message.id, emoji: what.slice(6) } });
   if (what === 'Remove reaction') await send({ reaction: { id: message.id, emoji: '' } });
-  if (what === 'Edit') await send({ edit: { id: message.id, text: String(form?.get('text') ?? '') } });
+  if (what === 'Edit') await send({ edit: { id: message.id, text: textIn(form, 'text') } });
   if (what === 'Delete for everybody') await send({ delete: { id: message.id } });
 }

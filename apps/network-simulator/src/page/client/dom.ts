@@ -41,6 +41,12 @@ export function attempt(job: () => Promise<unknown>): void {
   job().catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
 }
 
+/** What was written into a field of a form; empty when there is none. */
+export function textIn(form: FormData | undefined, name: string): string {
+  const value = form?.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
 /** A form in a dialog; resolves when it is sent, with its fields; `undefined` when it is left. Escape leaves it. */
 export function ask(title: string, fields: HTMLElement[], action: string): Promise<FormData | undefined> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type PhoneSummary } from './api.js';
-import { ask, attempt, byId, field, h } from './dom.js';
+import { ask, attempt, byId, field, h, textIn } from './dom.js';
 import { showFaults } from './fault-panel.js';
 import { PhoneColumn } from './phone-column.js';
 
@@ -51,8 +51,8 @@ async function newPhone(): Promise<void> {
     'Create',
   );
   if (!form) return;
-  const name = String(form.get('name') ?? '').trim();
-  const phone = String(form.get('phone') ?? '').replace(/\D/g, '');
+  const name = textIn(form, 'name');
+  const phone = textIn(form, 'phone').replace(/\D/g, '');
   const made = await call<PhoneSummary>('POST', 'phones', { ...(name && { name }), ...(phone && { phone }) });
   if (!columns.has(made.phone)) show(made.phone);
   await listPhones();

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { base64Of, call, type Chat, type Message, type PhoneDetails, type PhoneEvent } from './api.js';
 import { bubble, isShown } from './bubble.js';
-import { ask, attempt, field, h, say } from './dom.js';
+import { ask, attempt, field, h, say, textIn } from './dom.js';
 import { scan } from './scan.js';
 
 const TYPING_SHOWN_MS = 6000;
@@ -229,19 +229,19 @@ export class PhoneColumn {
       'Send',
     );
     if (!form || !this.open) return;
-    const lines = String(form.get('options'))
+    const lines = textIn(form, 'options')
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '');
     await call('POST', `phones/${this.phone}/messages`, {
       to: this.open,
-      poll: { name: String(form.get('name')), options: lines },
+      poll: { name: textIn(form, 'name'), options: lines },
     });
   }
 
   private async newChat(): Promise<void> {
     const form = await ask('New chat', [field('Number', 'to', { required: true, inputmode: 'tel' })], 'Open');
-    const digits = String(form?.get('to') ?? '').replace(/\D/g, '');
+    const digits = textIn(form, 'to').replace(/\D/g, '');
     if (digits !== '') await this.show(`${digits}@s.whatsapp.net`, `+${digits}`);
     this.input.focus();
   }
@@ -253,10 +253,10 @@ export class PhoneColumn {
     ];
     const form = await ask('New group', fields, 'Create');
     if (!form) return;
-    const members = String(form.get('members'))
+    const members = textIn(form, 'members')
       .split(/[\s,]+/)
       .filter((number) => number !== '');
-    const subject = String(form.get('subject'));
+    const subject = textIn(form, 'subject');
     const group = await call<{ id: string }>('POST', `phones/${this.phone}/groups`, { subject, members });
     await this.show(group.id, subject);
   }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { base64Of, call } from './api.js';
-import { ask, field, h, say } from './dom.js';
+import { ask, field, h, say, textIn } from './dom.js';
 
 /** Scans a linking code: pasted text, a dropped or chosen PNG, or the address of one. */
 export async function scan(phone: string): Promise<void> {
@@ -32,8 +32,8 @@ export async function scan(phone: string): Promise<void> {
   const form = await ask(`Scan as ${phone}`, fields, 'Scan');
   if (!form) return;
   const chosen = form.get('file');
-  const qr = String(form.get('qr') ?? '').trim();
-  const url = String(form.get('url') ?? '').trim();
+  const qr = textIn(form, 'qr');
+  const url = textIn(form, 'url');
   const png = chosen instanceof File && chosen.size > 0 ? await base64Of(chosen) : undefined;
   const body = qr ? { qr } : png !== undefined ? { png } : { url };
   const { device } = await call<{ device: number }>('POST', `phones/${phone}/scan`, body);
