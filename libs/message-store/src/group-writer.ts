@@ -63,6 +63,24 @@ export class GroupWriter {
     return rows.map(({ id }) => id);
   }
 
+  /**
+   * The numbers behind LIDs, as far as these groups tell them.
+   * @param lids user parts
+   */
+  async numbersOfMembers(
+    channelId: string,
+    groupIds: readonly string[],
+    lids: readonly string[],
+  ): Promise<Map<string, string>> {
+    const { rows } = await this.database.pool.query<{ lid: string; phone: string }>({
+      name: 'numbers-of-members',
+      text: `SELECT m.lid, m.phone FROM groups g, jsonb_to_recordset(g.members) AS m(lid text, phone text)
+             WHERE g.channel_id = $1 AND g.id = ANY ($2) AND m.lid = ANY ($3) AND m.phone IS NOT NULL`,
+      values: [channelId, groupIds, lids],
+    });
+    return new Map(rows.map(({ lid, phone }) => [lid, phone]));
+  }
+
   /** When all groups were asked for last (epoch milliseconds), if it was by this linked device. */
   async syncedAtMs(channelId: string, device: string): Promise<number | undefined> {
     const { rows } = await this.database.pool.query<{ synced_at: Date }>({

@@ -1,9 +1,15 @@
 /** Groups between the network's shape and the stored one. Pure. */
 import type { GroupFacts, GroupRecord, MemberRank, MemberRecord } from '@dormouse/message-store/write';
-import { WAMessageAddressingMode, type GroupMetadata, type GroupParticipant } from '@whiskeysockets/baileys';
+import {
+  WAMessageAddressingMode,
+  WAMessageStubType,
+  type GroupMetadata,
+  type GroupParticipant,
+  type WAMessage,
+} from '@whiskeysockets/baileys';
 import { bareJid, personContactId, readJid } from './jid.js';
 import { contactOf, isOwn, type People } from './people.js';
-import { present } from './present.js';
+import { present, toNumber } from './present.js';
 
 const RANKS: Record<string, MemberRank> = { superadmin: 'creator', admin: 'admin' };
 const NETWORK_RANKS = { creator: 'superadmin', admin: 'admin', member: null } as const;
@@ -134,30 +140,62 @@ export function groupAfter(
   }
 }
 
-/** What a notice says that a group's facts have become; undefined when it says nothing of them. */
-export function factsAfter(
-  before: GroupFacts,
-  update: Partial<GroupMetadata>,
-  people: People,
-  nowS: number,
-): GroupFacts {
-  const after: GroupFacts = { ...before };
-  const by = contactOf(update.authorPn ?? update.author, people);
-  const { subject, announce, restrict, memberAddMode, joinApprovalMode, inviteCode } = update;
-  if (subject !== undefined && subject !== before.name) {
-    Object.assign(after, { name: subject, nameAt: nowS, nameOwner: by });
-  }
-  if (announce !== undefined) after.announcements = announce;
-  if (restrict !== undefined) after.restricted = restrict;
-  if (memberAddMode !== undefined) after.membersMayAdd = memberAddMode;
-  if (joinApprovalMode !== undefined) after.approval = joinApprovalMode;
-  if (inviteCode !== undefined) after.inviteCode = inviteCode;
-  if ('desc' in update && (update.desc ?? '') !== (before.description ?? '')) {
-    delete after.descriptionId; // the notice does not tell it
-    delete after.description;
-    delete after.descriptionOwner;
-    if (update.desc)
-      Object.assign(after, { description: update.desc, ...(by !== undefined && { descriptionOwner: by }) });
-  }
-  return after;
+const S = WAMessageStubType;
+const isOn = (value: string | undefined): boolean => value === 'on' || value === 'true';
+
+type FactsChange = (
+  facts: GroupFacts,
+  value: string | undefined,
+  by: { person: string | undefined; atS: number },
+) => void;
+
+/** What the network's notices say of a group's facts, by the event they name. */
+const NOTICES = new Map<number, FactsChange>([
+  [
+    S.GROUP_CHANGE_SUBJECT,
+    (facts, name = '', { person, atS }) => {
+      if (facts.name !== name) Object.assign(facts, { name, nameAt: atS, nameOwner: person });
+    },
+  ],
+  [
+    S.GROUP_CHANGE_DESCRIPTION,
+    (facts, description, { person }) => {
+      if (facts.description === (description || undefined)) return;
+      delete facts.description;
+      delete facts.descriptionId; // the notice does not tell it
+      delete facts.descriptionOwner;
+      if (description) Object.assign(facts, { description, descriptionOwner: person });
+    },
+  ],
+  [S.GROUP_CHANGE_ANNOUNCE, (facts, value) => void (facts.announcements = isOn(value))],
+  [S.GROUP_CHANGE_RESTRICT, (facts, value) => void (facts.restricted = isOn(value))],
+  [S.GROUP_MEMBER_ADD_MODE, (facts, value) => void (facts.membersMayAdd = value === 'all_member_add')],
+  [S.GROUP_MEMBERSHIP_JOIN_APPROVAL_MODE, (facts, value) => void (facts.approval = isOn(value))],
+  [
+    S.GROUP_CHANGE_INVITE_LINK,
+    (facts, code) => {
+      if (code) facts.inviteCode = code;
+    },
+  ],
+]);
+
+/**
+ * The change of a group's facts that a notice tells of.
+ * @returns undefined when the message is no such notice
+ */
+export function factsChange(notice: WAMessage, people: People): ((before: GroupFacts) => GroupFacts) | undefined {
+  const change = typeof notice.messageStubType === 'number' ? NOTICES.get(notice.messageStubType) : undefined;
+  if (!change) return undefined;
+  const parameters: unknown = notice.messageStubParameters;
+  const [value] = Array.isArray(parameters) ? (parameters as unknown[]) : [];
+  const { participant, participantAlt } = notice.key;
+  const by = {
+    person: contactOf(participantAlt, people) ?? contactOf(participant, people),
+    atS: toNumber(notice.messageTimestamp) ?? 0,
+  };
+  return (before) => {
+    const after = { ...before };
+    change(after, typeof value === 'string' ? value : undefined, by);
+    return after;
+  };
 }

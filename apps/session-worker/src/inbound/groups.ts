@@ -1,7 +1,7 @@
 /** What happens to groups: they are made, described anew, joined and left. See `groups/` for what is not told here. */
 import type { GroupRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, ChatUpdate, GroupMetadata } from '@whiskeysockets/baileys';
-import { factsAfter, groupAfter, groupFromNetwork, memberFromNetwork, type MemberAction } from '../convert/group.js';
+import { factsChange, groupAfter, groupFromNetwork, memberFromNetwork, type MemberAction } from '../convert/group.js';
 import { bareJid, isGroup } from '../convert/jid.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
@@ -15,18 +15,20 @@ export async function hearNewGroups(hearing: Hearing, described: readonly GroupM
 }
 
 /**
- * What a group is called and who may do what in it. Full descriptions come here, too, but late (the library keeps them
- * back, and lets later joins and leaves pass): whoever asked for them stores them.
+ * What a group is called and who may do what in it, from the network's notices. The library's own `groups.update` is
+ * not listened to: of two updates of a group that come together it keeps the first one only.
  */
-export async function hearGroupFacts(hearing: Hearing, updates: readonly Partial<GroupMetadata>[]): Promise<void> {
-  const people = await hearing.ear.store(() => peopleIn(hearing.session, updates));
-  for (const update of updates) {
-    if (!update.id || update.participants) continue;
-    const nowS = Math.floor(hearing.now() / 1_000);
-    await change(hearing, update.id, (before) => ({
-      ...before,
-      facts: factsAfter(before.facts, update, people, nowS),
-    }));
+export async function hearGroupNotices(
+  hearing: Hearing,
+  { messages }: BaileysEventMap['messages.upsert'],
+): Promise<void> {
+  const notices = messages.filter(({ key, messageStubType }) => messageStubType && isGroup(key.remoteJid));
+  if (notices.length === 0) return;
+  const people = await hearing.ear.store(() => peopleIn(hearing.session, notices));
+  for (const notice of notices) {
+    const apply = factsChange(notice, people);
+    if (!apply) continue;
+    await change(hearing, notice.key.remoteJid ?? '', (before) => ({ ...before, facts: apply(before.facts) }));
   }
 }
 

@@ -10,7 +10,7 @@ import type { Automatic } from './automatic.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
 import { hearChats, hearChatsGone, hearNewDevice } from './chats.js';
 import { hearContacts, hearLidNumber } from './contacts.js';
-import { hearGroupFacts, hearGroupTimers, hearMembers, hearNewGroups } from './groups.js';
+import { hearGroupNotices, hearGroupTimers, hearMembers, hearNewGroups } from './groups.js';
 import type { Hearing } from './hearing.js';
 import { hearHistory } from './history.js';
 import { hearMessages, hearRemovals } from './messages.js';
@@ -50,10 +50,10 @@ const STEPS: readonly Step[] = [
   on('contacts.upsert', hearContacts),
   on('contacts.update', hearContacts),
   on('groups.upsert', hearNewGroups),
-  on('groups.update', hearGroupFacts),
   on('group-participants.update', hearMembers),
   on('chats.upsert', hearChats),
   on('chats.delete', hearChatsGone),
+  on('messages.upsert', hearGroupNotices),
   on('messages.upsert', hearMessages),
   on('messages.update', hearUpdates),
   on('messages.delete', hearRemovals),

@@ -8,7 +8,7 @@ import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
 import { learnPeople } from './contacts.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { isTransient } from './transient-failure.js';
-import { peopleIn } from './people-in.js';
+import { peopleInGroups } from './people-in.js';
 
 /** So many messages of a backlog are stored together. */
 const BATCH = 50;
@@ -27,7 +27,7 @@ export async function hearMessages(hearing: Hearing, { messages }: BaileysEventM
 
 async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
   const { session, ear } = hearing;
-  const people = await ear.store(() => peopleIn(session, messages));
+  const people = await ear.store(() => peopleInGroups(hearing, messages));
   await learnPeople(hearing, people.numbers);
   const heard = convertEach(hearing, messages, (message) => read(message, people));
   let records: MessageRecord[] = [];

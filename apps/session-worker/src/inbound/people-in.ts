@@ -1,7 +1,8 @@
-import { readJid, type KnownNumbers } from '../convert/jid.js';
+import { isGroup, readJid, type KnownNumbers } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
 import { numbersOfLids } from '../sessions/lid-numbers.js';
 import type { OpenSession } from '../sessions/open-session.js';
+import type { Hearing } from './hearing.js';
 
 /** How deep addresses lie in a message: wrappers, content, context, quoted content, its context. */
 const MAX_DEPTH = 10;
@@ -23,6 +24,31 @@ export async function peopleIn(session: OpenSession, heard: unknown, known: Know
   const unknown = [...lids].filter((lid) => !pairs.has(readJid(lid)?.user ?? ''));
   const learnt = await numbersOfLids(session.socket, unknown);
   return { own: session.identity, numbers: new Map([...learnt, ...pairs]) };
+}
+
+/**
+ * The same for something heard in groups. A member who never said a word to this device is known by number from the
+ * description of the group alone.
+ */
+export async function peopleInGroups(
+  { session, groups }: Pick<Hearing, 'session' | 'groups'>,
+  heard: unknown,
+): Promise<People> {
+  const people = await peopleIn(session, heard);
+  const lids = new Set<string>();
+  collect(heard, lids, new Map(), 0);
+  const users = [...lids].flatMap((lid) => readJid(lid)?.user ?? []);
+  const unknown = users.filter((user) => user !== people.own.lid && !people.numbers.has(user));
+  const groupIds = unknown.length > 0 ? [...groupsIn(heard, 0)] : [];
+  if (groupIds.length === 0) return people;
+  const told = await groups.numbersOfMembers(session.channelId, groupIds, unknown);
+  return { ...people, numbers: new Map([...told, ...people.numbers]) };
+}
+
+function groupsIn(value: unknown, depth: number): Set<string> {
+  if (typeof value === 'string') return new Set(isGroup(value) ? [value] : []);
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return new Set();
+  return new Set(Object.values(value).flatMap((entry) => [...groupsIn(entry, depth + 1)]));
 }
 
 function collect(value: unknown, lids: Set<string>, pairs: Map<string, string>, depth: number): void {

@@ -5,7 +5,7 @@ import { contactOf, isOwn } from '../convert/people.js';
 import { toNumber } from '../convert/present.js';
 import { refusalOf } from '../convert/refusal.js';
 import { storeAndTell, type Hearing } from './hearing.js';
-import { peopleIn } from './people-in.js';
+import { peopleInGroups } from './people-in.js';
 
 /** Receipts of chats of two, and refusals of own messages. Edits and deletions come as messages of their own, too. */
 export async function hearUpdates(hearing: Hearing, updates: BaileysEventMap['messages.update']): Promise<void> {
@@ -25,7 +25,7 @@ export async function hearGroupReceipts(
   hearing: Hearing,
   receipts: BaileysEventMap['message-receipt.update'],
 ): Promise<void> {
-  const people = await hearing.ear.store(() => peopleIn(hearing.session, receipts));
+  const people = await hearing.ear.store(() => peopleInGroups(hearing, receipts));
   const reports: StatusReport[] = [];
   const read: string[] = [];
   for (const { key, receipt } of receipts) {
