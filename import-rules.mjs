@@ -129,7 +129,7 @@ export const PROJECTS = {
   'apps/network-simulator': { projects: [], packages: NETWORK },
   'apps/e2e': { projects: ['stack'], packages: ['pg'] },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
-  'tools/bench': { projects: ['stack'], packages: NETWORK },
+  'tools/bench': { projects: ['stack'], packages: [...NETWORK, 'pg'] },
 };
 
 const SPEC = /\.spec\.tsx?$|\/test-[^/]+\.ts$/;

@@ -1,9 +1,18 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
+import { benchEvents } from './events-bench.js';
+import { benchKills } from './kills-bench.js';
 import { benchNetwork } from './network-bench.js';
+import { benchReads } from './reads-bench.js';
 import { benchSend } from './send-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
+  events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
+  kills: {
+    about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
+    run: benchKills,
+  },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
+  reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },
 };
 
@@ -16,4 +25,4 @@ if (!benchmark) {
 }
 await benchmark.run();
 // Bare Baileys leaves timers of up to a minute behind a socket that was ended.
-process.exit(0);
+process.exit(process.exitCode ?? 0);

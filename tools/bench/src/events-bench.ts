@@ -1,0 +1,202 @@
+/**
+ * Events, from a phone that says something to the webhook that hears of it: latency at 20 messages a second, the rate
+ * that 200 channels sustain, and how fast a backlog drains in order.
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startStack } from '@dormouse/stack';
+import pg from 'pg';
+import { summarize, type Summary } from './latencies.js';
+import { printTable } from './table.js';
+import { World, type LinkedChannel } from './world.js';
+
+const LATENCY = { perSecond: 20, seconds: 20 };
+const SUSTAINED_MESSAGES = 4_000;
+const SENDING_AT_ONCE = 64;
+const BACKLOG = 10_000;
+
+/** A webhook that takes everything at once and says when it heard what. */
+class Receiver {
+  readonly heardAtMs = new Map<string, number>();
+  readonly sequences = new Map<string, number[]>();
+  private watcher: (() => void) | undefined;
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<Receiver> {
+    const server = createServer();
+    const receiver = new Receiver(server);
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        response.writeHead(200).end();
+        receiver.hear(Buffer.concat(chunks).toString(), Number(request.headers['webhook-sequence']));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  /** Resolves when so many different texts were heard. */
+  async heard(count: number): Promise<void> {
+    while (this.heardAtMs.size < count) await new Promise<void>((resolve) => (this.watcher = resolve));
+  }
+
+  forget(): void {
+    this.heardAtMs.clear();
+    this.sequences.clear();
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  private hear(text: string, sequence: number): void {
+    const body = JSON.parse(text) as { channel_id: string; messages?: { id: string; text?: { body: string } }[] };
+    const [message] = body.messages ?? [];
+    const name = message?.text?.body ?? message?.id ?? '';
+    if (!this.heardAtMs.has(name)) this.heardAtMs.set(name, performance.now());
+    this.sequences.set(body.channel_id, [...(this.sequences.get(body.channel_id)?.slice(-1) ?? []), sequence]);
+    const [before = 0, now = 0] = this.sequences.get(body.channel_id) ?? [];
+    if (now !== 0 && now < before) throw new Error(`out of order: ${now} after ${before}`);
+    this.watcher?.();
+  }
+}
+
+/** Says something at a steady pace; how long each text took to the webhook. */
+async function latency(
+  world: World,
+  from: string,
+  channels: readonly LinkedChannel[],
+  hook: Receiver,
+): Promise<Summary> {
+  const saidAtMs = new Map<string, number>();
+  const startedAtMs = performance.now();
+  const total = LATENCY.perSecond * LATENCY.seconds;
+  const sends: Promise<void>[] = [];
+  for (let index = 0; index < total; index += 1) {
+    await delay(Math.max(0, startedAtMs + (index * 1_000) / LATENCY.perSecond - performance.now()));
+    const text = `paced ${index}`;
+    saidAtMs.set(text, performance.now());
+    sends.push(world.say(from, channels[index % channels.length]?.phone ?? '', text));
+  }
+  await Promise.all(sends);
+  await hook.heard(total);
+  const took = [...saidAtMs].map(([text, atMs]) => (hook.heardAtMs.get(text) ?? Number.NaN) - atMs);
+  return summarize(took, performance.now() - startedAtMs);
+}
+
+/** Says as much as is heard, over all channels. */
+async function sustained(
+  world: World,
+  from: string,
+  channels: readonly LinkedChannel[],
+  hook: Receiver,
+): Promise<Summary> {
+  const saidAtMs = new Map<string, number>();
+  const startedAtMs = performance.now();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < SUSTAINED_MESSAGES; index = next++) {
+      const text = `rush ${index}`;
+      saidAtMs.set(text, performance.now());
+      await world.say(from, channels[index % channels.length]?.phone ?? '', text);
+      // A phone that speaks faster than is heard would measure a queue.
+      while (saidAtMs.size - hook.heardAtMs.size > 2 * SENDING_AT_ONCE) await delay(5);
+    }
+  };
+  await Promise.all(Array.from({ length: SENDING_AT_ONCE }, lane));
+  await hook.heard(SUSTAINED_MESSAGES);
+  const took = [...saidAtMs].map(([text, atMs]) => (hook.heardAtMs.get(text) ?? Number.NaN) - atMs);
+  return summarize(took, performance.now() - startedAtMs);
+}
+
+/** Lays a backlog into the outbox and lets it drain. */
+async function drain(world: World, databaseUrl: string, channel: LinkedChannel, hook: Receiver): Promise<Summary> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  await database.query('BEGIN');
+  await database.query(
+    `INSERT INTO events (channel_id, seq, id, type, method, payload)
+     SELECT $1, s.last_seq + n, gen_random_uuid(), 'messages', 'post',
+            jsonb_build_object('messages', jsonb_build_array(jsonb_build_object('id', 'backlog ' || n)))
+     FROM event_sequences s, generate_series(1, $2::int) AS n WHERE s.channel_id = $1`,
+    [channel.id, BACKLOG],
+  );
+  await database.query('UPDATE event_sequences SET last_seq = last_seq + $2 WHERE channel_id = $1', [
+    channel.id,
+    BACKLOG,
+  ]);
+  const startedAtMs = performance.now();
+  await database.query('COMMIT');
+  await database.end();
+  await world.wake(channel);
+  await hook.heard(BACKLOG);
+  const took = [...hook.heardAtMs.values()].map((atMs) => atMs - startedAtMs);
+  return summarize(took, performance.now() - startedAtMs);
+}
+
+function row(what: string, goal: string, summary: Summary): string[] {
+  const { count, p50Ms, p95Ms, perSecond } = summary;
+  return [what, String(count), p50Ms.toFixed(0), p95Ms.toFixed(0), perSecond.toFixed(0), goal];
+}
+
+/** `npm run bench -- events [--channels 200]` */
+export async function benchEvents(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { channels: { type: 'string', default: '200' } },
+  });
+  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
+  console.error('Starting the stack ...');
+  const stack = await startStack({
+    dataDir,
+    network: 'simulator',
+    logs: 'silent',
+    env: { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } },
+  });
+  const hook = await Receiver.start();
+  try {
+    const world = new World(stack);
+    const from = await world.newPhone();
+    console.error(`Linking ${values.channels} channels ...`);
+    const channels = await world.linkMany(Number(values.channels), hook.url);
+    // The first message of a pair opens its Signal session; that is not what is measured.
+    for (const { phone } of channels) await world.say(from, phone, `first to ${phone}`);
+    await hook.heard(channels.length);
+    hook.forget();
+    console.error(`${LATENCY.perSecond} messages a second for ${LATENCY.seconds} s ...`);
+    const paced = await latency(world, from, channels.slice(0, 10), hook);
+    hook.forget();
+    console.error(`${SUSTAINED_MESSAGES} messages over ${channels.length} channels ...`);
+    const rush = await sustained(world, from, channels, hook);
+    hook.forget();
+    console.error(`A backlog of ${BACKLOG} events ...`);
+    const [first] = channels;
+    if (!first) throw new Error('no channel');
+    const backlog = await drain(world, stack.databases.sg, first, hook);
+    printTable([
+      ['what', 'events', 'p50 ms', 'p95 ms', 'per second', 'goal'],
+      row(`phone to webhook, ${LATENCY.perSecond}/s`, 'p50 50, p95 150', paced),
+      row(`phone to webhook, ${channels.length} channels`, '-', rush),
+      row('backlog of one webhook', '200/s', backlog),
+    ]);
+  } finally {
+    hook.close();
+    await stack.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}

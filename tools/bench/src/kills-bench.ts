@@ -1,0 +1,136 @@
+/**
+ * Kills the session worker with SIGKILL at random moments while phones talk to its channel, again and again, and counts
+ * what the webhook was told: every text whose sender's phone has it on the way must be told, once by message id, in order.
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startStack } from '@dormouse/stack';
+import { World } from './world.js';
+
+const PHONES = 3;
+const PAUSE_MS = 25;
+const KILL_WITHIN_MS = 2_500;
+const TOLD_WITHIN_MS = 120_000;
+
+/** The same moments for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface Told {
+  messageId: string;
+  eventId: string;
+  text: string;
+}
+
+/** A webhook that takes everything; calls in the order they came. */
+async function openHook(): Promise<{ url: string; told: Told[]; close: () => void }> {
+  const told: Told[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as {
+        messages: { id: string; text?: { body: string } }[];
+      };
+      const [message] = body.messages;
+      const text = message?.text?.body;
+      if (message && text !== undefined) {
+        told.push({ messageId: message.id, eventId: String(request.headers['webhook-id']), text });
+      }
+      response.writeHead(200).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, told, close };
+}
+
+/** What is wrong with what was told, given what each phone said in its order. */
+function faults(said: readonly string[][], told: readonly Told[]): string[] {
+  const first = new Map<string, Told>();
+  const found: string[] = [];
+  for (const each of told) {
+    const before = first.get(each.text);
+    if (!before) first.set(each.text, each);
+    else if (before.messageId !== each.messageId || before.eventId !== each.eventId) {
+      found.push(`told twice under other ids: ${each.text}`);
+    }
+  }
+  for (const texts of said) {
+    const missing = texts.filter((text) => !first.has(text));
+    found.push(...missing.map((text) => `never told: ${text}`));
+    const order = [...first.keys()].filter((text) => texts.includes(text));
+    const wanted = texts.filter((text) => first.has(text));
+    const at = order.findIndex((text, index) => text !== wanted[index]);
+    if (at >= 0) found.push(`out of order: ${order[at]} in the place of ${wanted[at]}`);
+  }
+  return found;
+}
+
+/** `npm run bench -- kills [--times 100] [--seed 1]`: ends with status 1 when something was lost, doubled or disordered. */
+export async function benchKills(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { times: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
+  });
+  const random = seeded(Number(values.seed));
+  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
+  // Not restarted by the stack: this does it, so that there is exactly one worker.
+  const stack = await startStack({ dataDir, network: 'simulator', fast: true, logs: 'silent' });
+  const hook = await openHook();
+  try {
+    const world = new World(stack);
+    const channel = await world.link(hook.url);
+    const phones = await Promise.all(Array.from({ length: PHONES }, () => world.newPhone()));
+    const said: string[][] = phones.map(() => []);
+    let isOver = false;
+    const talkers = phones.map(async (phone, index) => {
+      for (let count = 0; !isOver; count += 1) {
+        const text = `${index}: ${count}`;
+        await world.say(phone, channel.phone, text);
+        said[index]?.push(text);
+        await delay(PAUSE_MS);
+      }
+    });
+    for (let kill = 1; kill <= Number(values.times); kill += 1) {
+      await delay(random() * KILL_WITHIN_MS);
+      await stack.killWorkers('SIGKILL');
+      await stack.startWorker();
+      if (kill % 10 === 0) console.error(`${kill} kills, ${said.flat().length} texts, ${hook.told.length} calls`);
+      if (random() < 0.5) await world.untilConnected(channel.token);
+    }
+    isOver = true;
+    await Promise.all(talkers);
+    const total = said.flat().length;
+    for (let waitedMs = 0; waitedMs < TOLD_WITHIN_MS; waitedMs += 200) {
+      if (new Set(hook.told.map(({ text }) => text)).size >= total) break;
+      await delay(200);
+    }
+    const found = faults(said, hook.told);
+    const repeated = hook.told.length - new Set(hook.told.map(({ eventId }) => eventId)).size;
+    console.log(
+      `${values.times} kills, ${total} texts, ${repeated} repeated calls under the same id, ${found.length} faults`,
+    );
+    for (const fault of found.slice(0, 20)) console.log(`  ${fault}`);
+    if (found.length > 0) process.exitCode = 1;
+  } finally {
+    hook.close();
+    await stack.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stack } from '@dormouse/stack';
+
+const LINKING_AT_ONCE = 8;
+
+export interface LinkedChannel {
+  id: string;
+  token: string;
+  /** Digits of the number it is linked to. */
+  phone: string;
+}
+
+/** A running stack, and what a benchmark does with it over HTTP. */
+export class World {
+  private readonly simulator: string;
+
+  constructor(private readonly stack: Stack) {
+    if (stack.urls.simulator === undefined) throw new Error('the stack has no simulated network');
+    this.simulator = stack.urls.simulator;
+  }
+
+  async call<T>(url: string, method = 'GET', body?: unknown, token = this.stack.accountKey): Promise<T> {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${new URL(url).pathname}: ${response.status} ${text}`);
+    return (text === '' ? {} : JSON.parse(text)) as T;
+  }
+
+  async newPhone(): Promise<string> {
+    return (await this.call<{ phone: string }>(`${this.simulator}/phones`, 'POST', {})).phone;
+  }
+
+  async say(from: string, to: string, text: string): Promise<void> {
+    await this.call(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text });
+  }
+
+  /** A channel with a webhook, linked to a phone of its own. */
+  async link(webhook: string): Promise<LinkedChannel> {
+    const { controlPlane, edge } = this.stack.urls;
+    const made = { name: 'bench', region: 'sg' };
+    const { channel, token } = await this.call<{ channel: { id: string }; token: string }>(
+      `${controlPlane}/api/v1/channels`,
+      'POST',
+      made,
+    );
+    await this.call(`${edge.sg}/settings`, 'PATCH', { webhooks: [{ url: webhook }] }, token);
+    const phone = await this.newPhone();
+    const qr = await this.stack.readLoginCode(token);
+    await this.call(`${this.simulator}/phones/${phone}/scan`, 'POST', { qr });
+    await this.untilConnected(token);
+    return { id: channel.id, token, phone };
+  }
+
+  async untilConnected(token: string): Promise<void> {
+    for (;;) {
+      const url = `${this.stack.urls.edge.sg}/health`;
+      const health = await this.call<{ status: { text: string } }>(url, 'GET', undefined, token);
+      if (health.status.text === 'connected') return;
+      await delay(100);
+    }
+  }
+
+  async linkMany(count: number, webhook: string): Promise<LinkedChannel[]> {
+    const channels: LinkedChannel[] = [];
+    const lane = async (): Promise<void> => {
+      while (channels.length < count) channels.push(await this.link(webhook));
+    };
+    await Promise.all(Array.from({ length: LINKING_AT_ONCE }, lane));
+    return channels.slice(0, count);
+  }
+
+  async wake({ id }: LinkedChannel): Promise<void> {
+    const path = `${this.stack.urls.controlPlane}/api/v1/channels/${id}`;
+    const { webhooks } = await this.call<{ webhooks: { id: string }[] }>(`${path}/webhooks`);
+    await this.call(`${path}/webhooks/${webhooks[0]?.id ?? ''}/test`, 'POST');
+  }
+}
