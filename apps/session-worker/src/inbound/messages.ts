@@ -26,7 +26,7 @@ export async function hearMessages(hearing: Hearing, { messages }: BaileysEventM
 }
 
 async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
-  const { session, ear } = hearing;
+  const { ear } = hearing;
   const people = await ear.store(() => peopleInGroups(hearing, messages));
   await learnPeople(hearing, people.numbers);
   const heard = convertEach(hearing, messages, (message) => read(message, people));

@@ -1,0 +1,170 @@
+import type { GroupRecord, MemberRecord } from '@dormouse/message-store/write';
+import {
+  WAMessageAddressingMode,
+  WAMessageStubType,
+  type GroupMetadata,
+  type WAMessage,
+} from '@whiskeysockets/baileys';
+import { factsChange, groupAfter, groupFromNetwork, groupToNetwork, memberFromNetwork } from './group.js';
+import type { People } from './people.js';
+
+const ID = '120363000000000001@g.us';
+const people: People = {
+  own: { phone: '15550009999', lid: '900000000009' },
+  numbers: new Map([['900000000002', '15550002222']]),
+};
+const described: GroupMetadata = {
+  id: ID,
+  addressingMode: WAMessageAddressingMode.LID,
+  subject: 'Example Group',
+  subjectOwner: '900000000009@lid',
+  subjectTime: 1_790_000_001,
+  creation: 1_790_000_000,
+  owner: '900000000001@lid',
+  ownerPn: '15550001111@s.whatsapp.net',
+  desc: 'For tests',
+  descId: 'D1',
+  descOwner: '900000000002@lid',
+  restrict: false,
+  announce: true,
+  memberAddMode: true,
+  participants: [
+    { id: '900000000009@lid', phoneNumber: '15550009999@s.whatsapp.net', admin: 'superadmin' },
+    { id: '900000000002@lid', admin: 'admin' },
+    { id: '900000000003@lid', admin: null },
+  ],
+};
+const SHOP: MemberRecord = { jid: '900000000009@lid', phone: '15550009999', lid: '900000000009', rank: 'creator' };
+const BO: MemberRecord = { jid: '900000000002@lid', phone: '15550002222', lid: '900000000002', rank: 'admin' };
+const CY: MemberRecord = { jid: '900000000003@lid', lid: '900000000003', rank: 'member' };
+const group = (): GroupRecord => groupFromNetwork(described, people);
+
+describe('a group from the network', () => {
+  it('names its people by number wherever a number is known', () => {
+    expect(group()).toEqual({
+      id: ID,
+      member: true,
+      members: [SHOP, BO, CY],
+      facts: {
+        name: 'Example Group',
+        nameAt: 1_790_000_001,
+        nameOwner: '15550009999',
+        createdAt: 1_790_000_000,
+        createdBy: '15550001111',
+        description: 'For tests',
+        descriptionId: 'D1',
+        descriptionOwner: '15550002222',
+        restricted: false,
+        announcements: true,
+        membersMayAdd: true,
+        approval: false,
+        ephemeralS: 0,
+        communityAnnounce: false,
+        isParent: false,
+        addressing: 'lid',
+      },
+    });
+  });
+
+  it('says when the channel is not in it', () => {
+    expect(groupFromNetwork({ ...described, participants: described.participants.slice(1) }, people).member).toBe(
+      false,
+    );
+  });
+
+  it('leaves out times that the network did not tell', () => {
+    const { facts } = groupFromNetwork({ ...described, subjectTime: NaN, creation: NaN }, people);
+    expect(facts.createdAt).toBe(0);
+    expect(facts).not.toHaveProperty('nameAt');
+  });
+
+  it('reads members of groups that go by number', () => {
+    const participant = { id: '15550002222@s.whatsapp.net', lid: '900000000002@lid', admin: 'admin' as const };
+    expect(memberFromNetwork(participant, people)).toEqual({ ...BO, jid: '15550002222@s.whatsapp.net' });
+  });
+});
+
+it('a stored group tells the library whom to encrypt for, by the addresses the group uses', () => {
+  expect(groupToNetwork(group())).toMatchObject({
+    id: ID,
+    addressingMode: 'lid',
+    announce: true,
+    participants: [
+      { id: '900000000009@lid', admin: 'superadmin' },
+      { id: '900000000002@lid', admin: 'admin' },
+      { id: '900000000003@lid', admin: null },
+    ],
+  });
+});
+
+describe('members', () => {
+  const DEE: MemberRecord = { jid: '900000000004@lid', phone: '15550004444', lid: '900000000004', rank: 'member' };
+  const after = (...change: [Parameters<typeof groupAfter>[1], readonly MemberRecord[]]) =>
+    groupAfter(group(), ...change, people);
+
+  it('join and go, known under any of their addresses', () => {
+    expect(after('add', [DEE])?.members).toEqual([SHOP, BO, CY, DEE]);
+    expect(after('add', [BO])?.members).toEqual([SHOP, BO, CY]);
+    expect(
+      after('remove', [{ jid: '15550002222@s.whatsapp.net', phone: '15550002222', rank: 'member' }]),
+    ).toMatchObject({
+      member: true,
+      members: [SHOP, CY],
+    });
+  });
+
+  it('rise and fall, the creator aside', () => {
+    expect(after('promote', [CY, SHOP])?.members).toEqual([SHOP, BO, { ...CY, rank: 'admin' }]);
+    expect(after('demote', [BO])?.members).toEqual([SHOP, { ...BO, rank: 'member' }, CY]);
+  });
+
+  it('are unknown when the channel itself comes back', () => {
+    const left = after('remove', [SHOP]);
+    expect(left).toMatchObject({ member: false, members: [BO, CY] });
+    expect(left && groupAfter(left, 'add', [SHOP], people)).toBeUndefined();
+  });
+});
+
+describe('notices', () => {
+  const notice = (messageStubType: WAMessageStubType, ...messageStubParameters: string[]): WAMessage => ({
+    key: { remoteJid: ID, id: 'N1', participant: '900000000002@lid' },
+    messageStubType,
+    messageStubParameters,
+    messageTimestamp: 1_790_000_500,
+  });
+  const changed = (given: WAMessage) => {
+    const { facts } = group();
+    return factsChange(given, people)?.(facts);
+  };
+
+  it('tell the name with its time and author', () => {
+    expect(changed(notice(WAMessageStubType.GROUP_CHANGE_SUBJECT, 'New Name'))).toMatchObject({
+      name: 'New Name',
+      nameAt: 1_790_000_500,
+      nameOwner: '15550002222',
+    });
+    expect(changed(notice(WAMessageStubType.GROUP_CHANGE_SUBJECT, 'Example Group'))).toEqual(group().facts);
+  });
+
+  it('tell a description, and that there is none any more', () => {
+    const { descriptionId: _, ...facts } = group().facts;
+    const described = changed(notice(WAMessageStubType.GROUP_CHANGE_DESCRIPTION, 'Other'));
+    expect(described).toEqual({ ...facts, description: 'Other', descriptionOwner: '15550002222' });
+    expect(changed(notice(WAMessageStubType.GROUP_CHANGE_DESCRIPTION))).not.toHaveProperty('description');
+  });
+
+  it.each([
+    [WAMessageStubType.GROUP_CHANGE_ANNOUNCE, 'off', { announcements: false }],
+    [WAMessageStubType.GROUP_CHANGE_RESTRICT, 'on', { restricted: true }],
+    [WAMessageStubType.GROUP_MEMBER_ADD_MODE, 'admin_add', { membersMayAdd: false }],
+    [WAMessageStubType.GROUP_MEMBERSHIP_JOIN_APPROVAL_MODE, 'on', { approval: true }],
+    [WAMessageStubType.GROUP_CHANGE_INVITE_LINK, 'AbCdEfGhIjKlMnOp', { inviteCode: 'AbCdEfGhIjKlMnOp' }],
+  ])('tell rule %i', (type, value, facts) => {
+    expect(changed(notice(type, value))).toMatchObject(facts);
+  });
+
+  it('are no others', () => {
+    expect(factsChange(notice(WAMessageStubType.GROUP_PARTICIPANT_ADD, '{}'), people)).toBeUndefined();
+    expect(factsChange({ key: {}, message: { conversation: 'hi' } }, people)).toBeUndefined();
+  });
+});
