@@ -114,8 +114,8 @@ class Round {
     }
     for (const id of await book.stale(this.session)) this.asked.add(id);
     for (const id of this.asked) {
-      this.asked.delete(id);
       await book.refresh(this.session, id).catch(unlessGone);
+      this.asked.delete(id);
       if (this.asked.size > 0) await this.pause(PACE_MS);
     }
     return SYNC_EVERY_MS;
