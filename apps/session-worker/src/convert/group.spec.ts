@@ -126,7 +126,10 @@ describe('members', () => {
 });
 
 describe('notices', () => {
-  const notice = (messageStubType: WAMessageStubType, ...messageStubParameters: string[]): WAMessage => ({
+  const notice = (
+    messageStubType: NonNullable<WAMessage['messageStubType']>,
+    ...messageStubParameters: string[]
+  ): WAMessage => ({
     key: { remoteJid: ID, id: 'N1', participant: '900000000002@lid' },
     messageStubType,
     messageStubParameters,
