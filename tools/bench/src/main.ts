@@ -1,6 +1,7 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
 import { benchEvents } from './events-bench.js';
 import { benchKills } from './kills-bench.js';
+import { benchMedia } from './media-bench.js';
 import { benchNetwork } from './network-bench.js';
 import { benchReads } from './reads-bench.js';
 import { benchSend } from './send-bench.js';
@@ -11,6 +12,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
     about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
     run: benchKills,
   },
+  media: { about: 'files: memory of 100 MB, sends a second of each kind, transcoding', run: benchMedia },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },

@@ -1,0 +1,87 @@
+import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
+import type { WAMessage } from '@whiskeysockets/baileys';
+import { Automatic, type AutomaticOptions } from './automatic.js';
+import type { Hearing } from './hearing.js';
+
+const NOW_MS = 1_790_000_000_000;
+const CHAT = '15550001111@s.whatsapp.net';
+
+const message = (fields: Partial<WAMessage> = {}): WAMessage => ({
+  key: { id: 'A1', remoteJid: CHAT, fromMe: false },
+  message: { conversation: 'Hello' },
+  messageTimestamp: NOW_MS / 1_000,
+  ...fields,
+});
+
+describe('Automatic', () => {
+  let done: string[];
+  let listeners: ((update: { isOnline?: boolean }) => void)[];
+
+  const withSettings = (settings: Partial<ChannelSettings>) => {
+    done = [];
+    listeners = [];
+    const say = (what: string) => {
+      done.push(what);
+      return Promise.resolve();
+    };
+    const session = {
+      channelId: 'CH',
+      fence: { shard: 1, epoch: 1n },
+      socket: {
+        ev: { on: (_name: string, listen: (typeof listeners)[number]) => listeners.push(listen) },
+        readMessages: (keys: { id: string }[]) => say(`read ${keys.map(({ id }) => id).join(' ')}`),
+        sendPresenceUpdate: (state: string, chat?: string) => {
+          if (state === 'available') listeners.forEach((listen) => listen({ isOnline: true }));
+          return say(chat === undefined ? state : `${state} ${chat}`);
+        },
+      },
+    };
+    const ear = { store: (work: () => unknown) => work(), hear: (work: () => unknown) => void work() };
+    const writer = { recordRead: (_fence: object, _channel: string, ids: string[]) => say(`stored ${ids.join(' ')}`) };
+    const hearing = { session, ear, writer } as unknown as Hearing;
+    const automatic = new Automatic({
+      directory: {
+        byId: () => Promise.resolve({ settings: { ...DEFAULT_SETTINGS, ...settings } }),
+      } as unknown as AutomaticOptions['directory'],
+      wait: () => say('wait').then(() => undefined),
+      now: () => NOW_MS,
+    });
+    automatic.attach(hearing.session);
+    return {
+      heard: async (...messages: WAMessage[]) => {
+        await automatic.heard(hearing, messages);
+        for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+        return done;
+      },
+    };
+  };
+
+  it('does nothing unless the settings say so', async () => {
+    expect(await withSettings({}).heard(message())).toEqual([]);
+  });
+
+  it('reads what others said, however old, and notes it as read', async () => {
+    const old = message({ key: { id: 'A2', remoteJid: CHAT, fromMe: false }, messageTimestamp: 1_000 });
+    const own = message({ key: { id: 'O1', remoteJid: CHAT, fromMe: true } });
+    expect(await withSettings({ auto_read: true }).heard(message(), old, own)).toEqual(['read A1 A2', 'stored A1 A2']);
+  });
+
+  it('shows typing in the chat of a new message, once for each chat, and ends it', async () => {
+    const again = message({ key: { id: 'A2', remoteJid: CHAT, fromMe: false } });
+    const old = message({ key: { id: 'A3', remoteJid: '1@s.whatsapp.net', fromMe: false }, messageTimestamp: 1_000 });
+    const said = await withSettings({ auto_presence: 'typing' }).heard(message(), again, old);
+    expect(said).toEqual([`composing ${CHAT}`, 'wait', `paused ${CHAT}`]);
+  });
+
+  it('appears online for a while, but not in offline mode, and does not end what somebody asked for', async () => {
+    expect(await withSettings({ auto_presence: 'online' }).heard(message())).toEqual([
+      'available',
+      'wait',
+      'unavailable',
+    ]);
+    expect(await withSettings({ auto_presence: 'online', offline_mode: true }).heard(message())).toEqual([]);
+    const asked = withSettings({ auto_presence: 'online' });
+    listeners.forEach((listen) => listen({ isOnline: true }));
+    expect(await asked.heard(message())).toEqual([]);
+  });
+});

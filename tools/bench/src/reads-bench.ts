@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack } from '@dormouse/stack';
+import { Pool } from 'undici';
+import { summarize, type Summary } from './latencies.js';
+import { fillChannel, GROUPS, type FilledChannel } from './filled-channel.js';
+import { printTable } from './table.js';
+
+const PER_SECOND = 100;
+const MEASURED_FOR_S = 30;
+/** Prepared statements, caches and connections are made by the first requests. */
+const WARMED_FOR_S = 5;
+
+/** What is asked for, in turn; the more usual the more often. */
+function requests({
+  chatIds,
+  groupIds,
+  contactIds,
+  messageIds,
+}: FilledChannel): Record<string, (turn: number) => string> {
+  const pick = (ids: readonly string[], turn: number): string => ids[(turn * 7919) % ids.length] ?? '';
+  return {
+    'GET /health': () => '/health',
+    'GET /settings': () => '/settings',
+    'GET /messages/list': (turn) => `/messages/list?count=100&offset=${(turn % 20) * 100}`,
+    'GET /messages/list, a day of it': (turn) => `/messages/list?count=100&time_from=${DAY_AGO_S - (turn % 7) * 3_600}`,
+    'GET /messages/list/{ChatID}': (turn) => `/messages/list/${pick(chatIds, turn)}?count=100`,
+    'GET /messages/list/{ChatID}, a group': (turn) => `/messages/list/${pick(groupIds, turn)}?count=100`,
+    'GET /messages/{MessageID}': (turn) => `/messages/${pick(messageIds, turn)}`,
+    'GET /statuses/{MessageID}': (turn) => `/statuses/${pick(messageIds, turn)}`,
+    'GET /chats': (turn) => `/chats?count=100&offset=${(turn % 20) * 100}`,
+    'GET /chats/{ChatID}': (turn) => `/chats/${pick(chatIds, turn)}`,
+    'GET /contacts': (turn) => `/contacts?count=100&offset=${(turn % 200) * 100}`,
+    'GET /contacts/{ContactID}': (turn) => `/contacts/${pick(contactIds, turn)}`,
+    'GET /groups/{GroupID}': (turn) => `/groups/${pick(groupIds, turn)}`,
+  };
+}
+
+const DAY_AGO_S = Math.floor(Date.now() / 1_000) - 86_400;
+
+/** Stored reads at 100 requests a second of one channel that has a million messages. */
+export async function benchReads(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
+  console.error('Starting the stack ...');
+  const stack = await startStack({
+    dataDir,
+    network: 'simulator',
+    logs: 'silent',
+    env: { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } },
+  });
+  try {
+    console.error('Writing a million messages ...');
+    const channel = await fillChannel(stack);
+    const pool = new Pool(stack.urls.edge.sg, { connections: 64 });
+    const byEndpoint = requests(channel);
+    console.error(`${PER_SECOND} requests a second ...`);
+    await steadily(pool, channel.token, byEndpoint, WARMED_FOR_S);
+    const measured = await steadily(pool, channel.token, byEndpoint, MEASURED_FOR_S);
+    const groups = await wholeGroupList(pool, channel.token);
+    await pool.close();
+    report(measured, groups);
+  } finally {
+    await stack.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Sends requests at fixed times, whether or not earlier ones are answered; waiting for a late one counts as latency.
+ * @returns milliseconds from when each was due, by endpoint
+ */
+async function steadily(
+  pool: Pool,
+  token: string,
+  byEndpoint: Record<string, (turn: number) => string>,
+  forS: number,
+): Promise<Map<string, number[]>> {
+  const endpoints = Object.entries(byEndpoint);
+  const latencies = new Map(endpoints.map(([name]): [string, number[]] => [name, []]));
+  const startedAt = performance.now();
+  const asked: Promise<void>[] = [];
+  for (let turn = 0; turn < forS * PER_SECOND; turn++) {
+    const dueAt = startedAt + (turn * 1_000) / PER_SECOND;
+    const earlyMs = dueAt - performance.now();
+    if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+    const [name, path] = endpoints[turn % endpoints.length] ?? ['', () => ''];
+    asked.push(
+      get(pool, token, path(Math.floor(turn / endpoints.length))).then(() => {
+        latencies.get(name)?.push(performance.now() - dueAt);
+      }),
+    );
+  }
+  await Promise.all(asked);
+  return latencies;
+}
+
+async function wholeGroupList(pool: Pool, token: string): Promise<Summary> {
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  for (let turn = 0; turn < 50; turn++) {
+    const askedAt = performance.now();
+    await get(pool, token, `/groups?count=${GROUPS}`);
+    latencies.push(performance.now() - askedAt);
+  }
+  return summarize(latencies, performance.now() - startedAt);
+}
+
+async function get(pool: Pool, token: string, path: string): Promise<void> {
+  const response = await pool.request({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } });
+  const text = await response.body.text();
+  if (response.statusCode !== 200) throw new Error(`GET ${path}: ${response.statusCode} ${text.slice(0, 200)}`);
+}
+
+function report(measured: ReadonlyMap<string, number[]>, groups: Summary): void {
+  const elapsedMs = MEASURED_FOR_S * 1_000;
+  const row = (name: string, { count, p50Ms, p95Ms, p99Ms }: Summary): string[] => [
+    name,
+    String(count),
+    ...[p50Ms, p95Ms, p99Ms].map((value) => value.toFixed(1)),
+  ];
+  const all = [...measured.values()].flat();
+  printTable([
+    ['endpoint', 'requests', 'p50 ms', 'p95 ms', 'p99 ms'],
+    ...[...measured].map(([name, latencies]) => row(name, summarize(latencies, elapsedMs))),
+    row(`all, at ${PER_SECOND} a second`, summarize(all, elapsedMs)),
+    row(`GET /groups, all ${GROUPS}, one at a time`, groups),
+  ]);
+}
