@@ -10,10 +10,15 @@ const event = {
 };
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];
 const request = (entry: Partial<Parameters<typeof webhookRequest>[1]>) =>
-  webhookRequest('CHAN-1', { url: 'https://hooks.example.com/wa', mode: 'body', ...entry }, event, {
-    secrets,
-    atMs: Date.now(),
-  });
+  webhookRequest(
+    'CHAN-1',
+    { url: 'https://hooks.example.com/wa', mode: 'body', events: [{ type: 'statuses' }], ...entry },
+    event,
+    {
+      secrets,
+      atMs: Date.now(),
+    },
+  );
 
 describe('webhookRequest', () => {
   it.each([
@@ -75,5 +80,14 @@ describe('webhookRequest', () => {
       expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
     }
     expect(() => new Webhook(`whsec_${Buffer.alloc(32, 3).toString('base64')}`).verify(body, headers)).toThrow();
+  });
+
+  it('tells news by put to whom asks for put alone', () => {
+    const news = { ...event, method: 'post' as const };
+    const entry = { url: 'https://hooks.example.com', mode: 'method' as const };
+    const made = (events: { type: 'ack'; method?: 'put' }[]) =>
+      webhookRequest('CHAN-1', { ...entry, events }, news, { secrets, atMs: Date.now() });
+    expect(made([{ type: 'ack', method: 'put' }]).method).toBe('PUT');
+    expect(made([{ type: 'ack' }]).method).toBe('POST');
   });
 });

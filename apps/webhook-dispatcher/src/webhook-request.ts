@@ -1,4 +1,4 @@
-import { webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
+import { toldAs, webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
 import { Webhook as Signer } from 'standardwebhooks';
 import type { PendingEvent } from './pending-events.js';
 
@@ -45,10 +45,11 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  */
 export function webhookRequest(
   channelId: string,
-  entry: Pick<WebhookEntry, 'url' | 'mode' | 'headers'>,
-  event: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
+  entry: Pick<WebhookEntry, 'url' | 'mode' | 'headers' | 'events'>,
+  given: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
   { secrets, atMs }: { secrets: readonly string[]; atMs: number },
 ): WebhookRequest {
+  const event = { ...given, method: toldAs(entry, given) };
   const url = new URL(entry.url);
   url.hash = '';
   if (entry.mode === 'path') appendPath(url, `${event.type}/${event.method}`);

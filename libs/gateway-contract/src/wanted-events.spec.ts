@@ -1,4 +1,4 @@
-import { wantedEvents } from './webhook-events.js';
+import { toldAs, wantedEvents } from './webhook-events.js';
 
 describe('wantedEvents', () => {
   it('reads deprecated names, takes a missing method for all of them, and names each event once', () => {
@@ -21,5 +21,15 @@ describe('wantedEvents', () => {
 
   it('is nothing for a webhook without events', () => {
     expect(wantedEvents({ events: [] })).toEqual([]);
+  });
+
+  it('takes put alone, the default of the compatible gateway, as another name of post', () => {
+    const byPut = { events: [{ type: 'message' as const, method: 'put' as const }] };
+    expect(wantedEvents(byPut)).toEqual(['messages.put', 'messages.post']);
+    expect(toldAs(byPut, { type: 'messages', method: 'post' })).toBe('put');
+    expect(toldAs(byPut, { type: 'messages', method: 'patch' })).toBe('patch');
+    const all = { events: [{ type: 'messages' as const }] };
+    expect(toldAs(all, { type: 'messages', method: 'post' })).toBe('post');
+    expect(toldAs({ events: [{ type: 'groups', method: 'put' }] }, { type: 'groups', method: 'post' })).toBe('post');
   });
 });

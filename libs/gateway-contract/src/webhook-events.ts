@@ -38,8 +38,30 @@ export function wantsEvent(entry: WebhookEntry, event: Pick<ChannelEvent, 'type'
   );
 }
 
-/** The `type.method` pairs a webhook asks for, present names only, each once. */
+/** Types whose news the compatible gateway tells by the method put, if that alone is asked for. */
+const NEWS_BY_PUT: readonly WebhookEventType[] = ['messages', 'statuses'];
+
+/**
+ * The `type.method` pairs of the events a webhook is told, present names only, each once. Who asks for `put` of messages
+ * or statuses and not for `post` is told what others are told by `post`; see {@link toldAs}.
+ */
 export function wantedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
+  const asked = askedEvents(entry);
+  const byPut = NEWS_BY_PUT.filter((type) => asked.includes(`${type}.put`)).map((type) => `${type}.post`);
+  return [...new Set([...asked, ...byPut])];
+}
+
+/** The method by which a webhook is told an event. */
+export function toldAs(
+  entry: Pick<WebhookEntry, 'events'>,
+  { type, method }: Pick<ChannelEvent, 'type' | 'method'>,
+): WebhookEventMethod {
+  if (method !== 'post' || !NEWS_BY_PUT.includes(type)) return method;
+  const asked = askedEvents(entry);
+  return asked.includes(`${type}.put`) && !asked.includes(`${type}.post`) ? 'put' : method;
+}
+
+function askedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
   const pairs = entry.events.flatMap(({ type: subscribed, method }) => {
     const type = canonicalEventType(subscribed);
     const methods: readonly WebhookEventMethod[] = method ? [method] : WEBHOOK_EVENT_METHODS[type];
