@@ -1,0 +1,139 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
+import { GroupWriter } from '@dormouse/message-store/write';
+import { Boom } from '@hapi/boom';
+import { WAMessageAddressingMode, type GroupMetadata } from '@whiskeysockets/baileys';
+import type { OpenSession } from '../sessions/open-session.js';
+import { GroupBook } from './group-book.js';
+
+const ID = '120363000000000001@g.us';
+const OTHER = '120363000000000002@g.us';
+
+function described(id = ID, subject = 'Example Group'): GroupMetadata {
+  return {
+    id,
+    subject,
+    owner: undefined,
+    creation: 1_790_000_000,
+    addressingMode: WAMessageAddressingMode.LID,
+    participants: [
+      { id: '900000000009@lid', phoneNumber: '15550009999@s.whatsapp.net', admin: 'superadmin' },
+      { id: '900000000002@lid', admin: null },
+    ],
+  };
+}
+
+describe('GroupBook', () => {
+  let database: RegionalDatabase;
+  let writer: GroupWriter;
+  let reader: GroupReader;
+  let book: GroupBook;
+  let session: OpenSession;
+  let channelId: string;
+  /** What the network was asked, and what it answers. */
+  let asked: string[];
+  let answer: (id: string) => GroupMetadata | Promise<GroupMetadata>;
+  let all: GroupMetadata[];
+  const shard = randomInt(1_000_000, 2_000_000_000);
+  const fence = { shard, epoch: 3n };
+  const refusal = (code: number) => () => Promise.reject(new Boom('refused', { data: code }));
+
+  beforeAll(async () => {
+    database = openRegionalDatabase({
+      url: process.env.TEST_REGIONAL_DATABASE_URL ?? '',
+      applicationName: 'group-book-spec',
+      maxConnections: 5,
+    });
+    await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 3)', [shard]);
+    writer = new GroupWriter({ database });
+    reader = new GroupReader({ database });
+  });
+  afterAll(() => database.close());
+  beforeEach(() => {
+    channelId = `CH-${randomBytes(6).toString('hex')}`;
+    asked = [];
+    all = [];
+    answer = (id) => described(id);
+    book = new GroupBook({ groups: writer, eventsReady: () => undefined });
+    const lids = [{ lid: '900000000002@lid', pn: '15550002222:0@s.whatsapp.net' }];
+    session = {
+      channelId,
+      fence,
+      identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: undefined },
+      socket: {
+        groupMetadata: async (id: string) => {
+          asked.push(id);
+          return answer(id);
+        },
+        groupFetchAllParticipating: () => {
+          asked.push('all');
+          return Promise.resolve(Object.fromEntries(all.map((group) => [group.id, group])));
+        },
+        signalRepository: { lidMapping: { getPNsForLIDs: () => Promise.resolve(lids) } },
+      },
+    } as unknown as OpenSession;
+  });
+
+  const events = async () => (await new MessageReader({ database }).events(channelId, 0, 100)).length;
+
+  it('asks the network once about a group it does not know, then never while nothing happens', async () => {
+    expect(await book.addressed(session, ID)).toBeUndefined();
+    expect((await book.read(session, ID)).members).toHaveLength(2);
+    expect((await book.read(session, ID)).members[1]).toMatchObject({ phone: '15550002222' });
+    expect(await book.addressed(session, ID)).toMatchObject({ id: ID, addressingMode: 'lid' });
+    expect(asked).toEqual([ID]);
+  });
+
+  it.each([401, 403, 404, 410])(
+    'is 404 when the network answers %i, and forgets that the channel was in it',
+    async (code) => {
+      await book.read(session, ID);
+      answer = refusal(code);
+      await expect(book.refresh(session, ID)).rejects.toMatchObject({ status: 404 });
+      await expect(book.read(session, ID)).rejects.toMatchObject({ status: 404 });
+      expect(await reader.group(channelId, ID)).toBeUndefined();
+      expect(asked).toEqual([ID, ID]);
+    },
+  );
+
+  it('leaves a group as it is when the network has had enough', async () => {
+    await book.read(session, ID);
+    answer = refusal(429);
+    await expect(book.refresh(session, ID)).rejects.toMatchObject({ data: 429 });
+    expect((await book.read(session, ID)).member).toBe(true);
+  });
+
+  it('asks again when its answer was overtaken by something heard', async () => {
+    await book.read(session, ID);
+    answer = async (id) => {
+      if (asked.length > 2) return described(id, 'Third');
+      await writer.changeGroup(fence, channelId, id, (group) => ({
+        ...group,
+        facts: { ...group.facts, name: 'Second' },
+      }));
+      return described(id, 'First');
+    };
+    await book.refresh(session, ID);
+    expect(asked).toEqual([ID, ID, ID]);
+    expect((await reader.group(channelId, ID))?.name).toBe('Third');
+  });
+
+  it('asks anew about a group that could not be followed', async () => {
+    await book.read(session, ID);
+    answer = () => described(ID, 'Anew');
+    await book.change(session, ID, () => undefined);
+    expect((await book.read(session, ID)).facts.name).toBe('Anew');
+    expect(asked).toEqual([ID, ID]);
+  });
+
+  it('takes all groups at once, tells nothing of those that are new to it, and knows which were left', async () => {
+    await book.read(session, OTHER);
+    const before = await events();
+    all = [described()];
+    await book.refreshAll(session);
+    expect(await events()).toBe(before);
+    expect((await reader.listGroups(channelId, { count: 10, offset: 0 })).groups.map(({ id }) => id)).toEqual([ID]);
+    expect(await book.syncedAtMs(session)).toBeGreaterThan(Date.now() - 60_000);
+  });
+});
