@@ -23,8 +23,9 @@ export const CHAT_COLUMNS =
 export function chatsQuery(source: string): string {
   const last = selectNamed('SELECT * FROM messages WHERE channel_id = chat.channel_id AND id = chat.last_message_id');
   return `SELECT ${CHAT_COLUMNS},
-      coalesce(chat.name, k.name, k.push_name) AS shown_name, to_jsonb(l) AS last_message
+      coalesce(g.facts ->> 'name', chat.name, k.name, k.push_name) AS shown_name, to_jsonb(l) AS last_message
     FROM (${source}) chat
+    LEFT JOIN groups g ON g.channel_id = chat.channel_id AND g.id = chat.id
     LEFT JOIN contacts k ON k.channel_id = chat.channel_id AND k.id = ${contactIdSql('chat.id')}
     LEFT JOIN LATERAL (${last}) l ON true
     ORDER BY chat.timestamp DESC, chat.id`;

@@ -66,8 +66,9 @@ function keptTotal(channelId: string, { normal_types: normal }: ListMessagesQuer
 /** Messages of `source` (a SELECT of whole rows) with the names of their chats and authors. */
 export function selectNamed(source: string): string {
   return `SELECT ${messageColumns('m')},
-      coalesce(c.name, p.name, p.push_name) AS chat_name, coalesce(a.name, a.push_name) AS contact_name
+      coalesce(g.facts ->> 'name', c.name, p.name, p.push_name) AS chat_name, coalesce(a.name, a.push_name) AS contact_name
     FROM (${source}) m
+    LEFT JOIN groups g ON g.channel_id = m.channel_id AND g.id = m.chat_id
     LEFT JOIN chats c ON c.channel_id = m.channel_id AND c.id = m.chat_id
     LEFT JOIN contacts p ON p.channel_id = m.channel_id AND p.id = ${contactIdSql('m.chat_id')}
     LEFT JOIN contacts a ON a.channel_id = m.channel_id AND a.id = m.author`;

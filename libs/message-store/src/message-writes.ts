@@ -151,9 +151,10 @@ export function chatType(chatId: string): Chat['type'] {
   return types[chatId.slice(chatId.lastIndexOf('@') + 1)] ?? 'unknown';
 }
 
-/** The name of a chat, of the table or alias given: its own, else that of the contact it is with. */
+/** The name of a chat, of the table or alias given: that of the group it is, its own, or that of the contact it is with. */
 export function chatNameSql(chats: string): string {
-  return `coalesce(${chats}.name, (SELECT coalesce(k.name, k.push_name) FROM contacts k
+  return `coalesce((SELECT g.facts ->> 'name' FROM groups g WHERE g.channel_id = ${chats}.channel_id
+      AND g.id = ${chats}.id), ${chats}.name, (SELECT coalesce(k.name, k.push_name) FROM contacts k
     WHERE k.channel_id = ${chats}.channel_id AND k.id = ${contactIdSql(`${chats}.id`)}))`;
 }
 

@@ -1,0 +1,155 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { listMessagesQuery } from '@dormouse/gateway-contract';
+import { MessageReader } from '@dormouse/message-store/read';
+import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import type { Attachment } from '../sessions/open-session.js';
+import { fakeSession, type FakeSession } from './fake-session.js';
+import { Inbound } from './inbound.js';
+
+const ADA = '15550001111@s.whatsapp.net';
+const ADA_LID = '900000000001@lid';
+const ALL = listMessagesQuery.parse({ sort: 'asc', normal_types: 'false' });
+const PAGE = { count: 500, offset: 0 };
+
+describe('Inbound: chats and people', () => {
+  let database: RegionalDatabase;
+  let reader: MessageReader;
+  let session: FakeSession;
+  let attachment: Attachment;
+  let channelId: string;
+  const shard = randomInt(1_000_000, 2_000_000_000);
+  const fence: Fence = { shard, epoch: 3n };
+
+  beforeAll(async () => {
+    database = openRegionalDatabase({
+      url: process.env.TEST_REGIONAL_DATABASE_URL ?? '',
+      applicationName: 'inbound-chats-spec',
+    });
+    await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 3)', [shard]);
+    reader = new MessageReader({ database });
+  });
+  afterAll(() => database.close());
+  beforeEach(() => {
+    channelId = `CH-${randomBytes(6).toString('hex')}`;
+    const inbound = new Inbound({
+      writer: new MessageWriter({ database }),
+      chats: new ChatWriter({ database }),
+      groups: new GroupWriter({ database }),
+      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      askGroup: () => undefined,
+      eventsReady: () => undefined,
+      retryForMs: 1_000,
+      now: () => 1_790_000_000_000,
+      wait: () => Promise.resolve(),
+    });
+    session = fakeSession(channelId, fence);
+    attachment = inbound.attach(session);
+  });
+
+  const message = (id: string, remoteJid: string, fields: Partial<WAMessage['key']> = {}): WAMessage => ({
+    key: { id, remoteJid, fromMe: false, ...fields },
+    message: { conversation: `text ${id}` },
+    messageTimestamp: 1_789_999_000,
+    pushName: 'Ada',
+  });
+  const hear = async (event: Parameters<FakeSession['socket']['ev']['emit']>[0], what: unknown) => {
+    session.socket.ev.emit(event, what as never);
+    await attachment.drained();
+  };
+  const say = (...messages: WAMessage[]) => hear('messages.upsert', { messages, type: 'notify' });
+  const told = async () => (await reader.events(channelId, 0, 1_000)).map(({ type, method }) => `${type}.${method}`);
+  const chatIds = async () => (await reader.listChats(channelId, PAGE)).chats.map(({ id }) => id);
+
+  it('keeps a stranger under the LID until the number comes along, then has one chat with all of it', async () => {
+    await say(message('A1', ADA_LID));
+    expect(await chatIds()).toEqual([ADA_LID]);
+    expect((await reader.listMessages(channelId, ALL)).messages).toMatchObject([{ chat_id: ADA_LID, from: ADA_LID }]);
+    await say(message('A2', ADA_LID, { remoteJidAlt: ADA }));
+    expect(await chatIds()).toEqual([ADA]);
+    const { messages } = await reader.listMessages(channelId, ALL);
+    expect(messages).toMatchObject([
+      { chat_id: ADA, from: '15550001111' },
+      { chat_id: ADA, from: '15550001111' },
+    ]);
+    expect((await reader.chat(channelId, ADA_LID))?.id).toBe(ADA);
+    expect((await reader.contact(channelId, ADA_LID))?.id).toBe('15550001111');
+  });
+
+  it('joins them as well when the phone tells the number by itself', async () => {
+    await say(message('A1', ADA_LID), message('B1', '15550002222@s.whatsapp.net'));
+    await hear('lid-mapping.update', { lid: ADA_LID, pn: ADA });
+    expect((await chatIds()).sort()).toEqual([ADA, '15550002222@s.whatsapp.net']);
+    expect(session.faults).toEqual([]);
+  });
+
+  it('tells what the phone changes of a chat, once, and that it was deleted', async () => {
+    await say(message('A1', ADA));
+    const before = (await told()).length;
+    await hear('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
+    await hear('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
+    await hear('chats.update', [{ id: ADA, unreadCount: -1 }]);
+    expect(await reader.chat(channelId, ADA)).toMatchObject({ archive: true, pin: true, unread: 1 });
+    await hear('chats.delete', [ADA]);
+    expect(await chatIds()).toEqual([]);
+    expect((await told()).slice(before)).toEqual(['chats.patch', 'chats.delete']);
+  });
+
+  it('tells no chats and contacts while the phone tells a new device what there is', async () => {
+    session.socket.authState.creds.accountSyncCounter = 0;
+    await hear('contacts.upsert', [{ id: ADA, name: 'Ada Example' }]);
+    await hear('chats.update', [{ id: ADA, archived: true }]);
+    expect(await told()).toEqual([]);
+    session.socket.authState.creds.accountSyncCounter = 1;
+    await hear('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
+    expect(await told()).toEqual(['contacts.post', 'contacts.patch']);
+  });
+
+  it('forgets what an earlier device was told of the chats when a new one is linked', async () => {
+    await say(message('A1', ADA));
+    await hear('chats.update', [{ id: ADA, archived: true, muteEndTime: -1 }]);
+    await hear('connection.update', { isNewLogin: true });
+    expect(await reader.chat(channelId, ADA)).toMatchObject({ archive: false, mute: false });
+  });
+
+  it('stores a long past in pieces, between which others write, and joins its people', async () => {
+    const people = Array.from({ length: 300 }, (_, index) => ({
+      lid: `${910_000_000_000 + index}@lid`,
+      pn: `${15_551_000_000 + index}@s.whatsapp.net`,
+    }));
+    const messages = people.flatMap(({ lid }, index) =>
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((nth) => message(`H${index}.${nth}`, lid)),
+    );
+    const history = hear('messaging-history.set', {
+      chats: people.map(({ lid }) => ({ id: lid, archived: true, unreadCount: 2 })),
+      contacts: people.map(({ lid }, index) => ({ id: lid, name: `Person ${index}` })),
+      messages,
+      lidPnMappings: people,
+      syncType: proto.HistorySync.HistorySyncType.RECENT,
+    });
+    let written = 0;
+    let done = false;
+    const writing = (async () => {
+      while (!done) {
+        await new ChatWriter({ database }).recordChats(fence, channelId, [
+          { id: '15550009999@s.whatsapp.net', unread: ++written },
+        ]);
+      }
+    })();
+    await history.finally(() => (done = true));
+    await writing;
+    expect(written).toBeGreaterThan(10);
+    const { chats, total } = await reader.listChats(channelId, PAGE);
+    expect(total).toBe(301);
+    expect(chats.every(({ id }) => id.endsWith('@s.whatsapp.net'))).toBe(true);
+    expect((await reader.listMessages(channelId, ALL)).total).toBe(3_000);
+    expect(await reader.chat(channelId, people[7]?.lid ?? '')).toMatchObject({
+      name: 'Person 7',
+      archive: true,
+      unread: 2,
+    });
+    expect((await told()).filter((kind) => kind.startsWith('messages'))).toEqual([]);
+    expect(session.faults).toEqual([]);
+  }, 60_000);
+});
