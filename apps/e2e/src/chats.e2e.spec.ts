@@ -207,6 +207,7 @@ describe('Chats, contacts, presences and profile', () => {
       const { body } = await client.get<Record<string, string>>(`/contacts/${ada.phone}/profile`);
       expect(body).toMatchObject({ name: 'Ada (work)', about: 'Busy', push_name: 'Ada Example' });
       expect(body.icon).toMatch(/^https:/);
+      await told('contacts', 'patch', '"profile_pic"');
       const { body: plain } = await client.get<Record<string, string>>(`/contacts/${bo.phone}/profile`);
       expect(plain.icon).toBeUndefined();
       expect((await client.get('/contacts/15550009999/profile')).status).toBe(404);

@@ -10,7 +10,7 @@ import type { ChatWriter, ContactRecord } from '@dormouse/message-store/write';
 import { contactJid } from '../convert/jid.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { askAboutNumbers } from './number-check.js';
-import { aboutOf, pictureAddresses } from './person-facts.js';
+import { aboutOf, pictureAddresses } from '../sessions/person-facts.js';
 
 /** What handlers of contacts need. */
 export interface ContactTools {

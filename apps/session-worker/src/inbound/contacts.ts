@@ -6,6 +6,7 @@ import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
+import { hearPictures } from './pictures.js';
 
 /** More than this at once is an address book: stored in pieces, so that others write in between. */
 const BATCH = 200;
@@ -17,6 +18,7 @@ export async function hearContacts(hearing: Hearing, contacts: readonly Partial<
     const records = convertEach(hearing, some, (contact) => contactFromNetwork(contact, numbers));
     await storeContacts(hearing, records);
     await mergePeople(hearing, pairsIn(records));
+    hearPictures(hearing, some, numbers);
   }
 }
 
