@@ -8,11 +8,13 @@ import { actOn } from './act-on-message.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { composeAndSend, findNamed } from './compose-message.js';
 import { editMessage } from './edit-message.js';
+import type { MediaTools } from './media.handlers.js';
 import { isGroupAdmin } from './recipient.js';
+import { withRenewedFile } from './renew-file.js';
 import type { MessageTools } from './send-message.js';
 
 /** What handlers of acts need. */
-export interface MessageActTools extends MessageTools {
+export interface MessageActTools extends MediaTools {
   readonly writer: MessageTools['writer'] & Pick<MessageWriter, 'recordRead' | 'recordRemoval'>;
 }
 
@@ -31,7 +33,8 @@ const DONE: Success = { success: true };
 export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts> {
   return {
     'messages.forward': async (context, { messageId, to }) => {
-      const composed = forwardToNetwork(await findNamed(context, tools, messageId, FIELD));
+      const target = await findNamed(context, tools, messageId, FIELD);
+      const composed = forwardToNetwork(await withRenewedFile(context, tools, target));
       if (!composed) throw new GatewayError(403, { details: `${FIELD}: a message of this kind cannot be forwarded` });
       return composeAndSend(context, tools, { to }, () => composed);
     },

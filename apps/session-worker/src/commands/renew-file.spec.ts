@@ -1,0 +1,75 @@
+import type { StoredMessage } from '@dormouse/message-store/write';
+import { proto } from '@whiskeysockets/baileys';
+import type { NetworkFile } from '../media/outgoing.js';
+import type { CommandContext } from './command-context.js';
+import type { MediaTools } from './media.handlers.js';
+import { withRenewedFile } from './renew-file.js';
+
+const DAY_S = 24 * 60 * 60;
+const NOW_S = 1_790_000_000;
+const context = { channelId: 'CH', session: () => ({ socket: {} }) } as unknown as CommandContext;
+const copy = { directPath: '/new', mediaKey: Buffer.alloc(32, 2), uploadedAtMs: NOW_S * 1_000, fileLength: 5 };
+
+function stored(ageDays: number, fromMe = true): StoredMessage {
+  const imageMessage = {
+    directPath: '/old',
+    mediaKey: Buffer.alloc(32, 1),
+    caption: 'kept',
+    mediaKeyTimestamp: NOW_S - ageDays * DAY_S,
+  };
+  const image = { id: 'jpeg-00-00', mime_type: 'image/jpeg', file_size: 5 };
+  return {
+    message: { id: 'm', type: 'image', chat_id: 'c', from_me: fromMe, timestamp: NOW_S, source: 'api', image },
+    key: { id: 'K', remote: 'c' },
+    proto: Buffer.from(proto.Message.encode({ imageMessage }).finish()),
+  };
+}
+
+function tools(has: boolean, asked: string[] = []): Pick<MediaTools, 'media' | 'now'> {
+  let there = has;
+  const media = {
+    files: { file: () => Promise.resolve(there ? { id: 'jpeg-00-00' } : undefined) },
+    outgoing: {
+      place: (_session: unknown, _file: unknown, kind: string, { asIs }: { asIs: boolean }) => {
+        asked.push(`place ${kind}${asIs ? ' as it is' : ''}`);
+        return Promise.resolve({ kind, copy } as unknown as NetworkFile);
+      },
+    },
+    incoming: {
+      fetch: () => {
+        asked.push('fetch');
+        there = true;
+        return Promise.resolve();
+      },
+    },
+  };
+  return { media: media as unknown as MediaTools['media'], now: () => NOW_S * 1_000 };
+}
+
+const imageOf = ({ proto: bytes }: StoredMessage) => proto.Message.decode(bytes ?? Buffer.alloc(0)).imageMessage;
+
+describe('withRenewedFile', () => {
+  it('leaves a file alone that the network surely has', async () => {
+    const asked: string[] = [];
+    expect(imageOf(await withRenewedFile(context, tools(true, asked), stored(11)))?.directPath).toBe('/old');
+    expect(asked).toEqual([]);
+  });
+
+  it('takes an old file to the network again and says everything else as before', async () => {
+    const asked: string[] = [];
+    const image = imageOf(await withRenewedFile(context, tools(true, asked), stored(13)));
+    expect(image).toMatchObject({ directPath: '/new', caption: 'kept' });
+    expect(asked).toEqual(['place image']);
+  });
+
+  it('fetches the file of a heard message first', async () => {
+    const asked: string[] = [];
+    const image = imageOf(await withRenewedFile(context, tools(false, asked), stored(13, false)));
+    expect(image?.directPath).toBe('/new');
+    expect(asked).toEqual(['fetch', 'place image as it is']);
+  });
+
+  it('says a message whose file nobody has as it is', async () => {
+    expect(imageOf(await withRenewedFile(context, tools(false), stored(13)))?.directPath).toBe('/old');
+  });
+});

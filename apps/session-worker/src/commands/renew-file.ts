@@ -1,0 +1,71 @@
+import type { StoredMessage } from '@dormouse/message-store/write';
+import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { keyToNetwork } from '../convert/act-to-network.js';
+import { toNumber } from '../convert/present.js';
+import { heardFile } from '../media/heard-file.js';
+import type { NetworkFile } from '../media/outgoing.js';
+import type { CommandContext } from './command-context.js';
+import type { MediaTools } from './media.handlers.js';
+
+/** Younger files are surely on the network still, and will be for a while. */
+const RENEW_AFTER_S = 12 * 24 * 60 * 60;
+
+const PARTS = [
+  'imageMessage',
+  'videoMessage',
+  'ptvMessage',
+  'audioMessage',
+  'documentMessage',
+  'stickerMessage',
+] as const;
+
+/**
+ * A message that is to be said again, with its file on the network: one that the network has forgotten, or soon will, is
+ * taken there again. A message without a file, or whose file nobody has any more, stays as it is.
+ */
+export async function withRenewedFile(
+  context: CommandContext,
+  tools: Pick<MediaTools, 'media' | 'now'>,
+  stored: StoredMessage,
+): Promise<StoredMessage> {
+  const content = stored.proto && normalizeMessageContent(proto.Message.decode(stored.proto));
+  const file = heardFile(content);
+  const name = PARTS.find((part) => content?.[part]);
+  const part = name && content?.[name];
+  if (!content || !file || !part) return stored;
+  const uploadedS = toNumber(part.mediaKeyTimestamp) ?? stored.message.timestamp;
+  if (tools.now() / 1_000 - uploadedS < RENEW_AFTER_S) return stored;
+  const placed = await placedAgain(context, tools, stored, { kind: file.kind, content });
+  if (!placed) return stored;
+  return {
+    ...stored,
+    proto: Buffer.from(proto.Message.encode({ [name]: { ...part, ...pointerTo(placed) } }).finish()),
+  };
+}
+
+async function placedAgain(
+  context: CommandContext,
+  { media }: Pick<MediaTools, 'media'>,
+  stored: StoredMessage,
+  { kind, content }: { kind: NetworkFile['kind']; content: proto.IMessage },
+): Promise<NetworkFile | undefined> {
+  const { channelId } = context;
+  const session = context.session();
+  const { message } = stored;
+  const shown = message[message.type];
+  if (typeof shown !== 'object' || shown === null || !('id' in shown)) return undefined;
+  const mediaId = String(shown.id);
+  if (!message.from_me && !(await media.files.file(channelId, mediaId))) {
+    const heard = { key: keyToNetwork(stored), message: content };
+    await media.incoming.fetch({ channelId, mediaId, message: heard, socket: session.socket }).catch(() => undefined);
+  }
+  const file = await media.files.file(channelId, mediaId);
+  // What was heard is in the form of the network already.
+  return file && media.outgoing.place(session, file, kind, { asIs: !message.from_me });
+}
+
+function pointerTo({ copy }: NetworkFile) {
+  const { url, directPath, mediaKey, fileSha256, fileEncSha256, fileLength, uploadedAtMs } = copy;
+  const mediaKeyTimestamp = Math.floor(uploadedAtMs / 1_000);
+  return { url, directPath, mediaKey, fileSha256, fileEncSha256, fileLength, mediaKeyTimestamp };
+}
