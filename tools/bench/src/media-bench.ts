@@ -21,6 +21,7 @@ const MIB = 1024 * 1024;
 const LARGE_BYTES = 100 * MB;
 const SENDS = { total: 40, inFlight: 4 };
 const SAMPLE_EVERY_MS = 5;
+const WARM_TURNS = 5;
 
 /** A customer's way to send: one channel, one connection pool. */
 interface Sender {
@@ -141,14 +142,15 @@ async function memoryOf(
   return found;
 }
 
-/** Serves 100 MB that differ from one request to the next, without holding them. */
+/** Serves `/<bytes>`: bytes that differ from one request to the next, without holding them. */
 async function startLargeFile(): Promise<{ url: string; server: Server }> {
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-length': LARGE_BYTES, 'content-type': 'application/octet-stream' });
+  const server = createServer((request, response) => {
+    const bytes = Number(request.url?.slice(1));
+    response.writeHead(200, { 'content-length': bytes, 'content-type': 'application/octet-stream' });
     const piece = randomBytes(MB);
     let sent = 0;
     const more = () => {
-      while (sent < LARGE_BYTES) {
+      while (sent < bytes) {
         sent += MB;
         if (!response.write(piece)) return void response.once('drain', more);
       }
@@ -157,14 +159,14 @@ async function startLargeFile(): Promise<{ url: string; server: Server }> {
     more();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/large.bin`, server };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-/** 100 MB as a raw body or a file part, made while it is sent. */
-function* largeBody(before = '', after = ''): Generator<Buffer> {
+/** Many bytes as a raw body or a file part, made while they are sent. */
+function* largeBody(bytes: number, before = '', after = ''): Generator<Buffer> {
   yield Buffer.from(before);
   const piece = randomBytes(MB);
-  for (let sent = 0; sent < LARGE_BYTES; sent += MB) yield piece;
+  for (let sent = 0; sent < bytes; sent += MB) yield piece;
   yield Buffer.from(after);
 }
 
@@ -180,33 +182,43 @@ async function post(sender: Sender, path: string, contentType: string, body: Gen
   return text;
 }
 
+async function download({ pool, channel }: Sender, id: string): Promise<void> {
+  const headers = { authorization: `Bearer ${channel.token}` };
+  const response = await pool.request({ method: 'GET', path: `/media/${id}`, headers });
+  if (response.statusCode !== 200) throw new Error(`GET /media: ${response.statusCode}`);
+  await response.body.dump({ limit: LARGE_BYTES * 2 });
+}
+
 async function memoryOfLargeDocument(stack: Stack, sender: Sender): Promise<void> {
   const { 'edge-api': edge, 'session-worker': workers } = stack.processes;
   const pids = { edge: edge ?? 0, worker: workers[0] ?? 0 };
   const large = await startLargeFile();
   const form = '--b\r\ncontent-disposition: form-data; name="to"\r\n\r\n' + `${sender.to}\r\n`;
   const filePart = '--b\r\ncontent-disposition: form-data; name="media"; filename="large.bin"\r\n\r\n';
-  const ways: Record<string, () => Promise<unknown>> = {
-    'document by URL': () => send(sender, 'document', { media: large.url }),
-    'document as form': () =>
+  let uploaded = '';
+  const ways: Record<string, (bytes: number) => Promise<unknown>> = {
+    'document by URL': (bytes) => send(sender, 'document', { media: `${large.url}/${bytes}` }),
+    'document as form': (bytes) =>
       post(
         sender,
         '/messages/document',
         'multipart/form-data; boundary=b',
-        largeBody(form + filePart, '\r\n--b--\r\n'),
+        largeBody(bytes, form + filePart, '\r\n--b--\r\n'),
       ),
-    'upload, raw, then sent by id': async () => {
-      const text = await post(sender, '/media', 'application/octet-stream', largeBody());
-      await send(sender, 'document', { media: (JSON.parse(text) as { id: string }).id });
+    'upload, raw, then sent by id': async (bytes) => {
+      const text = await post(sender, '/media', 'application/octet-stream', largeBody(bytes));
+      uploaded = (JSON.parse(text) as { id: string }).id;
+      await send(sender, 'document', { media: uploaded });
     },
+    'GET /media/{MediaID} of it': () => download(sender, uploaded),
   };
-  // What a process needs to do this at all (code, pools, buffers that stay) is not what a file costs.
-  console.error('Warming up with 100 MB ...');
-  for (const way of Object.values(ways)) await way();
+  // What a process needs to do this at all (code, pools) is not what a file costs.
+  console.error('Warming up with small files ...');
+  for (let turn = 0; turn < WARM_TURNS; turn += 1) for (const way of Object.values(ways)) await way(2 * MB);
   const rows: string[][] = [];
   for (const [name, way] of Object.entries(ways)) {
     console.error(`100 MB: ${name} ...`);
-    const found = await memoryOf(pids, async () => void (await way()));
+    const found = await memoryOf(pids, async () => void (await way(LARGE_BYTES)));
     for (const [process, { before, peak }] of Object.entries(found)) {
       const mib = (bytes: number) => (bytes / MIB).toFixed(1);
       rows.push([name, process, mib(before), mib(peak), mib(peak - before)]);
