@@ -1,8 +1,7 @@
-/** A channel that has been in use for long: written straight into the region's database, a million messages in a minute. */
+/** A channel that has been in use for long: written straight into the region's database, a million messages in some minutes. */
 import type { Stack } from '@dormouse/stack';
 import pg from 'pg';
 
-export const MESSAGES = 1_000_000;
 export const GROUPS = 400;
 export const CONTACTS = 20_000;
 const MEMBERS_PER_GROUP = 50;
@@ -18,8 +17,8 @@ export interface FilledChannel {
   messageIds: string[];
 }
 
-/** Makes a channel and fills it. */
-export async function fillChannel(stack: Stack): Promise<FilledChannel> {
+/** Makes a channel and fills it with so many messages. */
+export async function fillChannel(stack: Stack, messages: number): Promise<FilledChannel> {
   const response = await fetch(`${stack.urls.controlPlane}/api/v1/channels`, {
     method: 'POST',
     headers: { authorization: `Bearer ${stack.accountKey}`, 'content-type': 'application/json' },
@@ -30,19 +29,21 @@ export async function fillChannel(stack: Stack): Promise<FilledChannel> {
   const client = new pg.Client({ connectionString: stack.databases.sg });
   await client.connect();
   try {
-    return { token: made.token, ...(await fill(client, made.channel.id)) };
+    return { token: made.token, ...(await fill(client, made.channel.id, messages)) };
   } finally {
     await client.end();
   }
 }
 
-async function fill(client: pg.Client, channelId: string): Promise<Omit<FilledChannel, 'token'>> {
+async function fill(client: pg.Client, channelId: string, messages: number): Promise<Omit<FilledChannel, 'token'>> {
   const run = (text: string, ...values: unknown[]) => client.query(text, [channelId, ...values]);
   await run(CONTACTS_SQL, CONTACTS);
   await run(GROUPS_SQL, GROUPS, MEMBERS_PER_GROUP);
-  for (let from = 0; from < MESSAGES; from += AT_ONCE) {
-    await run(MESSAGES_SQL, from, from + AT_ONCE - 1, GROUPS, CONTACTS);
-    await run(RECEIPTS_SQL, from, from + AT_ONCE - 1);
+  for (let from = 0; from < messages; from += AT_ONCE) {
+    const to = Math.min(from + AT_ONCE, messages) - 1;
+    await run(MESSAGES_SQL, from, to, GROUPS, CONTACTS, messages);
+    await run(RECEIPTS_SQL, from, to);
+    console.error(`  ${to + 1}`);
   }
   await run(CHATS_SQL);
   await client.query('VACUUM ANALYZE');
@@ -79,7 +80,7 @@ INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, auth
 SELECT $1, 'AAAA' || lpad(n::text, 12, '0') || '-gAAAAAAA', chat, lpad(n::text, 20, '0'), chat, n % 3 = 0,
   CASE WHEN n % 3 = 0 THEN '15559999999' ELSE (15550000000 + 1 + n % $5::int)::text END, 'text',
   CASE WHEN n % 3 = 0 THEN 'api' ELSE 'mobile' END,
-  extract(epoch FROM now())::bigint - (1000000 - n) * 10, CASE WHEN n % 3 = 0 THEN 'read' END,
+  extract(epoch FROM now())::bigint - ($6::int - n) * 10, CASE WHEN n % 3 = 0 THEN 'read' END,
   jsonb_build_object('text', jsonb_build_object('body', 'What was said as number ' || n || ', in some words more'))
 FROM generate_series($2::int, $3::int) AS n
 CROSS JOIN LATERAL (SELECT CASE WHEN n % 4 = 0 THEN (120363000000000000 + 1 + (n / 4) % $4::int)::text || '@g.us'

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { startStack } from '@dormouse/stack';
 import { Pool } from 'undici';
 import { summarize, type Summary } from './latencies.js';
@@ -39,6 +40,27 @@ function requests({
 
 const DAY_AGO_S = Math.floor(Date.now() / 1_000) - 86_400;
 
+/** `--messages`: how many the channel has. */
+function readOptions(): { messages: number } {
+  const { values } = parseArgs({
+    options: { messages: { type: 'string', default: '1000000' } },
+    allowPositionals: true,
+  });
+  return { messages: Number(values.messages) };
+}
+
+/** Kernel ticks are hundredths of a second on every Linux that Node runs on. */
+const TICK_MS = 10;
+
+/** What processes have used so far. */
+async function cpuMs(pids: readonly number[]): Promise<number> {
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
+  return stats.reduce((sum, stat) => {
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  }, 0);
+}
+
 /** Stored reads at 100 requests a second of one channel that has a million messages. */
 export async function benchReads(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
@@ -50,16 +72,23 @@ export async function benchReads(): Promise<void> {
     env: { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } },
   });
   try {
-    console.error('Writing a million messages ...');
-    const channel = await fillChannel(stack);
+    const { messages } = readOptions();
+    console.error(`Writing ${messages} messages ...`);
+    const channel = await fillChannel(stack, messages);
     const pool = new Pool(stack.urls.edge.sg, { connections: 64 });
     const byEndpoint = requests(channel);
     console.error(`${PER_SECOND} requests a second ...`);
     await steadily(pool, channel.token, byEndpoint, WARMED_FOR_S);
+    const edge = [stack.processes['edge-api'] ?? []].flat();
+    const before = await cpuMs(edge);
     const measured = await steadily(pool, channel.token, byEndpoint, MEASURED_FOR_S);
+    const perRequest = ((await cpuMs(edge)) - before) / (MEASURED_FOR_S * PER_SECOND);
     const groups = await wholeGroupList(pool, channel.token);
     await pool.close();
     report(measured, groups);
+    console.log(
+      `CPU of the edge: ${perRequest.toFixed(2)} ms a request; load of the machine: ${loadavg()[0]?.toFixed(1)}`,
+    );
   } finally {
     await stack.stop();
     await rm(dataDir, { recursive: true, force: true });
