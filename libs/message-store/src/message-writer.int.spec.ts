@@ -201,6 +201,14 @@ describe('MessageWriter', () => {
       expect((await reader.message(channel, 'id-A1'))?.status).toBe('deleted');
     });
 
+    it('tells what was deleted on the own devices alone, once, and passes over what is not known', async () => {
+      await writer.recordMessages(fence, channel, [incoming('A1'), own('O1')]);
+      await writer.recordRemoval(fence, channel, ['A1', 'O1', 'unknown']);
+      await writer.recordRemoval(fence, channel, ['A1']);
+      expect((await told()).slice(2).sort()).toEqual(['messages.delete id-A1', 'messages.delete id-O1']);
+      expect((await reader.message(channel, 'id-A1'))?.status).toBe('deleted');
+    });
+
     it('still tells a change whose target is not known or may not be changed', async () => {
       await writer.recordChange(fence, channel, { trigger: edit, target, apply: () => undefined });
       expect(await told()).toEqual(['messages.post id-E1']);
