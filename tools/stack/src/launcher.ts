@@ -54,11 +54,18 @@ export function addressRows(stack: Stack): [string, string][] {
   return [
     ['Gateway API', stack.urls.edge.sg],
     ['Management API', `${stack.urls.controlPlane}/api/v1`],
-    ...(stack.urls.simulator === undefined ? [] : [['Simulated network', stack.urls.simulator] as [string, string]]),
+    ...(stack.urls.simulator === undefined ? [] : simulatorRows(stack.urls.simulator)),
     ['PostgreSQL', `${stack.databases.global}  ${stack.databases.sg}`],
     ['Redis', stack.redis.sg],
     ['Objects (S3)', `${stack.objects.sg.endpoint}/${stack.objects.sg.bucket}`],
     ['Account key', stack.accountKey],
+  ];
+}
+
+function simulatorRows(url: string): [string, string][] {
+  return [
+    ['Simulated network', url],
+    ['Phones, in a browser', `${url}/`],
   ];
 }
 
