@@ -8,7 +8,7 @@ import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects'
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { NetworkMedia } from './network.js';
 import { MediaReader } from './read.js';
-import { forgetChannelMedia, sweepMedia } from './retention.js';
+import { forgetChannelMedia, forgetMediaOfDeletedChannels, sweepMedia } from './retention.js';
 import { MediaUploads } from './uploads.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -203,6 +203,23 @@ describe('retention', () => {
     await forgetChannelMedia(options(), channel);
     await sweepMedia(options());
     expect(await keysOf(channel)).toEqual([]);
+  });
+
+  it('finds deleted channels by itself, and leaves the others alone', async () => {
+    const { id } = await uploads.keep(channel, fileOf('a'), 'uploaded');
+    const add = (deletedAt: Date | null) =>
+      database.pool.query(
+        `INSERT INTO channels (id, account_id, name, shard, deleted_at) VALUES ($1, 'a', 'n', 0, $2)
+         ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at`,
+        [channel, deletedAt],
+      );
+    await add(null);
+    await forgetMediaOfDeletedChannels(options());
+    expect(await bytesOf(id)).toBe('a');
+    await add(new Date(nowMs));
+    await forgetMediaOfDeletedChannels(options());
+    await sweepMedia(options());
+    expect([await bytesOf(id), await keysOf(channel)]).toEqual([undefined, []]);
   });
 });
 
