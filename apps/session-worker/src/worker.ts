@@ -81,7 +81,8 @@ export class Worker {
     const { media } = parts;
     const downloads = new AutoDownload({
       ...media,
-      settingsOf: async (id) => (await directory.byId(id))?.settings,
+      // Asked anew: whoever switches it on expects the next message to have its link.
+      settingsOf: async (id) => (await directory.refresh(id))?.settings,
       withinMs: config.media.autoDownloadWithinMs,
     });
     const automatic = new Automatic({ directory, wait, now: Date.now });
