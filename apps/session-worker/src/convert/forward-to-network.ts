@@ -1,6 +1,7 @@
 import type { Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { inPresentWords } from './message-to-network.js';
 import type { Composed } from './plain-to-network.js';
 
 /** What cannot be said again: it is about another message or chat, or this gateway does not know what it says. */
@@ -12,7 +13,8 @@ const NOT_FORWARDED = ['action', 'system', 'unknown', 'call', 'poll', 'event'];
  * @returns undefined for a message that cannot be forwarded
  */
 export function forwardToNetwork({ message, proto: bytes }: StoredMessage): Composed | undefined {
-  const content = bytes && normalizeMessageContent(proto.Message.decode(bytes));
+  const sent = bytes && normalizeMessageContent(proto.Message.decode(bytes));
+  const content = sent && inPresentWords(sent, message);
   if (!content || message.status === 'deleted' || NOT_FORWARDED.includes(message.type)) return undefined;
   const score = (message.context?.forwarding_score ?? 0) + 1;
   const contextInfo = { isForwarded: true, forwardingScore: score };

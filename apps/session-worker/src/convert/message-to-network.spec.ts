@@ -62,6 +62,12 @@ describe('texts', () => {
     expect(contextToNetwork({ quoted: inGroup }, people)?.participant).toBe('900000000002@lid');
   });
 
+  it('quote what an edit made of the original', () => {
+    const quoted = stored({ conversation: 'Hello there' }, { text: { body: 'Hello, edited' } });
+    const bytes = proto.Message.encode(contextToNetwork({ quoted }, people)?.quotedMessage ?? {}).finish();
+    expect(proto.Message.decode(bytes).toJSON()).toEqual({ conversation: 'Hello, edited' });
+  });
+
   it('quote a message whose bytes are not kept by its text', () => {
     const { proto: _, ...rest } = stored({});
     const { extendedTextMessage: text } = textToNetwork('x', contextToNetwork({ quoted: rest }, people));

@@ -1,5 +1,5 @@
 /** What customers ask to say, in the network's form. Pure. */
-import type { MessageContext } from '@dormouse/gateway-contract';
+import type { Message, MessageContext } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { contactIdOf, contactJid } from './jid.js';
@@ -46,16 +46,34 @@ export function shownContext({ mentions = [], quoted, ephemeral }: OutgoingConte
 /** A quote carries the quoted content without that content's own context (quotes do not nest). */
 function quoteToNetwork({ key, message, proto: bytes }: StoredMessage, people: People): proto.IContextInfo {
   const author = message.from_me ? contactJid(people.own.phone) : (key.participant ?? key.remote);
-  return { stanzaId: key.id, participant: author, quotedMessage: quotedContent(bytes, message.text?.body) };
+  return { stanzaId: key.id, participant: author, quotedMessage: quotedContent(message, bytes) };
 }
 
-function quotedContent(bytes: Uint8Array | undefined, body = ''): proto.IMessage {
+function quotedContent(message: Message, bytes: Uint8Array | undefined): proto.IMessage {
   const content = bytes && normalizeMessageContent(proto.Message.decode(bytes));
-  if (!content) return { conversation: body };
-  const parts = Object.entries(content).filter(
+  if (!content) return { conversation: message.text?.body ?? '' };
+  const parts = Object.entries(inPresentWords(content, message)).filter(
     ([name]) => name !== 'messageContextInfo' && !name.startsWith('senderKey'),
   );
   return Object.fromEntries(parts.map(([name, part]) => [name, withoutContext(part)]));
+}
+
+/** What was sent, with the words that an edit may have put in their place since. */
+export function inPresentWords(content: proto.IMessage, message: Message): proto.IMessage {
+  const { extendedTextMessage, conversation } = content;
+  const body = message.text?.body;
+  if (body !== undefined && extendedTextMessage && extendedTextMessage.text !== body) {
+    return { ...content, extendedTextMessage: { text: body, contextInfo: extendedTextMessage.contextInfo ?? null } };
+  }
+  if (body !== undefined && conversation) return { ...content, conversation: body };
+  const shown = message[message.type];
+  if (typeof shown !== 'object' || shown === null || !('caption' in shown) || typeof shown.caption !== 'string') {
+    return content;
+  }
+  const { caption } = shown;
+  const kinds = ['imageMessage', 'videoMessage', 'documentMessage'] as const;
+  const kind = kinds.find((name) => content[name]);
+  return kind ? { ...content, [kind]: { ...content[kind], caption } } : content;
 }
 
 function withoutContext(part: unknown): unknown {

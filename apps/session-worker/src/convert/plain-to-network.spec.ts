@@ -90,6 +90,19 @@ describe('forwards', () => {
     });
   });
 
+  it('say what an edit made of the message', () => {
+    const edited = { text: { body: 'Hello again' } };
+    const preview = { text: 'Hello https://a.example', matchedText: 'https://a.example', title: 'A' };
+    for (const content of [{ conversation: 'Hello' }, { extendedTextMessage: preview }]) {
+      expect(forwardToNetwork(stored(content, edited))?.content).toEqual({
+        extendedTextMessage: { text: 'Hello again', contextInfo: { isForwarded: true, forwardingScore: 3 } },
+      });
+    }
+    const image = { id: 'x', mime_type: 'image/jpeg', file_size: 1, caption: 'New' };
+    const picture = stored({ imageMessage: { url: 'https://u', caption: 'Old' } }, { type: 'image', image });
+    expect(forwardToNetwork(picture)?.content.imageMessage).toMatchObject({ url: 'https://u', caption: 'New' });
+  });
+
   it('of a plain text become an extended one, which can carry the mark', () => {
     const { content } = forwardToNetwork(stored({ conversation: 'Hello' })) ?? {};
     expect(content).toMatchObject({ extendedTextMessage: { text: 'Hello', contextInfo: { isForwarded: true } } });
