@@ -112,6 +112,26 @@ describe('the control API', () => {
     expect((await ack)['id']).toBe(sent.key.id);
   });
 
+  it('delays acknowledgements by as long as it is told', async () => {
+    await call('POST', '/faults', { kind: 'delay-acks', phone, ms: 400, count: 1 });
+    const started = performance.now();
+    const ack = acked(client);
+    const sent = await client.send(`${friend}@s.whatsapp.net`, { text: 'acknowledged late' });
+    expect((await ack)['id']).toBe(sent.key.id);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(395);
+    expect((await fetch(`${simulator.control}/faults`).then((response) => response.json())) as Json[]).toEqual([]);
+  });
+
+  it('breaks the next transfer of a file off, and only that', async () => {
+    const bytes = Buffer.alloc(100_000, 7);
+    const uploaded = await fetch(`${simulator.control}/mms/image/hash`, { method: 'POST', body: bytes });
+    const { direct_path: path } = (await uploaded.json()) as { direct_path: string };
+    const transfer = () => fetch(simulator.control + path).then((response) => response.arrayBuffer());
+    await call('POST', '/faults', { kind: 'break-media', count: 1 });
+    await expect(transfer()).rejects.toBeDefined();
+    expect((await transfer()).byteLength).toBe(100_000);
+  });
+
   it('makes a number unknown and known again', async () => {
     const { json } = await call('POST', '/faults', { kind: 'make-unknown', phone: friend });
     expect(await client.socket.onWhatsApp(friend)).toEqual([]);

@@ -16,7 +16,8 @@ import {
 import { pino } from 'pino';
 import type { Simulator } from '../simulator.js';
 
-const DEADLINE_MS = 10_000;
+/** Generous: a machine that is short of time takes long over the hundreds of keys of a first login. */
+const DEADLINE_MS = 60_000;
 
 /** A real client of the network for specs: Baileys with its keys in memory, which survive its sockets. */
 export class Client {
@@ -117,6 +118,11 @@ export class Client {
     });
   }
 
+  /** The texts of all messages so far. */
+  texts(): Set<string> {
+    return new Set(this.messages.map(({ message }) => textOf(message)).filter((text) => text !== undefined));
+  }
+
   /** Ids of messages that were shown more than once with their content. */
   doubled(): string[] {
     const seen = new Map<string, number>();
@@ -176,7 +182,7 @@ export class Client {
   }
 
   text(text: string): Promise<WAMessage> {
-    return this.message(({ message }) => (message?.conversation ?? message?.extendedTextMessage?.text) === text, text);
+    return this.message((message) => textOf(message) === text, text);
   }
 
   /**
@@ -259,6 +265,10 @@ export class Client {
     }
     return Promise.resolve();
   };
+}
+
+function textOf({ message }: WAMessage): string | undefined {
+  return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
 }
 
 function revive(type: string, text: string): unknown {

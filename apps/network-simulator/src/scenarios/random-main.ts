@@ -22,9 +22,12 @@ const run = new RandomRun(simulator, {
   phones: Number(values.phones),
   operations: Number.MAX_SAFE_INTEGER,
   limitMs: Number(values.minutes) * 60_000,
+  settleMs: 120_000,
 });
 const result = await run.run();
 write(JSON.stringify(result, undefined, 2));
 await simulator.stop();
-const clean = result.missing.length + result.doubled.length + result.unreadable.length === 0;
+const clean = [result.missing, result.doubled, result.unreadable, result.unconfirmed].every(
+  ({ length }) => length === 0,
+);
 process.exit(clean ? 0 : 1);

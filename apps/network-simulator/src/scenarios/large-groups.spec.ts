@@ -1,0 +1,73 @@
+import { jest } from '@jest/globals';
+import { addMembers, createGroup, joinByCode, MAX_MEMBERS } from '../groups/group-members.js';
+import { scanCode } from '../network/pairing.js';
+import type { Phone } from '../phone/phone.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+import { Client } from './client.js';
+
+jest.setTimeout(60_000);
+quietLibsignal();
+
+const GROUPS = 400;
+
+describe('groups in great number and of great size', () => {
+  let simulator: Simulator;
+  let alice: Phone;
+  let client: Client;
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    const { network } = simulator;
+    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+    client = new Client(simulator);
+    await client.link((qr) => scanCode(network, alice.account, qr));
+  }, 60_000);
+
+  afterAll(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  const members = (count: number) => Array.from({ length: count }, () => simulator.network.accounts.add().phoneJid);
+
+  it('a group takes 1,024 members, names them all to a client, and refuses one more', async () => {
+    const { network } = simulator;
+    const { group } = createGroup(network, alice.account, 'Town', members(MAX_MEMBERS - 1));
+    const metadata = await client.socket.groupMetadata(group.jid);
+    expect(metadata.size).toBe(1024);
+    expect(new Set(metadata.participants.map(({ id }) => id)).size).toBe(1024);
+    expect(metadata.participants.every(({ id, phoneNumber }) => id.endsWith('@lid') && phoneNumber)).toBe(true);
+    const [late = ''] = members(1);
+    expect(addMembers(network, group, alice.account, [late])[0]?.error).toBe(403);
+    const latecomer = network.accounts.find(late);
+    if (!latecomer) throw new Error('no account');
+    expect(() => joinByCode(network, latecomer, group.state.inviteCode)).toThrow('resource-limit');
+    expect((await client.socket.groupMetadata(group.jid)).size).toBe(1024);
+  });
+
+  it('a client lists 400 groups at once', async () => {
+    const others = members(4);
+    for (let index = 0; index < GROUPS; index++)
+      createGroup(simulator.network, alice.account, `Group ${index}`, others);
+    const subjects = Object.values(await client.socket.groupFetchAllParticipating()).map(({ subject }) => subject);
+    expect(subjects.filter((subject) => subject.startsWith('Group ')).length).toBe(GROUPS);
+  });
+
+  it('an admin approves and turns away who asks to come in', async () => {
+    const { network } = simulator;
+    const { group } = createGroup(network, alice.account, 'Door', members(1));
+    const [bob, carol] = [network.accounts.add('6591110002'), network.accounts.add('6591110003')];
+    await client.socket.groupJoinApprovalMode(group.jid, 'on');
+    expect(await client.socket.groupMetadata(group.jid)).toMatchObject({ joinApprovalMode: true });
+    for (const person of [bob, carol]) joinByCode(network, person, group.state.inviteCode);
+    expect([group.has(bob.lid), group.has(carol.lid)]).toEqual([false, false]);
+    const waiting = await client.socket.groupRequestParticipantsList(group.jid);
+    expect(waiting.map(({ jid }) => jid)).toEqual([bob.lidJid, carol.lidJid]);
+    const [approved] = await client.socket.groupRequestParticipantsUpdate(group.jid, [bob.lidJid], 'approve');
+    const [rejected] = await client.socket.groupRequestParticipantsUpdate(group.jid, [carol.lidJid], 'reject');
+    expect([approved?.status, rejected?.status]).toEqual(['200', '200']);
+    expect([group.has(bob.lid), group.has(carol.lid)]).toEqual([true, false]);
+    expect(await client.socket.groupRequestParticipantsList(group.jid)).toEqual([]);
+  });
+});
