@@ -4,6 +4,7 @@ import { readConfig, variable } from '@dormouse/bootstrap';
 import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
+import { DEFAULT_SLEEP } from './sleep/sleep-policy.js';
 
 const KEY_BYTES = 32;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -77,6 +78,19 @@ const environment = z.object({
   LEASE_TTL_MS: variable.integer(1_000, 300_000).default(10_000),
   /** How long a send waits for the network's acknowledgement. */
   ACK_WAIT_MS: variable.integer(100, 120_000).default(20_000),
+  /** A session without webhooks for what arrives sleeps after so long without requests and traffic. */
+  SLEEP_QUIET_IDLE_AFTER_MS: variable.integer(1_000, 30 * DAY_MS).default(DEFAULT_SLEEP.quiet.idleAfterMs ?? DAY_MS),
+  /** And is woken so often to fetch what came meanwhile. */
+  SLEEP_QUIET_DRAIN_EVERY_MS: variable.integer(1_000, 30 * DAY_MS).default(DEFAULT_SLEEP.quiet.drainEveryMs),
+  /** The same for a session with such a webhook. */
+  SLEEP_LISTENING_IDLE_AFTER_MS: variable
+    .integer(1_000, 30 * DAY_MS)
+    .default(DEFAULT_SLEEP.listening.idleAfterMs ?? DAY_MS),
+  SLEEP_LISTENING_DRAIN_EVERY_MS: variable.integer(1_000, 30 * DAY_MS).default(DEFAULT_SLEEP.listening.drainEveryMs),
+  /** How often it is looked who may sleep and who must wake. */
+  SLEEP_CHECK_EVERY_MS: variable.integer(100, 600_000).default(5_000),
+  /** How many sessions fall asleep or are woken in their turn at once. */
+  WAKING_AT_ONCE: variable.integer(1, 200).default(5),
   /** First pause before a session connects again; it doubles with every drop within the hour. */
   RECONNECT_BASE_MS: variable.integer(1, 60_000).default(1_000),
 });
@@ -128,6 +142,17 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       startJitterMs: read.START_JITTER_MS,
       ackWaitMs: read.ACK_WAIT_MS,
       reconnectBaseMs: read.RECONNECT_BASE_MS,
+    },
+    sleep: {
+      defaults: {
+        quiet: { idleAfterMs: read.SLEEP_QUIET_IDLE_AFTER_MS, drainEveryMs: read.SLEEP_QUIET_DRAIN_EVERY_MS },
+        listening: {
+          idleAfterMs: read.SLEEP_LISTENING_IDLE_AFTER_MS,
+          drainEveryMs: read.SLEEP_LISTENING_DRAIN_EVERY_MS,
+        },
+      },
+      everyMs: read.SLEEP_CHECK_EVERY_MS,
+      atOnce: read.WAKING_AT_ONCE,
     },
   };
 }

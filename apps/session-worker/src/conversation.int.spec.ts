@@ -24,6 +24,7 @@ import { recallFrom } from './inbound/recall.js';
 import { ChangeSignal } from './sessions/change-signal.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
+import { NOBODY_SLEEPS } from './test-sleep.js';
 import { silenceConsole } from './silent-console.js';
 import { noMedia } from './test-media.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
@@ -78,6 +79,7 @@ describe('a conversation', () => {
       directory,
       database,
       authStates: new AuthStates(new AuthRows(database), masterKeys),
+      hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [keeper, new Inbound({ ...hearing, chats, now: Date.now, wait, retryForMs: 5_000 })],
       recall: recallFrom(writer),

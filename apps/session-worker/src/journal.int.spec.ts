@@ -11,6 +11,7 @@ import { ChangeSignal } from './sessions/change-signal.js';
 import type { SessionListener } from './sessions/open-session.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
+import { NOBODY_SLEEPS } from './test-sleep.js';
 import { silenceConsole } from './silent-console.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
 
@@ -77,6 +78,7 @@ describe('the journal of what was decrypted', () => {
       directory: new ChannelDirectory({ database, cacheMs: 0 }),
       database,
       authStates: new AuthStates(new AuthRows(database), masterKeys),
+      hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [listener],
       recall: () => Promise.resolve(undefined),

@@ -7,6 +7,8 @@ export class WorkerMetrics {
   private readonly commandSeconds: Histogram<'command'>;
   private readonly acks: Counter<'outcome'>;
   private readonly closes: Counter<'reason'>;
+  private readonly wakeSeconds: Histogram;
+  private readonly damagedSnapshots: Counter;
 
   constructor(registry: Registry, now: { sessions: () => Map<SessionState, number>; shards: () => number }) {
     const registers = [registry];
@@ -35,6 +37,17 @@ export class WorkerMetrics {
       labelNames: ['reason'],
       registers,
     });
+    this.wakeSeconds = new Histogram({
+      name: 'dormouse_wake_seconds',
+      help: 'From the wish for a sleeping session to its open socket',
+      buckets: [0.05, 0.1, 0.15, 0.25, 0.4, 0.75, 1.5, 3, 6, 12, 30],
+      registers,
+    });
+    this.damagedSnapshots = new Counter({
+      name: 'dormouse_damaged_snapshots_total',
+      help: 'Snapshots that were needed and missing or did not open',
+      registers,
+    });
     new Gauge({
       name: 'dormouse_sessions',
       help: 'Sessions held, by state',
@@ -61,6 +74,10 @@ export class WorkerMetrics {
   };
 
   readonly acked = ({ error }: { error?: string }): void => this.acks.inc({ outcome: error ?? 'accepted' });
+
+  readonly woken = (tookMs: number): void => this.wakeSeconds.observe(tookMs / 1_000);
+
+  readonly damaged = (): void => this.damagedSnapshots.inc();
 
   readonly closed = ({ name }: { name: string }): void => this.closes.inc({ reason: name });
 }

@@ -63,9 +63,14 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
         },
         {
           provide: Worker,
-          inject: [DATABASE, LEASE_DATABASE, REDIS, MEDIA],
-          useFactory: (database: RegionalDatabase, leaseDatabase: RegionalDatabase, redis: Redis, media: WorkerMedia) =>
-            new Worker({ config, database, leaseDatabase, redis, media, registry: probes.metrics, log }),
+          inject: [DATABASE, LEASE_DATABASE, REDIS, ObjectStorage, MEDIA],
+          useFactory: (
+            database: RegionalDatabase,
+            leaseDatabase: RegionalDatabase,
+            redis: Redis,
+            storage: ObjectStorage,
+            media: WorkerMedia,
+          ) => new Worker({ config, database, leaseDatabase, redis, storage, media, registry: probes.metrics, log }),
         },
       ],
     };

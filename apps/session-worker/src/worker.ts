@@ -13,6 +13,7 @@ import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, EventWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import { publishEventsReady } from '@dormouse/queues';
+import type { ObjectStorage } from '@dormouse/object-storage';
 import type { Redis } from '@dormouse/redis';
 import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
@@ -34,10 +35,12 @@ import { recallFrom } from './inbound/recall.js';
 import { iconsFrom } from './media/icons.js';
 import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
 import { Sessions } from './sessions/sessions.js';
+import { SleepKeeper } from './sessions/sleep-keeper.js';
 import { StateEvents } from './sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
 import { ShardLeases } from './shards/shard-lease.js';
 import { ShardOwner } from './shards/shard-owner.js';
+import { Hibernation } from './sleep/hibernation.js';
 import { VERSION } from './version.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
@@ -58,6 +61,7 @@ export interface WorkerParts {
   /** Its own connections: a renewal must never queue behind other work. */
   readonly leaseDatabase: RegionalDatabase;
   readonly redis: Redis;
+  readonly storage: ObjectStorage;
   readonly media: WorkerMedia;
   readonly registry: Registry;
   readonly log: Logger;
@@ -66,6 +70,7 @@ export interface WorkerParts {
 export class Worker {
   private readonly leases: ShardLeases;
   private readonly owner: ShardOwner;
+  private readonly sleep: SleepKeeper;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, registry } = parts;
@@ -96,6 +101,7 @@ export class Worker {
       directory,
       database: parts.database,
       authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
+      hibernation: hibernationOf(parts, metrics),
       network: config.network,
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
       listeners: [
@@ -110,7 +116,9 @@ export class Worker {
       log,
       onAck: metrics.acked,
       onClosed: metrics.closed,
+      onWoken: metrics.woken,
     });
+    this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database: parts.database, log });
     const previews = new LinkPreviews(new Downloader(config.downloads));
     const runner = new CommandRunner({
       sessions,
@@ -151,10 +159,12 @@ export class Worker {
     await this.leases.ensureShards(config.shards.count);
     log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
     this.owner.start();
+    this.sleep.start();
   }
 
   /** Ends everything gently and lets other workers take over. */
   async drain(): Promise<void> {
+    this.sleep.stop();
     await this.owner.drain();
   }
 
@@ -167,6 +177,10 @@ export class Worker {
   private eventsReady(channelId: string): void {
     publishEventsReady(this.parts.redis, channelId).catch(() => undefined);
   }
+}
+
+function hibernationOf({ database, storage, config, log }: WorkerParts, metrics: WorkerMetrics): Hibernation {
+  return new Hibernation({ database, storage, masterKeys: config.masterKeys, log, onDamaged: metrics.damaged });
 }
 
 /** What is stored, by who reads and writes it. */

@@ -206,8 +206,10 @@ export class AuthState implements AuthenticationState {
 
 const NO_ROWS: ReadonlyMap<string, Buffer> = new Map();
 
-const credsPlace = (channelId: string): string => `credentials of ${channelId}`;
-const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;
+/** What sealed credentials are sealed for. */
+export const credsPlace = (channelId: string): string => `credentials of ${channelId}`;
+/** What a sealed key is sealed for. */
+export const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;
 
 /** Baileys' own JSON, which keeps bytes as base64. */
 function serialize(value: unknown): Buffer {

@@ -13,11 +13,15 @@ export interface MasterKeys {
 const place = (channelId: string): string => `data key of ${channelId}`;
 
 export function newDataKey(master: MasterKeys, channelId: string): { dataKey: Buffer; wrapped: WrappedKey } {
+  const dataKey = randomBytes(KEY_BYTES);
+  return { dataKey, wrapped: sealDataKey(master, channelId, dataKey) };
+}
+
+/** Wraps a data key by the current master key. */
+export function sealDataKey(master: MasterKeys, channelId: string, dataKey: Buffer): WrappedKey {
   const masterKey = master.keys.get(master.currentId);
   if (!masterKey) throw new Error(`there is no master key ${master.currentId}`);
-  const dataKey = randomBytes(KEY_BYTES);
-  const wrapped = { masterKeyId: master.currentId, wrappedKey: seal(masterKey, place(channelId), dataKey) };
-  return { dataKey, wrapped };
+  return { masterKeyId: master.currentId, wrappedKey: seal(masterKey, place(channelId), dataKey) };
 }
 
 /** @throws {UnsealableError} when it is missing, changed, or sealed under a master key that is not at hand */

@@ -25,6 +25,7 @@ const RECORD: ChannelRecord = {
     pushName: null,
   },
   createdAtMs: 0,
+  sleep: null,
   deleted: false,
 };
 
@@ -38,6 +39,7 @@ function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } 
   const runner = new CommandRunner({
     sessions: {
       open: given.open ?? (() => Promise.resolve(SESSION)),
+      keepAwake: () => () => undefined,
       loginCode: () => Promise.resolve({ code: 'qr', expiresAtMs: 5 }),
       logout: () => Promise.resolve(),
       forget: () => Promise.resolve(),

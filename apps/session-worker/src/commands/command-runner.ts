@@ -25,7 +25,11 @@ import type { CommandContext, Handlers } from './command-context.js';
 import { Lanes, SYSTEM_CLOCK, type LaneClock } from './lane.js';
 
 export interface CommandRunnerOptions {
-  readonly sessions: SessionControl & { open(channelId: string, deadlineMs: number): Promise<OpenSession> };
+  readonly sessions: SessionControl & {
+    open(channelId: string, deadlineMs: number): Promise<OpenSession>;
+    /** The session does not fall asleep until what is returned is called. */
+    keepAwake(channelId: string): () => void;
+  };
   readonly directory: Pick<ChannelDirectory, 'byId'>;
   readonly handlers: Handlers;
   /** What a failure of the network means to the caller; undefined when it is none that is known. */
@@ -95,14 +99,17 @@ export class CommandRunner {
     const { channelId, jobId, startBy } = command;
     const leaveLane = await this.lanes.enter(channelId, { order: jobId, startBy });
     let session: OpenSession | undefined;
+    let done = (): void => undefined;
     try {
       session = await this.options.sessions.open(channelId, startBy);
+      done = this.options.sessions.keepAwake(channelId);
       this.assertInTime(command);
       return await work(session, leaveLane);
     } catch (error) {
       if (error instanceof FencedError) session?.reportFault(error);
       throw error;
     } finally {
+      done();
       leaveLane();
     }
   }

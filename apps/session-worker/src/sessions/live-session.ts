@@ -30,6 +30,10 @@ export interface LiveEvents {
   /** Scanned: the credentials are the device's now. The network is answered once the returned promise resolves. */
   paired(live: LiveSession): Promise<void>;
   opened(live: LiveSession): void;
+  /** A message came, or one was sent from the phone. */
+  heard(live: LiveSession): void;
+  /** All that came while the session was away has been handed over. */
+  caughtUp(live: LiveSession): void;
   /** Own name, number or LID may have changed. */
   identified(live: LiveSession): void;
   /** Everything heard has been handed to the listeners. `code` is the status Baileys gives. */
@@ -163,7 +167,8 @@ export class LiveSession implements OpenSession {
     const { ev, ws } = this.socket;
     ws.on('CB:ack,class:message', (node: BinaryNode) => this.acks.hear(node));
     ev.on('creds.update', () => this.guarded(() => this.saveCreds()));
-    ev.on('connection.update', ({ connection, qr, isNewLogin, lastDisconnect }) =>
+    ev.on('messages.upsert', () => this.guarded(() => this.options.events.heard(this)));
+    ev.on('connection.update', ({ connection, qr, isNewLogin, lastDisconnect, receivedPendingNotifications }) =>
       this.guarded(() => {
         const { events } = this.options;
         if (connection === 'close') return this.heardClose(statusOf(lastDisconnect?.error));
@@ -171,6 +176,7 @@ export class LiveSession implements OpenSession {
         if (isNewLogin) this.hold(events.paired(this));
         if (qr) events.code(this, qr);
         if (connection === 'open') events.opened(this);
+        if (receivedPendingNotifications) events.caughtUp(this);
       }),
     );
   }

@@ -25,6 +25,7 @@ export const SESSION_MOVES = {
   hibernating: {
     hibernated: 'snapshot stored, socket closed',
     open: 'a command came first',
+    connecting: 'stream dropped, snapshot not stored, or handed to another worker',
   },
   hibernated: {
     waking: 'a command or a scheduled drain needs the socket',
@@ -32,7 +33,7 @@ export const SESSION_MOVES = {
   },
   waking: {
     open: 'connected',
-    hibernated: 'failed; the next command tries again',
+    hibernated: 'failed, or handed to another worker; the next command tries again',
     closed: 'refused',
   },
 } as const satisfies Record<SessionState, Partial<Record<SessionState, string>>>;

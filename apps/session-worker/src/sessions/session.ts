@@ -4,25 +4,27 @@
  * What it guarantees: at most one socket at a time, opened only while the shard's lease surely holds; only the current
  * socket generation can change the state; the state is written down, in order, under the fence. A session that loses
  * its socket connects again by itself, or rests in a state that says why. Nothing that goes wrong here reaches another
- * session. PostgreSQL away: state is written as soon as it is back, while the shard is ours. Redis and S3 play no part.
+ * session. A session falls asleep only while nobody uses it, and all that need it share one wake.
+ * PostgreSQL away: state is written as soon as it is back, while the shard is ours. Object storage away: nobody falls
+ * asleep, a wake is tried again. Redis plays no part.
  */
-import type { ChannelSession, SessionStateChange } from '@dormouse/channel-directory';
+import type { ChannelSession } from '@dormouse/channel-directory';
 import { FencedError } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
-import type { AuthState } from '../auth-state/auth-state.js';
 import { UnsealableError } from '../auth-state/sealing.js';
 import { errorOutline } from '../error-outline.js';
+import { Activity } from './activity.js';
 import { AttemptTimer } from './attempt-timer.js';
-import { ChangeSignal } from './change-signal.js';
 import { ATTEMPTS_USED_UP, closeReason, needsPerson, STATE_UNREADABLE, type CloseReason } from './close-reasons.js';
 import { endsWithin } from './deferred.js';
-import { identityOf, type LiveEvents, type LiveSession } from './live-session.js';
+import type { LiveEvents, LiveSession } from './live-session.js';
 import { LoginCodes } from './login-codes.js';
 import type { OpenSession } from './open-session.js';
 import { ReconnectBackoff } from './reconnect-backoff.js';
 import type { SessionContext } from './session-context.js';
-import { assertMove, resumed } from './session-states.js';
-import { StateRecorder } from './state-recorder.js';
+import { NOBODY, notConnected } from './session-facts.js';
+import { SessionKeys } from './session-keys.js';
+import { SessionRecord } from './session-record.js';
 
 /** Another holder of the device has this long before we come back. */
 const YIELD_MS = 60_000;
@@ -30,27 +32,30 @@ const YIELD_MS = 60_000;
 const LOGOUT_WITHIN_MS = 8_000;
 /** A connect that has come to nothing by then does not hold others up. */
 const SLOT_WITHIN_MS = 30_000;
-
-/** Who the channel is when it is nobody. */
-const NOBODY = { linked: false, phone: null, lid: null, deviceId: null, pushName: null } as const;
+/** Failed attempts after which a wake is given up. */
+const WAKE_TRIES = 4;
+/** A session whose wake failed is woken again by itself so much later, up to twice. */
+const WAKE_AGAIN_MS = 120_000;
+/** A session that could not be put to sleep stays awake for so long, up to twice. */
+const AWAKE_FOR_MS = 300_000;
 
 export class Session {
-  private currentState: SessionState;
-  private reason: string | null;
-  private isLinked: boolean;
   private live: LiveSession | undefined;
   private generation = 0;
   /** Handed over or lost: it does nothing any more. */
   private retired = false;
   /** Somebody here ends the socket and decides what follows. */
   private ending = false;
-  private knownAs = '';
   private restTimer: NodeJS.Timeout | undefined;
-  private readonly changed = new ChangeSignal();
+  private wakeTries = 0;
+  private wakeAskedMs = 0;
+  private awakeUntilMs = 0;
+  readonly activity: Activity;
   private readonly attempts: AttemptTimer;
   private readonly codes: LoginCodes;
   private readonly backoff: ReconnectBackoff;
-  private readonly recorder: StateRecorder;
+  private readonly keys: SessionKeys;
+  private readonly record: SessionRecord;
 
   constructor(
     readonly channelId: string,
@@ -58,39 +63,33 @@ export class Session {
     stored: ChannelSession,
   ) {
     const { now, held, backoff } = context;
-    this.isLinked = stored.linked;
-    this.currentState = resumed(stored.state, stored.linked);
-    this.reason = stored.reason;
+    this.activity = new Activity(now);
     this.attempts = new AttemptTimer(now);
     this.codes = new LoginCodes(now);
     this.backoff = new ReconnectBackoff(backoff, now);
-    this.recorder = new StateRecorder(
-      (change) => context.record(channelId, change),
-      () => held.isHeld(),
-      (error) => this.fault(error),
-    );
-    if (this.currentState !== stored.state) this.recorder.note({ state: this.currentState });
+    this.keys = new SessionKeys(channelId, context);
+    this.record = new SessionRecord(stored, {
+      write: (change) => context.record(channelId, change),
+      held: () => held.isHeld(),
+      onFault: (error) => this.fault(error),
+      onRest: () => context.onDormant(channelId),
+    });
   }
 
   get state(): SessionState {
-    return this.currentState;
+    return this.record.state;
   }
 
-  get linked(): boolean {
-    return this.isLinked;
-  }
-
-  /** Not linked, nothing is going on, nothing is left to write: it may be forgotten. */
+  /** Not linked or asleep, nothing is going on, nothing is left to write: it may be forgotten. */
   get dormant(): boolean {
-    const { live, attempts, recorder, ending } = this;
-    const busy = live !== undefined || attempts.busy || recorder.busy || ending;
-    return !this.isLinked && this.currentState === 'closed' && !busy;
+    const { live, attempts, keys, record, ending, activity } = this;
+    return record.resting && !attempts.busy && !keys.busy && !ending && !activity.inUse && !live;
   }
 
   /** Takes up what the last owner left: connects a linked session unless a person must act first. */
   resume(): void {
-    if (!this.isLinked || needsPerson(this.reason)) return;
-    if (this.currentState === 'closed' || this.currentState === 'connecting') this.connect();
+    if (!this.record.linked || needsPerson(this.record.reason)) return;
+    if (this.record.state === 'closed' || this.record.state === 'connecting') this.connect();
   }
 
   /**
@@ -101,18 +100,67 @@ export class Session {
   async open(deadlineMs: number): Promise<OpenSession> {
     for (let waited = false; ; waited = true) {
       if (this.retired) throw notConnected('redeploying', 2);
-      if (this.live && this.currentState === 'open') return this.live;
-      if (!this.isLinked) throw notConnected('not linked: scan the QR code from GET /users/login/image');
-      if (needsPerson(this.reason)) throw notConnected(`not connected: the network says ${this.reason}`);
-      if (this.currentState === 'closed') {
-        if (waited) throw notConnected(`not connected: ${this.reason}`, 30);
+      if (this.live && this.record.state === 'hibernating' && !this.ending) this.record.move('open');
+      if (this.live && this.record.state === 'open') return this.live;
+      if (!this.record.linked) throw notConnected('not linked: scan the QR code from GET /users/login/image');
+      if (needsPerson(this.record.reason)) throw notConnected(`not connected: the network says ${this.record.reason}`);
+      if (this.record.state === 'closed' || this.record.state === 'hibernated') {
+        if (waited && this.record.state === 'closed') throw notConnected(`not connected: ${this.record.reason}`, 30);
+        if (waited && this.record.reason !== null) throw notConnected(`waking failed: ${this.record.reason}`, 30);
         this.connect();
       }
       const dueInMs = (this.attempts.dueAtMs ?? 0) - this.context.now();
       const hopeless = this.attempts.dueAtMs !== undefined && this.attempts.dueAtMs >= deadlineMs;
-      if (hopeless || !(await this.changed.changedBy(deadlineMs, this.context.now))) {
-        throw notConnected('reconnecting', Math.max(1, Math.ceil(dueInMs / 1_000)));
+      if (hopeless || !(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
+        throw notConnected(this.record.asleep ? 'waking' : 'reconnecting', Math.max(1, Math.ceil(dueInMs / 1_000)));
       }
+    }
+  }
+
+  /** Opens a sleeping session only to fetch what came meanwhile. Resolves when it is open. */
+  async fetch(deadlineMs: number): Promise<void> {
+    if (this.record.state !== 'hibernated') return;
+    this.activity.fetch();
+    await this.open(deadlineMs);
+  }
+
+  /** Is there an open socket that nobody uses and that may be closed? */
+  get restful(): boolean {
+    const { live, state, ending, retired, activity } = this;
+    const open = live !== undefined && state === 'open' && !ending && !retired;
+    return open && !activity.inUse && this.context.now() >= this.awakeUntilMs;
+  }
+
+  /**
+   * Puts the session to sleep unless it is needed.
+   * @param wakeAtMs when it is to be woken by itself, in epoch milliseconds
+   * @returns false when it stays awake: somebody needs it, or its state could not be stored
+   */
+  async sleep(wakeAtMs: number): Promise<boolean> {
+    const { live } = this;
+    if (!live || !this.restful) return false;
+    this.record.move('hibernating');
+    await this.record.settled();
+    if (this.live !== live || this.state !== 'hibernating' || this.ending) return false;
+    if (this.activity.inUse) {
+      this.record.move('open');
+      return false;
+    }
+    await this.whileEnding(async (ending) => {
+      if (ending !== live || this.retired) return;
+      await live.end();
+      if (!this.retired) await this.seal(wakeAtMs);
+    });
+    return this.record.asleep;
+  }
+
+  private async seal(wakeAtMs: number): Promise<void> {
+    try {
+      await this.keys.seal(wakeAtMs);
+      if (!this.retired) this.record.move('hibernated');
+    } catch (error) {
+      this.fault(error);
+      this.awakeUntilMs = this.context.now() + AWAKE_FOR_MS * (1 + Math.random());
     }
   }
 
@@ -120,14 +168,14 @@ export class Session {
   async loginCode(deadlineMs: number): Promise<LoginCode> {
     for (let waited = false; ; waited = true) {
       if (this.retired) throw notConnected('redeploying', 2);
-      if (this.isLinked) throw new GatewayError(403, { details: 'the channel is linked already: log out first' });
+      if (this.record.linked) throw new GatewayError(403, { details: 'the channel is linked already: log out first' });
       const code = this.codes.current;
       if (code) return code;
-      if (this.currentState === 'closed') {
+      if (this.record.state === 'closed') {
         if (waited) throw notConnected('the network offered no code', 5);
         this.connect();
       }
-      if (!(await this.changed.changedBy(deadlineMs, this.context.now))) {
+      if (!(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
         throw notConnected('the network has not offered a code yet', 2);
       }
     }
@@ -135,12 +183,12 @@ export class Session {
 
   /** Unlinks: tells the network if it can be reached, wipes everything, leaves the channel not linked. */
   async logout(): Promise<void> {
-    if (this.isLinked && !needsPerson(this.reason)) {
+    if (this.record.linked && !needsPerson(this.record.reason)) {
       await this.open(this.context.now() + LOGOUT_WITHIN_MS).catch(() => undefined);
     }
     await this.whileEnding(async (live) => {
       if (this.retired) throw notConnected('redeploying', 2);
-      if (live && this.currentState === 'open') await this.tellLogout(live);
+      if (live && this.record.state === 'open') await endsWithin(LOGOUT_WITHIN_MS, live.logout().catch(this.fault));
       await live?.end();
       await this.unlink(null);
     });
@@ -151,13 +199,14 @@ export class Session {
     if (this.retired) return;
     await this.whileEnding(async (live) => {
       this.retired = true;
-      this.changed.fire();
+      this.record.changed.fire();
       await live?.end();
-      if (this.currentState === 'closed' || this.currentState === 'hibernated') return;
-      if (this.isLinked) this.move('connecting', { reason: 'redeploying' });
-      else this.move('closed');
+      if (this.record.state === 'closed' || this.record.state === 'hibernated') return;
+      if (this.record.state === 'waking') this.record.move('hibernated', { reason: 'redeploying' });
+      else if (this.record.linked) this.record.move('connecting', { reason: 'redeploying' });
+      else this.record.move('closed');
     });
-    await this.recorder.settled();
+    await this.record.settled();
   }
 
   /** The shard is somebody else's: ends at once and writes nothing more. */
@@ -167,7 +216,7 @@ export class Session {
     const { live } = this;
     this.live = undefined;
     live?.kill();
-    this.changed.fire();
+    this.record.changed.fire();
   }
 
   /** Something done for this session failed. A write that the fence refused ends every session of the shard. */
@@ -181,7 +230,10 @@ export class Session {
   private connect(delayMs = 0): void {
     if (this.retired || this.ending || this.live || this.attempts.busy) return;
     clearTimeout(this.restTimer);
-    if (this.currentState !== 'connecting') this.move('connecting');
+    if (this.record.state === 'hibernated') {
+      this.wakeAskedMs = this.context.now();
+      this.record.move('waking');
+    } else if (this.record.state !== 'connecting' && this.record.state !== 'waking') this.record.move('connecting');
     this.attempts.plan(delayMs, (isWanted) => {
       this.attempt(isWanted).catch((error: unknown) => this.attemptFailed(error));
     });
@@ -192,7 +244,8 @@ export class Session {
     try {
       // Without a lease that surely holds this session is about to be abandoned.
       if (!isWanted() || !this.context.held.isHeld()) return;
-      const [auth, fullHistory] = await Promise.all([this.authState(), this.context.wantsFullHistory(this.channelId)]);
+      const asked = this.context.wantsFullHistory(this.channelId);
+      const [auth, fullHistory] = await Promise.all([this.keys.prepare(this.record.linked), asked]);
       if (!isWanted()) return;
       this.attempts.cancel();
       this.codes.clear();
@@ -202,20 +255,12 @@ export class Session {
       const live = this.context.openLive({ channelId, held, generation, auth, fullHistory, events, onFault });
       this.live = live;
       const untilMs = this.context.now() + SLOT_WITHIN_MS;
-      while (this.live === live && this.currentState === 'connecting') {
-        if (!(await this.changed.changedBy(untilMs, this.context.now))) break;
+      while (this.live === live && (this.state === 'connecting' || this.state === 'waking')) {
+        if (!(await this.record.changed.changedBy(untilMs, this.context.now))) break;
       }
     } finally {
       giveSlot();
     }
-  }
-
-  private async authState(): Promise<AuthState> {
-    const { authStates, held } = this.context;
-    if (!this.isLinked) return authStates.create(held, this.channelId);
-    const auth = await authStates.load(held, this.channelId);
-    if (auth && identityOf(auth.creds)) return auth;
-    throw new UnsealableError(`credentials of ${this.channelId}`); // they are missing, which is no better
   }
 
   private attemptFailed(error: unknown): void {
@@ -228,24 +273,32 @@ export class Session {
 
   private readonly events: LiveEvents = {
     code: (live, code) => {
-      if (this.live !== live || this.isLinked) return;
+      if (this.live !== live || this.record.linked) return;
       this.codes.offer(code);
       if (this.codes.current) this.context.onCode(this.channelId, this.codes.current);
-      if (this.currentState === 'qr') this.changed.fire();
-      else this.move('qr');
+      if (this.record.state === 'qr') this.record.changed.fire();
+      else this.record.move('qr');
     },
     paired: async (live) => {
       if (this.live !== live || this.ending) throw new Error('scanned too late');
-      this.isLinked = true;
-      this.move('connecting', { linked: true, ...this.whoAmI(live) });
-      await this.recorder.settled();
+      this.record.linked = true;
+      this.record.move('connecting', { linked: true, ...this.record.know(live.identity) });
+      await this.record.settled();
     },
     opened: (live) => {
-      if (this.live === live && !this.ending) this.move('open', { linked: true, ...this.whoAmI(live) });
+      if (this.live !== live || this.ending) return;
+      this.wakeTries = 0;
+      if (this.record.state === 'waking') this.context.onWoken(this.context.now() - this.wakeAskedMs);
+      this.record.move('open', { linked: true, ...this.record.know(live.identity) });
+    },
+    heard: (live) => {
+      if (this.live === live) this.activity.touch();
+    },
+    caughtUp: (live) => {
+      if (this.live === live) this.activity.caught();
     },
     identified: (live) => {
-      if (this.live !== live || this.currentState !== 'open' || this.knownAs === JSON.stringify(live.identity)) return;
-      this.recorder.note({ state: 'open', ...this.whoAmI(live) });
+      if (this.live === live) this.record.identified(live.identity);
     },
     closed: (live, code) => {
       if (this.live !== live || this.ending) return;
@@ -256,14 +309,15 @@ export class Session {
   private async socketClosed(live: LiveSession, reason: CloseReason): Promise<void> {
     const { onClosed, log, held } = this.context;
     onClosed(reason);
-    log.info({ channelId: this.channelId, reason: reason.name, state: this.currentState }, 'socket closed');
-    if (this.isLinked && this.currentState === 'open') this.move('connecting', { reason: reason.name });
+    log.info({ channelId: this.channelId, reason: reason.name, state: this.record.state }, 'socket closed');
+    const dropped = this.record.state === 'open' || this.record.state === 'hibernating';
+    if (this.record.linked && dropped) this.record.move('connecting', { reason: reason.name });
     await live.stored(); // before another socket can touch the same keys
     if (this.live !== live || this.ending) return;
     this.live = undefined;
     this.codes.clear();
-    this.changed.fire();
-    if (this.isLinked && reason.next === 'unlink') {
+    this.record.changed.fire();
+    if (this.record.linked && reason.next === 'unlink') {
       // If it cannot be wiped now, the next connect is refused in the same way and it is tried again.
       await this.unlink(reason).catch((error: unknown) => {
         this.fault(error);
@@ -277,84 +331,68 @@ export class Session {
 
   private afterClose(reason: CloseReason): void {
     if (this.retired || this.ending) return;
-    if (!this.isLinked) return this.move('closed');
+    if (!this.record.linked) return this.record.move('closed');
     if (reason.next === 'restart') return this.connect();
     if (reason.next === 'rest') return this.rest(reason);
     const delayMs = this.backoff.afterClose();
+    if (this.record.state === 'waking') return this.wakeFailed(reason, delayMs);
     if (delayMs === undefined) return this.rest(ATTEMPTS_USED_UP);
-    this.move('connecting', { reason: reason.name });
+    this.record.move('connecting', { reason: reason.name });
     this.connect(reason.next === 'yield' ? Math.max(delayMs, YIELD_MS) : delayMs);
+  }
+
+  /** Tries again for those who wait; after a few times they are told, and the session sleeps on. */
+  private wakeFailed(reason: CloseReason, delayMs: number | undefined): void {
+    this.wakeTries += 1;
+    if (delayMs !== undefined && this.wakeTries < WAKE_TRIES && reason.next === 'retry') return this.connect(delayMs);
+    this.wakeTries = 0;
+    this.record.move('hibernated', { reason: reason.name });
+    const againMs = this.context.now() + WAKE_AGAIN_MS * (1 + Math.random());
+    this.keys.postpone(againMs).catch((error: unknown) => this.fault(error));
   }
 
   private rest(reason: CloseReason): void {
     const { log, restMs } = this.context;
     log.warn({ channelId: this.channelId, reason: reason.name, tell: reason.tell }, 'session rests');
-    this.move('closed', { reason: reason.name });
+    this.record.move('closed', { reason: reason.name });
     if (reason !== ATTEMPTS_USED_UP) return;
     this.restTimer = setTimeout(
       () => {
         this.backoff.reset();
-        if (this.currentState === 'closed') this.connect();
+        if (this.record.state === 'closed') this.connect();
       },
       restMs * (1 + Math.random() / 5),
     );
   }
 
   private async unlink(reason: CloseReason | null): Promise<void> {
-    await this.context.authStates.wipe(this.context.held, this.channelId);
-    this.isLinked = false;
+    await this.keys.wipe();
+    this.record.linked = false;
     this.codes.clear();
     this.backoff.reset();
-    this.move('closed', { reason: reason?.name ?? null, ...NOBODY });
-    await this.recorder.settled();
-  }
-
-  private async tellLogout(live: LiveSession): Promise<void> {
-    await endsWithin(
-      LOGOUT_WITHIN_MS,
-      live.logout().catch((error: unknown) => this.fault(error)),
-    );
+    this.record.move('closed', { reason: reason?.name ?? null, ...NOBODY });
+    await this.record.settled();
   }
 
   /** One ending at a time. The socket is gone when it is over; a session that is still linked then connects again. */
   private async whileEnding(end: (live: LiveSession | undefined) => Promise<void>): Promise<void> {
-    while (this.ending) await this.changed.changedBy(this.context.now() + LOGOUT_WITHIN_MS, this.context.now);
+    while (this.ending) await this.record.changed.changedBy(this.context.now() + LOGOUT_WITHIN_MS, this.context.now);
     this.ending = true;
     this.cancelPlans();
     try {
+      await this.keys.idle(); // it may write
       await end(this.live);
     } finally {
       this.live = undefined;
       this.ending = false;
-      this.changed.fire();
-      if (this.isLinked && !this.retired) this.afterClose(closeReason(428));
+      this.record.changed.fire();
+      const goesOn = this.record.linked && !this.retired && this.record.state !== 'hibernated';
+      if (goesOn) this.afterClose(closeReason(428));
     }
-  }
-
-  private move(to: SessionState, change: Omit<SessionStateChange, 'state'> = {}): void {
-    assertMove(this.currentState, to);
-    this.currentState = to;
-    this.reason = change.reason ?? null;
-    this.recorder.note({ ...change, state: to });
-    this.changed.fire();
-    if (to === 'closed' && !this.isLinked) {
-      void this.recorder.settled().then(() => this.context.onDormant(this.channelId));
-    }
-  }
-
-  private whoAmI(live: LiveSession): Pick<SessionStateChange, 'phone' | 'lid' | 'deviceId' | 'pushName'> {
-    const { identity } = live;
-    this.knownAs = JSON.stringify(identity);
-    const { phone, lid, deviceId, pushName } = identity;
-    return { phone, deviceId, ...(lid === undefined ? {} : { lid }), ...(pushName === undefined ? {} : { pushName }) };
   }
 
   private cancelPlans(): void {
     this.attempts.cancel();
     clearTimeout(this.restTimer);
   }
-}
-
-function notConnected(details: string, retryAfterS?: number): GatewayError {
-  return new GatewayError(503, { details, ...(retryAfterS === undefined ? {} : { retryAfterS }) });
 }

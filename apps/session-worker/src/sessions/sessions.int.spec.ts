@@ -9,6 +9,7 @@ import { AuthStates } from '../auth-state/auth-state.js';
 import { ShardLeases } from '../shards/shard-lease.js';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
+import { NOBODY_SLEEPS } from '../test-sleep.js';
 import { silenceConsole } from '../silent-console.js';
 import { ChangeSignal } from './change-signal.js';
 import { deferred } from './deferred.js';
@@ -49,6 +50,7 @@ class TestWorker {
       directory: this.directory,
       database,
       authStates: new AuthStates(new AuthRows(database), MASTER_KEYS),
+      hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [
         {

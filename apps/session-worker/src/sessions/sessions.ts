@@ -27,6 +27,7 @@ export interface SessionsOptions {
   readonly directory: ChannelDirectory;
   readonly database: RegionalDatabase;
   readonly authStates: AuthStates;
+  readonly hibernation: SessionContext['hibernation'];
   readonly network: NetworkAddress;
   /** Each hears every new socket, in this order. */
   readonly listeners: readonly SessionListener[];
@@ -45,6 +46,8 @@ export interface SessionsOptions {
   readonly log: SessionLog;
   readonly onAck?: (ack: MessageAck) => void;
   readonly onClosed?: (reason: CloseReason) => void;
+  /** A session is open after a sleep, so long after it was asked to. */
+  readonly onWoken?: (tookMs: number) => void;
 }
 
 export class Sessions implements SessionControl {
@@ -112,14 +115,36 @@ export class Sessions implements SessionControl {
     await this.logout(channelId);
   }
 
+  /** Keeps the channel's session from falling asleep until what is returned is called. */
+  keepAwake(channelId: string): () => void {
+    return this.sessions.get(channelId)?.session.activity.begin() ?? (() => undefined);
+  }
+
+  /** The shards held now. */
+  get held(): HeldShard[] {
+    return [...this.shards.values()];
+  }
+
+  /** The sessions in memory: of channels that are linked and awake, or being linked. */
+  get all(): Session[] {
+    return [...this.sessions.values()].map(({ session }) => session);
+  }
+
+  /** Wakes a sleeping channel only to fetch what came meanwhile. Resolves when it is open, rejects when it is not. */
+  async fetch(channelId: string, deadlineMs: number): Promise<void> {
+    await this.use(channelId, (session) => session.fetch(deadlineMs), { counts: false });
+  }
+
   /** Whoever finds nothing to do leaves no session behind. */
-  private async use<T>(channelId: string, act: (session: Session) => Promise<T>): Promise<T> {
+  private async use<T>(channelId: string, act: (session: Session) => Promise<T>, { counts = true } = {}): Promise<T> {
     for (;;) {
       const session = await this.sessionOf(channelId);
       if (this.sessions.get(channelId)?.session !== session) continue; // forgotten in the same moment
+      const end = session.activity.begin({ counts });
       try {
         return await act(session);
       } finally {
+        end();
         this.dropIfDormant(channelId);
       }
     }
@@ -152,7 +177,7 @@ export class Sessions implements SessionControl {
   }
 
   /** What a dead worker left half done: pairings that ended with it, and channels deleted while nobody owned them. */
-  private async tidy(held: HeldShard): Promise<void> {
+  async tidy(held: HeldShard): Promise<void> {
     const { prisma } = this.options.database;
     const { shard } = held.fence;
     const left = await prisma.channel.findMany({
@@ -191,10 +216,11 @@ export class Sessions implements SessionControl {
   }
 
   private contextOf(held: HeldShard): SessionContext {
-    const { directory, states, authStates, backoff, restMs, log, onClosed, startJitterMs } = this.options;
+    const { directory, states, authStates, hibernation, backoff, restMs, log, startJitterMs } = this.options;
     return {
       held,
       authStates,
+      hibernation,
       backoff,
       restMs,
       log,
@@ -213,7 +239,8 @@ export class Sessions implements SessionControl {
         const failed = (error: unknown): void => log.warn({ channelId, err: error }, 'a code could not be told');
         states?.offered(held.fence, channelId, code).catch(failed);
       },
-      onClosed: (reason) => onClosed?.(reason),
+      onWoken: (tookMs) => this.options.onWoken?.(tookMs),
+      onClosed: (reason) => this.options.onClosed?.(reason),
       onDormant: (channelId) => this.dropIfDormant(channelId),
       now: Date.now,
     };

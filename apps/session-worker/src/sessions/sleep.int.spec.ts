@@ -1,0 +1,310 @@
+import { randomBytes } from 'node:crypto';
+import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { ObjectStorage } from '@dormouse/object-storage';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
+import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { jest } from '@jest/globals';
+import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { AuthRows } from '../auth-state/auth-rows.js';
+import { AuthStates } from '../auth-state/auth-state.js';
+import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
+import { silenceConsole } from '../silent-console.js';
+import { Hibernation } from '../sleep/hibernation.js';
+import { DEFAULT_SLEEP } from '../sleep/sleep-policy.js';
+import { startTestNetwork, type TestNetwork } from '../test-network.js';
+import { ChangeSignal } from './change-signal.js';
+import { deferred } from './deferred.js';
+import type { OpenSession } from './open-session.js';
+import { Sessions } from './sessions.js';
+import { SleepKeeper } from './sleep-keeper.js';
+
+jest.setTimeout(120_000);
+
+const masterKeys = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
+const soon = (): number => Date.now() + 40_000;
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
+const textOf = ({ message }: WAMessage): string | null | undefined =>
+  message?.conversation ?? message?.extendedTextMessage?.text;
+
+describe('sleep', () => {
+  let store: TestStore;
+  let database: RegionalDatabase;
+  let network: TestNetwork;
+  let bucket: TestBucket;
+  let storage: ObjectStorage;
+  let directory: ChannelDirectory;
+  let sessions: Sessions;
+  let keeper: SleepKeeper;
+  let owner: ShardOwner;
+  let hibernation: Hibernation;
+  let restoreConsole = (): void => undefined;
+  const sockets: OpenSession[] = [];
+  const heard: WAMessage[] = [];
+  const changed = new ChangeSignal();
+  let channelCount = 0;
+  let wakes = 0;
+
+  const startOwner = async (workerId: string): Promise<void> => {
+    const held = deferred<HeldShard>();
+    hibernation = new Hibernation({ database, storage, masterKeys, log: silent });
+    sessions = new Sessions({
+      directory,
+      database,
+      authStates: new AuthStates(new AuthRows(database), masterKeys),
+      hibernation,
+      network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
+      listeners: [
+        {
+          attach: (session) => {
+            sockets.push(session);
+            session.socket.ev.on('messages.upsert', ({ messages }) => {
+              heard.push(...messages);
+              session.settle(messages);
+              changed.fire();
+            });
+            return { drained: () => Promise.resolve() };
+          },
+        },
+      ],
+      recall: () => Promise.resolve(undefined),
+      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
+      backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 30 },
+      restMs: 60_000,
+      ackWaitMs: 5_000,
+      connectingAtOnce: 10,
+      startJitterMs: 0,
+      log: silent,
+      onClosed: () => changed.fire(),
+      onWoken: () => (wakes += 1),
+    });
+    keeper = new SleepKeeper({
+      sessions,
+      directory,
+      database,
+      defaults: DEFAULT_SLEEP,
+      everyMs: 1_000,
+      atOnce: 3,
+      log: silent,
+    });
+    owner = new ShardOwner({
+      leases: new ShardLeases({ database, workerId, ttlMs: 10_000 }),
+      renewEveryMs: 100,
+      marginMs: 3_000,
+      finishWithinMs: 10_000,
+      log: silent,
+      startWork: (shard) => {
+        void sessions.takeOver(shard).then(() => held.resolve(shard));
+        return { finish: () => sessions.handOver(shard), abandon: () => sessions.abandon(shard) };
+      },
+    });
+    owner.start();
+    await held.promise;
+  };
+
+  beforeAll(async () => {
+    restoreConsole = silenceConsole(silent);
+    [store, bucket, network] = await Promise.all([
+      createTestDatabase('regional'),
+      createTestBucket(),
+      startTestNetwork(),
+    ]);
+    database = openRegionalDatabase({ url: store.url, applicationName: 'sleep-spec' });
+    storage = new ObjectStorage(bucket);
+    directory = new ChannelDirectory({ database, cacheMs: 0 });
+    await new ShardLeases({ database, workerId: 'setup', ttlMs: 1_000 }).ensureShards(1);
+    await startOwner('first');
+  });
+
+  afterAll(async () => {
+    await owner.drain();
+    expect((await network.call<{ overlaps: number }>('GET', '/connections')).overlaps).toBe(0);
+    await network.stop();
+    storage.close();
+    await bucket.drop();
+    await database.close();
+    await store.drop();
+    restoreConsole();
+  });
+
+  const record = async (channelId: string): Promise<ChannelRecord> => {
+    const found = await directory.refresh(channelId);
+    if (!found) throw new Error('no channel');
+    return found;
+  };
+
+  /** Looks again and again; states are written in the background. */
+  const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+    const deadlineMs = soon();
+    while (!(await condition())) {
+      if (Date.now() > deadlineMs) throw new Error('waited in vain');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const untilState = (channelId: string, state: string): Promise<void> =>
+    until(async () => (await record(channelId)).session.state === state);
+
+  const linked = async (): Promise<{ channelId: string; phone: string; friend: string }> => {
+    const channelId = `sleeper-${++channelCount}`;
+    await directory.create({ id: channelId, accountId: 'a', name: channelId, tokenHash: randomBytes(32), shard: 0 });
+    const { code } = await sessions.loginCode(channelId, soon());
+    const { phone } = await network.call<{ phone: string }>('POST', '/phones', {});
+    await network.call('POST', `/phones/${phone}/scan`, { qr: code });
+    await untilState(channelId, 'open');
+    const { phone: friend } = await network.call<{ phone: string }>('POST', '/phones', {});
+    return { channelId, phone, friend };
+  };
+
+  const hears = (text: string): Promise<void> => until(() => heard.some((message) => textOf(message) === text));
+
+  const says = async (channelId: string, friend: string, text: string): Promise<void> => {
+    const session = await sessions.open(channelId, soon());
+    await session.socket.sendMessage(`${friend}@s.whatsapp.net`, { text });
+    await network.call('POST', `/phones/${friend}/messages/wait`, { text, timeoutMs: 10_000 });
+  };
+
+  const tellsIt = (friend: string, phone: string, text: string): Promise<unknown> =>
+    network.call('POST', `/phones/${friend}/messages`, { to: phone, text });
+
+  const objects = async (channelId: string): Promise<string[]> => {
+    const keys: string[] = [];
+    for await (const { key } of storage.list(`sessions/${channelId}/`)) keys.push(key);
+    return keys;
+  };
+
+  const rowsLeft = async (channelId: string): Promise<number> => {
+    const where = { where: { channelId } };
+    const { authCreds, authKey, channelKey } = database.prisma;
+    return (await authCreds.count(where)) + (await authKey.count(where)) + (await channelKey.count(where));
+  };
+
+  const sleeps = async (channelId: string): Promise<void> => {
+    await until(() => keeper.putToSleep(channelId));
+    await untilState(channelId, 'hibernated');
+    await until(() => sessions.all.every((session) => session.channelId !== channelId));
+  };
+
+  it('costs a row and an object while it lasts, and goes on afterwards with what came meanwhile', async () => {
+    const { channelId, phone, friend } = await linked();
+    await says(channelId, friend, 'before');
+    await sleeps(channelId);
+    expect(await rowsLeft(channelId)).toBe(0);
+    expect(await objects(channelId)).toHaveLength(1);
+    await tellsIt(friend, phone, 'meanwhile');
+    await says(channelId, friend, 'after');
+    await hears('meanwhile');
+    expect((await record(channelId)).session).toMatchObject({ state: 'open', linked: true, reason: null });
+  });
+
+  it('is ended once by all who need the session at the same time', async () => {
+    const { channelId } = await linked();
+    await sleeps(channelId);
+    const [before, beforeWakes] = [sockets.length, wakes];
+    const opened = await Promise.all(Array.from({ length: 20 }, () => sessions.open(channelId, soon())));
+    expect(new Set(opened).size).toBe(1);
+    expect([sockets.length - before, wakes - beforeWakes]).toEqual([1, 1]);
+  });
+
+  it('keeps the last two generations and every ratchet over many rounds', async () => {
+    const { channelId, phone, friend } = await linked();
+    for (let round = 1; round <= 6; round++) {
+      await tellsIt(friend, phone, `to ${channelId} ${round}`);
+      await says(channelId, friend, `from ${channelId} ${round}`);
+      await hears(`to ${channelId} ${round}`);
+      await sleeps(channelId);
+    }
+    expect(await objects(channelId)).toHaveLength(2);
+    await sessions.open(channelId, soon());
+    await hears(`to ${channelId} 6`);
+    expect(heard.filter((message) => message.messageStubType === WAMessageStubType.CIPHERTEXT)).toEqual([]);
+  });
+
+  it('goes back to the generation before when the newest is cut short', async () => {
+    const { channelId, friend } = await linked();
+    await sleeps(channelId);
+    await sessions.open(channelId, soon());
+    await sleeps(channelId);
+    const [older, newest] = await objects(channelId);
+    await storage.put(newest ?? '', Buffer.from('cut short'));
+    await says(channelId, friend, 'still there');
+    await sleeps(channelId);
+    const left = await objects(channelId);
+    expect(left).toHaveLength(2);
+    expect(left[0]).toBe(older);
+    expect(left).not.toContain(newest);
+  });
+
+  it('says that the number must be linked anew when no generation opens, and overwrites nothing', async () => {
+    const { channelId } = await linked();
+    await sleeps(channelId);
+    const [only] = await objects(channelId);
+    await storage.put(only ?? '', Buffer.from('broken'));
+    await expect(sessions.open(channelId, soon())).rejects.toMatchObject({ status: 503 });
+    await untilState(channelId, 'closed');
+    expect((await record(channelId)).session).toMatchObject({ linked: true, reason: 'state_unreadable' });
+    expect(await objects(channelId)).toEqual([only]);
+    await sessions.logout(channelId);
+    expect(await objects(channelId)).toEqual([]);
+    expect((await record(channelId)).session).toMatchObject({ state: 'closed', linked: false });
+  });
+
+  it('notices at the wake that the number was unlinked', async () => {
+    const { channelId, phone } = await linked();
+    const { deviceId } = (await record(channelId)).session;
+    await sleeps(channelId);
+    await network.call('DELETE', `/phones/${phone}/devices/${deviceId}`);
+    await expect(sessions.open(channelId, soon())).rejects.toMatchObject({ status: 503 });
+    await untilState(channelId, 'closed');
+    expect((await record(channelId)).session).toMatchObject({ linked: false, reason: 'unlinked' });
+    expect([await objects(channelId), await rowsLeft(channelId)]).toEqual([[], 0]);
+  });
+
+  it('does not begin while the object storage is away: the session stays awake', async () => {
+    const { channelId, friend } = await linked();
+    const seal = jest.spyOn(hibernation, 'seal').mockRejectedValue(new Error('away'));
+    await until(async () => !(await keeper.putToSleep(channelId)));
+    seal.mockRestore();
+    await says(channelId, friend, 'awake');
+    expect(await objects(channelId)).toEqual([]);
+  });
+
+  it('is interrupted at its time to fetch what came, and goes on when nothing more comes', async () => {
+    const { channelId, phone, friend } = await linked();
+    await database.pool.query(`UPDATE channels SET sleep_override = '{"idleAfterMs": 1500}' WHERE id = $1`, [
+      channelId,
+    ]);
+    await sleeps(channelId);
+    await tellsIt(friend, phone, 'for the drain');
+    await keeper.look();
+    expect((await record(channelId)).session.state).toBe('hibernated');
+    await database.pool.query('UPDATE channels SET wake_at = now() WHERE id = $1', [channelId]);
+    await keeper.look();
+    await hears('for the drain');
+    await until(async () => {
+      await keeper.look();
+      return (await record(channelId)).session.state === 'hibernated';
+    });
+  });
+
+  it('lasts over a change of owner, who wakes nobody', async () => {
+    const { channelId, friend } = await linked();
+    await sleeps(channelId);
+    await owner.drain();
+    const before = sockets.filter((socket) => socket.channelId === channelId).length;
+    await startOwner('second');
+    await until(() => sessions.all.length > 0);
+    expect((await record(channelId)).session.state).toBe('hibernated');
+    expect(sockets.filter((socket) => socket.channelId === channelId)).toHaveLength(before);
+    await says(channelId, friend, 'under the second owner');
+  });
+
+  it('ends for good when the channel was deleted while nobody could be asked', async () => {
+    const { channelId, phone } = await linked();
+    await sleeps(channelId);
+    await directory.markDeleted(channelId);
+    for (const held of sessions.held) await sessions.tidy(held);
+    expect([await objects(channelId), await rowsLeft(channelId)]).toEqual([[], 0]);
+    expect((await network.call<{ devices: unknown[] }>('GET', `/phones/${phone}`)).devices).toEqual([]);
+  });
+});
