@@ -36,6 +36,20 @@ export const channelStatusShape = z.object({
   hibernated: z.literal(true).optional(),
 });
 
+const MONTH_S = 2_592_000;
+
+/**
+ * Body of POST /api/v1/channels/{id}/sleep: where the channel's sleep differs from the default. What is absent is as the
+ * default has it.
+ */
+export const channelSleep = z.object({
+  /** Seconds without requests and traffic after which the number sleeps; null: never. */
+  idle_after_s: z.int().min(1).max(MONTH_S).nullable().optional(),
+  /** Seconds between two wakes that only fetch what came meanwhile; three days at most count. */
+  drain_every_s: z.int().min(1).max(MONTH_S).optional(),
+});
+export type ChannelSleep = z.output<typeof channelSleep>;
+
 /** A channel with what its region knows of it. */
 export const channelRecord = channelEntry.extend({
   status: channelStatusShape,
@@ -43,6 +57,8 @@ export const channelRecord = channelEntry.extend({
   standing: z.enum(['good', 'past_due', 'over_free_allowance']).optional(),
   /** Digits of the linked number. */
   phone: z.string().optional(),
+  /** Absent: it sleeps as the default has it. */
+  sleep: channelSleep.optional(),
 });
 export type ManagedChannel = z.output<typeof channelRecord>;
 

@@ -4,6 +4,7 @@ import {
   channelDeleted,
   channelList,
   channelRecord,
+  channelSleep,
   channelWithToken,
   createChannelBody,
   listChannelsQuery,
@@ -93,6 +94,15 @@ export const OPERATIONS = {
     summary: 'Replace the token; the old one stops working everywhere within 2 s',
     status: 200,
     answer: channelWithToken,
+    failures: [404, 503],
+  },
+  setSleep: {
+    method: 'post',
+    path: '/channels/{id}/sleep',
+    summary: 'Set when the number sleeps and how often it is woken; takes effect within a minute',
+    body: channelSleep,
+    status: 200,
+    answer: channelRecord,
     failures: [404, 503],
   },
   getWebhookSecrets: {

@@ -1,8 +1,10 @@
 import {
+  channelSleep,
   createChannelBody,
   listChannelsQuery,
   type ChannelDeleted,
   type ChannelList,
+  type ChannelSleep,
   type ChannelWithToken,
   type CreateChannelBody,
   type ListChannelsQuery,
@@ -47,6 +49,16 @@ export class ChannelsController {
     @Req() request: FastifyRequest,
   ): Promise<ChannelDeleted> {
     return this.channels.delete(account.id, id, request.id);
+  }
+
+  @Post(':id/sleep')
+  @HttpCode(200)
+  setSleep(
+    @CurrentAccount() account: Account,
+    @Param('id') id: string,
+    @Body(valid(channelSleep)) body: ChannelSleep,
+  ): Promise<ManagedChannel> {
+    return this.channels.setSleep(account.id, id, body);
   }
 
   @Post(':id/token')

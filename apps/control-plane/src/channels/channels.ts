@@ -13,13 +13,14 @@
  * A region that is away makes creating, deleting and rotating there fail with 503 and nothing else.
  */
 import type { Logger } from '@dormouse/bootstrap';
-import type { ChannelRecord } from '@dormouse/channel-directory';
+import type { ChannelRecord, SleepOverride } from '@dormouse/channel-directory';
 import { hashToken, mintToken } from '@dormouse/channel-token';
 import { channelStatus, GatewayError, type Region } from '@dormouse/gateway-contract';
 import type {
   ChannelDeleted,
   ChannelEntry,
   ChannelList,
+  ChannelSleep,
   ChannelWithToken,
   CreateChannelBody,
   ListChannelsQuery,
@@ -92,6 +93,19 @@ export class Channels {
     if (!record) throw channelNotFound();
     await link.announceChange(id);
     return { channel: shown(entry, record), token };
+  }
+
+  /** Sets when the channel's number sleeps. @throws 404; 503 when the region is away */
+  async setSleep(accountId: string, id: string, sleep: ChannelSleep): Promise<ManagedChannel> {
+    const entry = await this.#find(accountId, id);
+    const override = toOverride(sleep);
+    const record = await this.#linkOf(entry)
+      .ask(async (directory) => ((await directory.setSleep(id, override)) ? directory.byId(id) : undefined))
+      .catch((error: unknown) => {
+        throw regionAway(error, 'ask again');
+      });
+    if (!record) throw channelNotFound();
+    return shown(entry, record);
   }
 
   /** Deletes a channel; asked again after a 503 it goes on. @throws 404; 503 when the region is away */
@@ -179,5 +193,21 @@ function shown(entry: ChannelEntryRow, record: ChannelRecord | undefined): Manag
     status: channelStatus(session, { legacyText: settings.legacy_status_text ?? false }),
     standing,
     ...(session.phone === null ? {} : { phone: session.phone }),
+    ...(record.sleep ? { sleep: fromOverride(record.sleep) } : {}),
+  };
+}
+
+function toOverride({ idle_after_s: idleS, drain_every_s: drainS }: ChannelSleep): SleepOverride | null {
+  if (idleS === undefined && drainS === undefined) return null;
+  return {
+    ...(idleS === undefined ? {} : { idleAfterMs: idleS === null ? null : idleS * 1_000 }),
+    ...(drainS === undefined ? {} : { drainEveryMs: drainS * 1_000 }),
+  };
+}
+
+function fromOverride({ idleAfterMs, drainEveryMs }: SleepOverride): ChannelSleep {
+  return {
+    ...(idleAfterMs === undefined ? {} : { idle_after_s: idleAfterMs === null ? null : idleAfterMs / 1_000 }),
+    ...(drainEveryMs === undefined ? {} : { drain_every_s: drainEveryMs / 1_000 }),
   };
 }
