@@ -157,8 +157,9 @@ describe('the journal of what was decrypted', () => {
     await sessions.handOver(held);
     const third = await startWorker(false);
     await send(own, 'five');
-    await third.until(() => third.texts.length > 0);
-    expect(third.texts).toEqual(['five']);
+    await third.until(() => third.texts.includes('five'));
+    // What the network brings again for want of a receipt may come; nothing comes out of the journal.
+    expect(third.texts.filter((text) => text === 'one' || text === 'two')).toEqual([]);
     await emptied();
     await sessions.handOver(held);
   });
