@@ -234,10 +234,10 @@ describe('management API', () => {
     it('sets when the number sleeps, shows it with the channel, and takes it back', async () => {
       const { id } = channelOf(await create());
       const path = `/api/v1/channels/${id}`;
-      const set = await plane.call(key, 'POST', `${path}/sleep`, { body: { idle_after_s: null, drain_every_s: 60 } });
-      expect(OPERATIONS.setSleep.answer.parse(set.body).sleep).toEqual({ idle_after_s: null, drain_every_s: 60 });
+      const set = await plane.call(key, 'POST', `${path}/sleep`, { body: { idle_after_s: 0, drain_every_s: 60 } });
+      expect(OPERATIONS.setSleep.answer.parse(set.body).sleep).toEqual({ idle_after_s: 0, drain_every_s: 60 });
       expect((await directory.refresh(id))?.sleep).toEqual({ idleAfterMs: null, drainEveryMs: 60_000 });
-      expect((await plane.call(key, 'GET', path)).body['sleep']).toEqual({ idle_after_s: null, drain_every_s: 60 });
+      expect((await plane.call(key, 'GET', path)).body['sleep']).toEqual({ idle_after_s: 0, drain_every_s: 60 });
       const reset = await plane.call(key, 'POST', `${path}/sleep`, { body: {} });
       expect([reset.status, reset.body['sleep']]).toEqual([200, undefined]);
       expect((await plane.call(key, 'POST', `${path}/sleep`, { body: { drain_every_s: 0 } })).status).toBe(400);

@@ -43,8 +43,8 @@ const MONTH_S = 2_592_000;
  * default has it.
  */
 export const channelSleep = z.object({
-  /** Seconds without requests and traffic after which the number sleeps; null: never. */
-  idle_after_s: z.int().min(1).max(MONTH_S).nullable().optional(),
+  /** Seconds without requests and traffic after which the number sleeps; 0: never. */
+  idle_after_s: z.int().min(0).max(MONTH_S).optional(),
   /** Seconds between two wakes that only fetch what came meanwhile; three days at most count. */
   drain_every_s: z.int().min(1).max(MONTH_S).optional(),
 });

@@ -200,14 +200,14 @@ function shown(entry: ChannelEntryRow, record: ChannelRecord | undefined): Manag
 function toOverride({ idle_after_s: idleS, drain_every_s: drainS }: ChannelSleep): SleepOverride | null {
   if (idleS === undefined && drainS === undefined) return null;
   return {
-    ...(idleS === undefined ? {} : { idleAfterMs: idleS === null ? null : idleS * 1_000 }),
+    ...(idleS === undefined ? {} : { idleAfterMs: idleS === 0 ? null : idleS * 1_000 }),
     ...(drainS === undefined ? {} : { drainEveryMs: drainS * 1_000 }),
   };
 }
 
 function fromOverride({ idleAfterMs, drainEveryMs }: SleepOverride): ChannelSleep {
   return {
-    ...(idleAfterMs === undefined ? {} : { idle_after_s: idleAfterMs === null ? null : idleAfterMs / 1_000 }),
+    ...(idleAfterMs === undefined ? {} : { idle_after_s: idleAfterMs === null ? 0 : idleAfterMs / 1_000 }),
     ...(drainEveryMs === undefined ? {} : { drain_every_s: drainEveryMs / 1_000 }),
   };
 }
