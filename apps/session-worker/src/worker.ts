@@ -33,6 +33,7 @@ import { Inbound } from './inbound/inbound.js';
 import { LiveEvents } from './inbound/live-events.js';
 import { recallFrom } from './inbound/recall.js';
 import { iconsFrom } from './media/icons.js';
+import { ClientVersion, newestVersion } from './sessions/client-version.js';
 import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
 import { Sessions } from './sessions/sessions.js';
 import { SleepKeeper } from './sessions/sleep-keeper.js';
@@ -103,6 +104,8 @@ export class Worker {
       authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
       hibernation: hibernationOf(parts, metrics),
       network: config.network,
+      // Another network than the real one does not say what it wants.
+      ...(config.network.socketUrl === undefined ? { version: new ClientVersion(newestVersion) } : {}),
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
       listeners: [
         keeper,

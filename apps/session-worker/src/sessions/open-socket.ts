@@ -13,6 +13,7 @@ import {
   type WABrowserDescription,
   type WAMessageKey,
   type WASocket,
+  type WAVersion,
 } from '@whiskeysockets/baileys';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 
@@ -27,6 +28,8 @@ export interface NetworkAddress {
 export interface SocketOptions {
   readonly auth: AuthState;
   readonly network: NetworkAddress;
+  /** What the client says it is; undefined: the library's own version. */
+  readonly version: WAVersion | undefined;
   readonly log: LibraryLogTarget;
   /** Ask a phone that links for all of its history, not only for the newest part. */
   readonly fullHistory: boolean;
@@ -46,10 +49,11 @@ const KEEP_ALIVE_MS = 20_000;
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { auth, network, log, fullHistory, journal, getMessage, groupMetadata } = options;
+  const { auth, network, version, log, fullHistory, journal, getMessage, groupMetadata } = options;
   if (network.rootKey) trustRootKey(network.rootKey);
   return makeWASocket({
     auth,
+    ...(version ? { version } : {}),
     waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
     logger: libraryLog(log),
     makeSignalRepository: journal.makeSignalRepository,

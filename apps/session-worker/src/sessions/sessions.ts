@@ -12,6 +12,7 @@ import { InboundJournal } from '../auth-state/inbound-journal.js';
 import type { AuthStates } from '../auth-state/auth-state.js';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { HeldShard } from '../shards/shard-owner.js';
+import type { ClientVersion } from './client-version.js';
 import type { CloseReason } from './close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
 import { LiveSession } from './live-session.js';
@@ -29,6 +30,8 @@ export interface SessionsOptions {
   readonly authStates: AuthStates;
   readonly hibernation: SessionContext['hibernation'];
   readonly network: NetworkAddress;
+  /** Absent: the library's own version, whatever the network says. */
+  readonly version?: ClientVersion;
   /** Each hears every new socket, in this order. */
   readonly listeners: readonly SessionListener[];
   /** Writes states down and tells of them; absent: states are written down only. */
@@ -240,7 +243,10 @@ export class Sessions implements SessionControl {
         states?.offered(held.fence, channelId, code).catch(failed);
       },
       onWoken: (tookMs) => this.options.onWoken?.(tookMs),
-      onClosed: (reason) => this.options.onClosed?.(reason),
+      onClosed: (reason) => {
+        if (reason.name === 'client_outdated') void this.options.version?.outdated();
+        this.options.onClosed?.(reason);
+      },
       onDormant: (channelId) => this.dropIfDormant(channelId),
       now: Date.now,
     };
@@ -252,6 +258,7 @@ export class Sessions implements SessionControl {
     const socket = openSocket({
       auth,
       network,
+      version: this.options.version?.current,
       log,
       fullHistory,
       journal,
