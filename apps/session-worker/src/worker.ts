@@ -74,7 +74,7 @@ export class Worker {
   private readonly sleep: SleepKeeper;
 
   constructor(private readonly parts: WorkerParts) {
-    const { config, leaseDatabase, log, registry } = parts;
+    const { config, leaseDatabase, log, media, registry } = parts;
     const { ttlMs, commandsEach } = config.shards;
     const eventsReady = this.eventsReady.bind(this);
     const wait = (ms: number): Promise<void> => delay(ms);
@@ -84,7 +84,6 @@ export class Worker {
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
     const askGroup = keeper.ask.bind(keeper);
-    const { media } = parts;
     const downloads = new AutoDownload({
       ...media,
       // Asked anew: whoever switches it on expects the next message to have its link.
@@ -104,8 +103,7 @@ export class Worker {
       authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
       hibernation: hibernationOf(parts, metrics),
       network: config.network,
-      // Another network than the real one does not say what it wants.
-      ...(config.network.socketUrl === undefined ? { version: new ClientVersion(newestVersion) } : {}),
+      ...versionOf(config.network),
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
       listeners: [
         keeper,
@@ -180,6 +178,11 @@ export class Worker {
   private eventsReady(channelId: string): void {
     publishEventsReady(this.parts.redis, channelId).catch(() => undefined);
   }
+}
+
+/** Another network than the real one does not say what it wants. */
+function versionOf({ socketUrl }: WorkerConfig['network']): { version?: ClientVersion } {
+  return socketUrl === undefined ? { version: new ClientVersion(newestVersion) } : {};
 }
 
 function hibernationOf({ database, storage, config, log }: WorkerParts, metrics: WorkerMetrics): Hibernation {

@@ -63,7 +63,7 @@ export function openSocket(options: SocketOptions): WASocket {
     markOnlineOnConnect: false,
     // History is taken in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.
     syncFullHistory: fullHistory,
-    shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.HistorySync.HistorySyncType.FULL,
+    shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.Message.HistorySyncType.FULL,
     generateHighQualityLinkPreview: false,
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
