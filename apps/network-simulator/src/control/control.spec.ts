@@ -3,7 +3,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { Client } from '../scenarios/client.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 
-jest.setTimeout(20_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 describe('the control API', () => {

@@ -12,7 +12,7 @@ import { Refusal } from './refusal.js';
 
 const ROUNDS = 131_072;
 const FINISH_TIMEOUT_MS = 20_000;
-const HELLO_GRACE_MS = 3000;
+const HELLO_GRACE_MS = 10_000;
 const stretch = promisify(pbkdf2);
 
 /** A client that waits for its code to be entered on the phone it named. */
@@ -42,7 +42,9 @@ export class CodeLinkings {
    * Somebody enters the eight letters on the phone. Throws {@link Refusal} 404 (nobody waits), 400 (wrong code), 408.
    */
   async enter(network: Network, account: Account, code: string): Promise<Device> {
-    const waiting = this.waiting.get(account.phone) ?? (await this.arrival(account.phone));
+    const known = this.waiting.get(account.phone);
+    // Who waited earlier may be gone, and the next client's first word still under way.
+    const waiting = known?.connection.open ? known : await this.arrival(account.phone);
     if (!waiting?.connection.open) throw new Refusal(404, 'No client waits for a code of this phone.');
     const companion = await unwrap(code, waiting.wrapped);
     const ephemeral = newKeyPair();

@@ -7,7 +7,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { Client } from '../scenarios/client.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];

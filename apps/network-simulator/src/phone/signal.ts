@@ -20,6 +20,11 @@ export interface KeyBundle {
   preKey?: { id: number; value: Buffer } | undefined;
 }
 
+/** What is looked at of a serialized record, to know whether it holds an open session without reading all of it. */
+interface KeptRecord {
+  _sessions: Record<string, { indexInfo: { closed: number } }>;
+}
+
 /**
  * A phone's Signal sessions. They are kept as serialized records and read anew for each use: a message that does not
  * decrypt has moved the record's ratchet by then, and that must not be kept.
@@ -72,7 +77,10 @@ export class SignalSessions {
 
   isOpen(to: DeviceAddress): boolean {
     const kept = this.records.get(this.address(to).toString());
-    return kept !== undefined && deserialize(kept).haveOpenSession();
+    return (
+      kept !== undefined &&
+      Object.values((kept as KeptRecord)._sessions).some(({ indexInfo }) => indexInfo.closed === -1)
+    );
   }
 
   forget(of: DeviceAddress): void {

@@ -8,7 +8,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 
-jest.setTimeout(20_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 describe('connections of linked devices', () => {

@@ -5,7 +5,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 
-jest.setTimeout(40_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 const ALICE = '6591110001';
@@ -23,7 +23,7 @@ describe('what can go wrong', () => {
     bob = network.phone(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator);
     await client.link((qr) => scanCode(network, alice, qr));
-  }, 40_000);
+  }, 120_000);
 
   afterAll(async () => {
     await client.end();

@@ -6,7 +6,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 
-jest.setTimeout(20_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (addressing) => {
@@ -31,7 +31,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     carol = network.phone(network.accounts.add('6591110003', 'Carol'));
     first = await link(alice);
     second = await link(bob);
-  }, 20_000);
+  }, 120_000);
 
   afterAll(async () => {
     await first.end();

@@ -7,7 +7,7 @@ import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 describe('the history of a phone', () => {

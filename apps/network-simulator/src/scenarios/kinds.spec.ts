@@ -13,7 +13,7 @@ import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
 
-jest.setTimeout(20_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 const BOB = '6591110002@s.whatsapp.net';
@@ -37,7 +37,7 @@ describe('every kind of message', () => {
     jpeg = await sharp({ create: { width: 40, height: 30, channels: 3, background: 'red' } })
       .jpeg()
       .toBuffer();
-  }, 20_000);
+  }, 120_000);
 
   afterAll(async () => {
     await client.end();

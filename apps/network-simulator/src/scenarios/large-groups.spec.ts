@@ -6,7 +6,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 const GROUPS = 400;
@@ -22,7 +22,7 @@ describe('groups in great number and of great size', () => {
     alice = network.phone(network.accounts.add('6591110001', 'Alice'));
     client = new Client(simulator);
     await client.link((qr) => scanCode(network, alice.account, qr));
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await client.end();

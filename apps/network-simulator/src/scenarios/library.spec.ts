@@ -6,7 +6,7 @@ import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 /** Two clients and nothing else: what one does, the other sees. The network only scans their codes. */

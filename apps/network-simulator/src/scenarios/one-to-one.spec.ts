@@ -5,7 +5,7 @@ import { scanCode } from '../network/pairing.js';
 import type { Phone } from '../phone/phone.js';
 import { Client } from './client.js';
 
-jest.setTimeout(15_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 describe('one number linked, talking and heard', () => {
@@ -28,7 +28,7 @@ describe('one number linked, talking and heard', () => {
     alice = network.phone(network.accounts.add('6591110001', 'Alice'));
     bob = network.phone(network.accounts.add('6591110002', 'Bob'));
     client = await linked(alice);
-  }, 20_000);
+  }, 120_000);
 
   afterAll(async () => {
     for (const one of open) await one.end();

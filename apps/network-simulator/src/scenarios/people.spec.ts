@@ -10,7 +10,7 @@ import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
 
-jest.setTimeout(40_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 const ALICE = '6591110001@s.whatsapp.net';
@@ -30,7 +30,7 @@ describe('people: presence, profiles, numbers, calls', () => {
     client = new Client(simulator, mediaThrough(simulator));
     await client.link((qr) => scanCode(network, alice.account, qr));
     await client.until(() => client.auth.creds.me?.name === 'Alice', 'the name');
-  }, 40_000);
+  }, 120_000);
 
   afterAll(async () => {
     await client.end();

@@ -3,7 +3,7 @@ import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { RandomRun } from './random-run.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 describe('random operation with faults', () => {
@@ -11,15 +11,15 @@ describe('random operation with faults', () => {
     const simulator = await startSimulator();
     const run = new RandomRun(simulator, {
       seed,
-      clients: 3,
+      clients: 2,
       phones: 3,
-      operations: 50,
-      limitMs: 6000,
+      operations: 30,
+      limitMs: 15_000,
       settleMs: 15_000,
     });
     const result = await run.run();
     await simulator.stop();
     expect(result).toMatchObject({ seed, missing: [], doubled: [], unreadable: [], unconfirmed: [] });
-    expect(result.acknowledged).toBeGreaterThan(5);
+    expect(result.acknowledged).toBeGreaterThan(4);
   });
 });

@@ -9,7 +9,7 @@ import { child } from '../wire/node.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
 
-jest.setTimeout(20_000);
+jest.setTimeout(120_000);
 quietLibsignal();
 
 const BOB = '6591110002@s.whatsapp.net';
@@ -60,7 +60,7 @@ describe('state that the devices of an account share', () => {
     await bob.sendText('6591110001', 'hello');
     last = await first.text('hello');
     await second.text('hello');
-  }, 25_000);
+  }, 120_000);
 
   afterAll(async () => {
     await first.end();

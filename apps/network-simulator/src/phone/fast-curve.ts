@@ -1,0 +1,17 @@
+import curve from 'libsignal/src/curve.js';
+import { agree, newKeyPair, withType } from '../wire/keys.js';
+
+/**
+ * Lets libsignal reckon with WebAssembly: its own way, through Node's key objects, costs several times as much for every
+ * new session and every turn of a conversation. For a process of its own; specs leave libsignal as it is, so that their
+ * clients check what this process does.
+ */
+export function fastCurve(): void {
+  Object.assign(curve, {
+    calculateAgreement: (publicKey: Uint8Array, privateKey: Uint8Array): Buffer => agree(publicKey, privateKey),
+    generateKeyPair: (): { pubKey: Buffer; privKey: Buffer } => {
+      const pair = newKeyPair();
+      return { pubKey: withType(pair.public), privKey: pair.private };
+    },
+  });
+}
