@@ -96,9 +96,17 @@ export class InboundJournal {
     return repository;
   };
 
-  /** Notes which message every ciphertext belongs to. Before the library's own listener hears of it. */
+  /**
+   * Notes which message every ciphertext belongs to, and keeps messages in the order they arrived. Before the library's
+   * own listener hears of them.
+   *
+   * The library handles live messages side by side: each waits for look-ups of its own before it is decrypted, so a
+   * later one can overtake an earlier one, and any of them the backlog of the time away. Stanzas marked as offline wait
+   * for each other in one queue, so every message is marked; all it changes is the order, and `append` for `notify`.
+   */
   watch({ ws }: Pick<WASocket, 'ws'>): void {
     ws.prependListener('CB:message', (node: BinaryNode) => {
+      node.attrs['offline'] ??= '0';
       const children = Array.isArray(node.content) ? node.content : [];
       const parts = children.filter(({ tag }) => tag === 'enc').length;
       children.forEach(({ tag, content }, child) => {
