@@ -69,12 +69,27 @@ export class CommandRunner {
     }
   };
 
+  /** Nothing may be awaited before the lane is entered: what arrived first would lose its place. */
   private async perform<Name extends CommandName>(name: Name, command: ReceivedCommand): Promise<unknown> {
     const spec = COMMANDS[name];
     const input = parseInput(spec.input, command.input) as CommandInput<Name>;
+    const handler = this.options.handlers[name];
+    if (spec.session === 'none') {
+      const context = await this.contextOf(command, spec);
+      this.assertInTime(command);
+      return handler({ ...context, session: noSession, leaveLane: () => undefined }, input);
+    }
+    return this.inLane(command, async (session, leaveLane) => {
+      const context = await this.contextOf(command, spec);
+      this.assertInTime(command);
+      return handler({ ...context, session: () => session, leaveLane } satisfies CommandContext, input);
+    });
+  }
+
+  private async contextOf(command: ReceivedCommand, spec: { startWithinMs: number; answerWithinMs: number }) {
     const record = await this.options.directory.byId(command.channelId);
     if (!record) throw new GatewayError(404, { message: 'channel not found' });
-    const context = {
+    return {
       channelId: command.channelId,
       requestId: command.requestId,
       sendAs: command.sendAs,
@@ -82,14 +97,6 @@ export class CommandRunner {
       answerBy: command.startBy - spec.startWithinMs + spec.answerWithinMs,
       sessions: this.options.sessions,
     };
-    const handler = this.options.handlers[name];
-    if (spec.session === 'none') {
-      this.assertInTime(command);
-      return handler({ ...context, session: noSession, leaveLane: () => undefined }, input);
-    }
-    return this.inLane(command, (session, leaveLane) =>
-      handler({ ...context, session: () => session, leaveLane } satisfies CommandContext, input),
-    );
   }
 
   private async inLane<T>(
@@ -103,7 +110,6 @@ export class CommandRunner {
     try {
       session = await this.options.sessions.open(channelId, startBy);
       done = this.options.sessions.keepAwake(channelId);
-      this.assertInTime(command);
       return await work(session, leaveLane);
     } catch (error) {
       if (error instanceof FencedError) session?.reportFault(error);
