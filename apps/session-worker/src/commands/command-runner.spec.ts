@@ -32,7 +32,12 @@ const RECORD: ChannelRecord = {
 const SENT = { sent: true } as unknown as SentMessage;
 const SESSION = { reportFault: () => undefined } as unknown as OpenSession;
 
-function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } = {}) {
+interface Given {
+  open?: () => Promise<OpenSession>;
+  byId?: (id: string) => Promise<ChannelRecord | undefined>;
+}
+
+function setup(given: Partial<Handlers> & Given = {}) {
   const clock = { nowMs: 1_000, now: () => clock.nowMs, schedule: () => () => undefined };
   const logged: unknown[] = [];
   const never = () => Promise.reject(new Error('not expected'));
@@ -44,7 +49,7 @@ function setup(given: Partial<Handlers> & { open?: () => Promise<OpenSession> } 
       logout: () => Promise.resolve(),
       forget: () => Promise.resolve(),
     },
-    directory: { byId: (id) => Promise.resolve(id === 'c1' ? RECORD : undefined) },
+    directory: { byId: given.byId ?? ((id) => Promise.resolve(id === 'c1' ? RECORD : undefined)) },
     handlers: {
       ...(Object.fromEntries(Object.keys(COMMANDS).map((name) => [name, never])) as unknown as Handlers),
       'messages.sendText': given['messages.sendText'] ?? never,
@@ -79,6 +84,26 @@ describe('CommandRunner', () => {
     });
     await expect(runner.run(command())).resolves.toEqual({ ok: true, result: SENT });
     expect(seen).toEqual([SESSION, DEFAULT_SETTINGS, 'hello']);
+  });
+
+  it('starts commands in the order of their calls, however long each takes to find its channel', async () => {
+    const slow = deferred<ChannelRecord>();
+    const lookUps = [slow.promise, Promise.resolve(RECORD)];
+    const started: unknown[] = [];
+    const { runner, command } = setup({
+      byId: () => lookUps.shift() ?? Promise.resolve(RECORD),
+      'messages.sendText': (_, { body }) => {
+        started.push(body);
+        return Promise.resolve(SENT);
+      },
+    });
+    const say = (jobId: number, body: string) => runner.run(command({ jobId, input: { to: '4915112345678', body } }));
+    const first = say(1, 'first');
+    const second = say(2, 'second');
+    await turn();
+    slow.resolve(RECORD);
+    await Promise.all([first, second]);
+    expect(started).toEqual(['first', 'second']);
   });
 
   it('runs commands that need no socket beside the lane, and gives them none', async () => {
