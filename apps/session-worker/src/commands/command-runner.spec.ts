@@ -100,7 +100,7 @@ describe('CommandRunner', () => {
     const say = (jobId: number, body: string) => runner.run(command({ jobId, input: { to: '4915112345678', body } }));
     const first = say(1, 'first');
     const second = say(2, 'second');
-    await turn();
+    for (let turns = 0; turns < 5; turns++) await turn(); // all the time the second needs to get ahead
     slow.resolve(RECORD);
     await Promise.all([first, second]);
     expect(started).toEqual(['first', 'second']);
