@@ -1,5 +1,6 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
 import { benchEvents } from './events-bench.js';
+import { benchGroups } from './groups-bench.js';
 import { benchKills } from './kills-bench.js';
 import { benchMedia } from './media-bench.js';
 import { benchNetwork } from './network-bench.js';
@@ -8,6 +9,7 @@ import { benchSend } from './send-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
   events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
+  groups: { about: 'sends to groups of up to 1,024, the first and the later ones', run: benchGroups },
   kills: {
     about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
     run: benchKills,

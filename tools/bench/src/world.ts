@@ -41,6 +41,21 @@ export class World {
     await this.call(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text });
   }
 
+  /** A group made by a phone. @returns its id */
+  async newGroup(creator: string, members: readonly string[]): Promise<string> {
+    const asked = { subject: 'bench', members };
+    return (await this.call<{ id: string }>(`${this.simulator}/phones/${creator}/groups`, 'POST', asked)).id;
+  }
+
+  /** Waits until a GET is answered with something. */
+  async untilFound(url: string, token: string): Promise<void> {
+    for (;;) {
+      const { status } = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+      if (status === 200) return;
+      await delay(50);
+    }
+  }
+
   /** A channel with a webhook, linked to a phone of its own. */
   async link(webhook: string): Promise<LinkedChannel> {
     const { controlPlane, edge } = this.stack.urls;

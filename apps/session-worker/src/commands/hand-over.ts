@@ -1,4 +1,5 @@
 import type { proto } from '@whiskeysockets/baileys';
+import { deferred } from '../sessions/deferred.js';
 import type { MessageAck, OpenSession } from '../sessions/open-session.js';
 
 /** One message for the wire. */
@@ -26,11 +27,15 @@ export class UnsaidError extends Error {
  */
 export async function handOver(session: OpenSession, message: WireMessage, onWritten: () => void): Promise<MessageAck> {
   const { keyId, jid, content, attributes } = message;
-  const acknowledged = session.expectAck(keyId);
-  const written = session.socket.relayMessage(jid, content, {
-    messageId: keyId,
-    ...(attributes && { additionalAttributes: attributes }),
-  });
+  const begun = deferred<unknown>();
+  const written = begun.promise;
+  const acknowledged = session.expectAck(keyId, written);
+  begun.resolve(
+    session.socket.relayMessage(jid, content, {
+      messageId: keyId,
+      ...(attributes && { additionalAttributes: attributes }),
+    }),
+  );
   const outcome = written.then(
     () => undefined,
     (error: unknown) => new UnsaidError(error),

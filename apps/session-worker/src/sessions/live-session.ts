@@ -109,8 +109,8 @@ export class LiveSession implements OpenSession {
     return identity;
   }
 
-  expectAck(messageId: string): Promise<MessageAck> {
-    return this.acks.expect(messageId);
+  expectAck(messageId: string, written: Promise<unknown>): Promise<MessageAck> {
+    return this.acks.expect(messageId, written);
   }
 
   group(groupId: string): Promise<GroupRecord> {

@@ -22,12 +22,16 @@ export class MessageAcks {
     private readonly onAck: (ack: MessageAck) => void = () => undefined,
   ) {}
 
-  /** @throws {GatewayError} 502 after the wait, or when the connection ends first: it may have been sent */
-  expect(messageId: string): Promise<MessageAck> {
+  /**
+   * @param written when the message is on the wire: the wait begins then, because a first message to a large group is
+   * encrypted for longer than the network takes to answer
+   * @throws {GatewayError} 502 after the wait, or when the connection ends first: it may have been sent
+   */
+  expect(messageId: string, written: Promise<unknown>): Promise<MessageAck> {
     if (this.over) return Promise.reject(unconfirmed('the connection dropped'));
     const known = this.expected.get(messageId);
     if (known) return known.promise;
-    const entry = this.add(messageId);
+    const entry = this.add(messageId, written);
     entry.promise.catch(() => undefined); // a caller that failed to send will not look at it any more
     return entry.promise;
   }
@@ -51,8 +55,9 @@ export class MessageAcks {
     for (const { fail } of [...this.expected.values()]) fail(unconfirmed('the connection dropped'));
   }
 
-  private add(messageId: string): Expected {
+  private add(messageId: string, written: Promise<unknown>): Expected {
     const { promise, resolve, reject } = deferred<MessageAck>();
+    let timer: NodeJS.Timeout | undefined;
     const done = (): void => {
       clearTimeout(timer);
       this.expected.delete(messageId);
@@ -65,9 +70,13 @@ export class MessageAcks {
       done();
       resolve(ack);
     };
-    const timer = setTimeout(() => fail(unconfirmed('the network did not answer in time')), this.waitMs);
     const entry = { promise, settle, fail };
     this.expected.set(messageId, entry);
+    const begin = (): void => {
+      if (this.expected.get(messageId) !== entry) return; // the answer was faster
+      timer = setTimeout(() => fail(unconfirmed('the network did not answer in time')), this.waitMs);
+    };
+    void written.then(begin, begin); // what failed may have failed after the words were out
     return entry;
   }
 }

@@ -38,9 +38,10 @@ export interface OpenSession {
   readonly identity: OwnIdentity;
   /**
    * Resolves with the network's ack of this message id. Call it before sending: the ack may come first.
+   * @param written when the message is on the wire: the bounded wait begins then
    * @throws {GatewayError} 502 after the bounded wait, or when the socket closes before the ack
    */
-  expectAck(messageId: string): Promise<MessageAck>;
+  expectAck(messageId: string, written: Promise<unknown>): Promise<MessageAck>;
   /**
    * A group the channel is in, from the store while that is true.
    * @throws {GatewayError} 404 when there is no such group or the channel is not in it

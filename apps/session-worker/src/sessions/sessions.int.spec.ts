@@ -262,7 +262,7 @@ describe('Sessions', () => {
     const channelId = await newChannel();
     const { session } = await link(channelId);
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
-    const accepted = session.expectAck('3EB0AAAAAAAAAAAAAAA1');
+    const accepted = session.expectAck('3EB0AAAAAAAAAAAAAAA1', Promise.resolve());
     await session.socket.sendMessage(
       `${other.phone}@s.whatsapp.net`,
       { text: 'hi' },
@@ -270,7 +270,7 @@ describe('Sessions', () => {
     );
     expect(await accepted).toEqual({ timestampS: expect.any(Number) as number });
     await network.call('POST', '/faults', { kind: 'refuse-send', code: 463, count: 1 });
-    const refused = session.expectAck('3EB0AAAAAAAAAAAAAAA2');
+    const refused = session.expectAck('3EB0AAAAAAAAAAAAAAA2', Promise.resolve());
     await session.socket.sendMessage(
       `${other.phone}@s.whatsapp.net`,
       { text: 'hi' },
