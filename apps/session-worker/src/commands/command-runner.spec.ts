@@ -35,16 +35,26 @@ const SESSION = { reportFault: () => undefined } as unknown as OpenSession;
 interface Given {
   open?: () => Promise<OpenSession>;
   byId?: (id: string) => Promise<ChannelRecord | undefined>;
+  awaited?: 'waking';
 }
 
 function setup(given: Partial<Handlers> & Given = {}) {
-  const clock = { nowMs: 1_000, now: () => clock.nowMs, schedule: () => () => undefined };
+  const due: (() => void)[] = [];
+  const clock = {
+    nowMs: 1_000,
+    now: () => clock.nowMs,
+    schedule: (_delayMs: number, callback: () => void) => {
+      due.push(callback);
+      return () => void due.splice(due.indexOf(callback), 1);
+    },
+  };
   const logged: unknown[] = [];
   const never = () => Promise.reject(new Error('not expected'));
   const runner = new CommandRunner({
     sessions: {
       open: given.open ?? (() => Promise.resolve(SESSION)),
       keepAwake: () => () => undefined,
+      awaited: () => given.awaited,
       loginCode: () => Promise.resolve({ code: 'qr', expiresAtMs: 5 }),
       logout: () => Promise.resolve(),
       forget: () => Promise.resolve(),
@@ -68,7 +78,7 @@ function setup(given: Partial<Handlers> & Given = {}) {
     requestId: 'r1',
     ...overrides,
   });
-  return { runner, clock, command, logged };
+  return { runner, clock, command, logged, due };
 }
 
 const failing = (status: number) => ({ ok: false, error: expect.objectContaining({ status }) as object });
@@ -152,6 +162,27 @@ describe('CommandRunner', () => {
       ok: false,
       error: expect.objectContaining({ status: 503, details: 'reconnecting', retryAfterS: 4 }) as object,
     });
+  });
+
+  it('tells those who stood in the lane behind a wake that the number is waking, not that it is busy', async () => {
+    const [asked, woken] = [deferred<void>(), deferred<OpenSession>()];
+    const { runner, command, due } = setup({
+      awaited: 'waking',
+      open: () => {
+        asked.resolve();
+        return woken.promise;
+      },
+    });
+    const first = runner.run(command());
+    await asked.promise;
+    const second = runner.run(command({ jobId: 2 }));
+    due.forEach((callback) => callback());
+    await expect(second).resolves.toEqual({
+      ok: false,
+      error: expect.objectContaining({ status: 503, details: 'waking', retryAfterS: 1 }) as object,
+    });
+    woken.reject(new GatewayError(503, { details: 'waking', retryAfterS: 1 }));
+    await expect(first).resolves.toEqual(failing(503));
   });
 
   it('lets the next command of the channel start once the words are on the wire', async () => {

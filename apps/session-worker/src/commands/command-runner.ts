@@ -21,6 +21,7 @@ import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
 import { errorOutline } from '../error-outline.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { SessionControl } from '../sessions/session-control.js';
+import { notConnected } from '../sessions/session-facts.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { Lanes, SYSTEM_CLOCK, type LaneClock } from './lane.js';
 
@@ -29,6 +30,8 @@ export interface CommandRunnerOptions {
     open(channelId: string, deadlineMs: number): Promise<OpenSession>;
     /** The session does not fall asleep until what is returned is called. */
     keepAwake(channelId: string): () => void;
+    /** Why the channel has no open socket, if one is on its way. */
+    awaited(channelId: string): 'waking' | 'reconnecting' | undefined;
   };
   readonly directory: Pick<ChannelDirectory, 'byId'>;
   readonly handlers: Handlers;
@@ -104,7 +107,9 @@ export class CommandRunner {
     work: (session: OpenSession, leaveLane: () => void) => Promise<T>,
   ): Promise<T> {
     const { channelId, jobId, startBy } = command;
-    const leaveLane = await this.lanes.enter(channelId, { order: jobId, startBy });
+    const leaveLane = await this.lanes.enter(channelId, { order: jobId, startBy }).catch((error: unknown) => {
+      throw this.whyTooLate(channelId, error);
+    });
     let session: OpenSession | undefined;
     let done = (): void => undefined;
     try {
@@ -118,6 +123,12 @@ export class CommandRunner {
       done();
       leaveLane();
     }
+  }
+
+  /** Whoever stood in the lane behind a command that waited for the socket has waited for the socket, too. */
+  private whyTooLate(channelId: string, error: unknown): unknown {
+    const awaited = this.options.sessions.awaited(channelId);
+    return awaited === undefined || !(error instanceof GatewayError) ? error : notConnected(awaited, 1);
   }
 
   private assertInTime({ startBy }: ReceivedCommand): void {

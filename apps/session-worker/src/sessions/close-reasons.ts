@@ -50,6 +50,8 @@ export const CLOSE_REASONS: ReadonlyMap<number, CloseReason> = new Map([
 /** A code nobody has seen yet is treated as passing trouble. */
 const UNKNOWN = reason('unknown', 'retry', 'operator');
 
+/** PostgreSQL or the object storage did not give what a connect needs. */
+export const STORES_AWAY: CloseReason = reason('stores_away', 'retry', 'operator');
 /** The reason a session rests with once its attempts are used up. */
 export const ATTEMPTS_USED_UP: CloseReason = reason('unreachable', 'rest', 'operator');
 /** The stored credentials cannot be read; nothing is overwritten. */

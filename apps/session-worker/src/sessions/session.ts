@@ -15,7 +15,14 @@ import { UnsealableError } from '../auth-state/sealing.js';
 import { errorOutline } from '../error-outline.js';
 import { Activity } from './activity.js';
 import { AttemptTimer } from './attempt-timer.js';
-import { ATTEMPTS_USED_UP, closeReason, needsPerson, STATE_UNREADABLE, type CloseReason } from './close-reasons.js';
+import {
+  ATTEMPTS_USED_UP,
+  closeReason,
+  needsPerson,
+  STATE_UNREADABLE,
+  STORES_AWAY,
+  type CloseReason,
+} from './close-reasons.js';
 import { endsWithin } from './deferred.js';
 import type { LiveEvents, LiveSession } from './live-session.js';
 import { LoginCodes } from './login-codes.js';
@@ -25,19 +32,14 @@ import type { SessionContext } from './session-context.js';
 import { NOBODY, notConnected } from './session-facts.js';
 import { SessionKeys } from './session-keys.js';
 import { SessionRecord } from './session-record.js';
-
-/** Another holder of the device has this long before we come back. */
-const YIELD_MS = 60_000;
-/** How long a logout tries to reach the network. */
-const LOGOUT_WITHIN_MS = 8_000;
-/** A connect that has come to nothing by then does not hold others up. */
-const SLOT_WITHIN_MS = 30_000;
-/** Failed attempts after which a wake is given up. */
-const WAKE_TRIES = 4;
-/** A session whose wake failed is woken again by itself so much later, up to twice. */
-const WAKE_AGAIN_MS = 120_000;
-/** A session that could not be put to sleep stays awake for so long, up to twice. */
-const AWAKE_FOR_MS = 300_000;
+import {
+  AWAKE_FOR_MS,
+  LOGOUT_WITHIN_MS,
+  SLOT_WITHIN_MS,
+  WAKE_AGAIN_MS,
+  WAKE_TRIES,
+  YIELD_MS,
+} from './session-times.js';
 
 export class Session {
   private live: LiveSession | undefined;
@@ -268,7 +270,7 @@ export class Session {
     if (this.retired || this.ending) return;
     this.fault(error);
     if (error instanceof UnsealableError) this.rest(STATE_UNREADABLE);
-    else this.afterClose(closeReason(503));
+    else this.afterClose(STORES_AWAY);
   }
 
   private readonly events: LiveEvents = {
@@ -321,7 +323,7 @@ export class Session {
       // If it cannot be wiped now, the next connect is refused in the same way and it is tried again.
       await this.unlink(reason).catch((error: unknown) => {
         this.fault(error);
-        this.afterClose(closeReason(503));
+        this.afterClose(STORES_AWAY);
       });
       return;
     }

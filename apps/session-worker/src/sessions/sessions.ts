@@ -123,6 +123,13 @@ export class Sessions implements SessionControl {
     return this.sessions.get(channelId)?.session.activity.begin() ?? (() => undefined);
   }
 
+  /** Why the channel has no open socket, if one is on its way. */
+  awaited(channelId: string): 'waking' | 'reconnecting' | undefined {
+    const state = this.sessions.get(channelId)?.session.state;
+    if (state === 'hibernated' || state === 'waking') return 'waking';
+    return state === 'connecting' ? 'reconnecting' : undefined;
+  }
+
   /** The shards held now. */
   get held(): HeldShard[] {
     return [...this.shards.values()];
