@@ -17,6 +17,7 @@ import { GroupLinksController } from './groups/group-links.controller.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { GivenFiles } from './media/given-files.js';
 import { MediaController } from './media/media.controller.js';
+import { FreshLinks } from './media/fresh-links.js';
 import { StoredFiles } from './media/stored-files.js';
 import { MediaMessagesController } from './messages/media-messages.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
@@ -78,6 +79,7 @@ export class AppModule {
         Sends,
         { provide: MediaReader, useValue: services.media.reader },
         { provide: MediaUploads, useValue: services.media.uploads },
+        { provide: FreshLinks, useValue: new FreshLinks(services.media.reader) },
         {
           provide: StoredFiles,
           inject: [Sends],

@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { transaction, type Connection, type RegionalDatabase } from '@dormouse/database';
+import { GatewayError } from '@dormouse/gateway-contract';
 import { tidily, type SpooledFile } from '@dormouse/media-files';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { FileFacts, MediaOrigin } from './media-file.js';
@@ -95,9 +96,29 @@ export async function deleteDoomed(
   });
 }
 
+/** Whether the customer deleted a file that could come again by itself. */
+export async function isDeleted(
+  { database, now = Date.now }: Pick<MediaStoreOptions, 'database' | 'now'>,
+  channelId: string,
+  id: string,
+): Promise<boolean> {
+  const found = await database.pool.query({
+    name: 'media-is-deleted',
+    text: 'SELECT 1 FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key IS NULL AND expires_at > $3',
+    values: [channelId, id, new Date(now())],
+  });
+  return found.rowCount === 1;
+}
+
+/** What a customer deleted does not come back. */
+export function fileDeleted(): GatewayError {
+  return new GatewayError(404, { details: 'the file was deleted' });
+}
+
 /**
  * Writes the row of a file whose object is held by this transaction. A file of the same id is replaced (its own object,
  * if it had another, is doomed when unused).
+ * @throws {GatewayError} 404 when the customer deleted the file meanwhile
  */
 export async function writeFile(
   connection: Connection,
@@ -106,18 +127,19 @@ export async function writeFile(
   objectKey: string,
   times: { nowMs: number; retentionMs: number },
 ): Promise<void> {
-  const before = await connection.query<{ object_key: string }>({
+  const before = await connection.query<{ object_key: string | null }>({
     name: 'media-file-before',
     text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 FOR UPDATE',
     values: [channelId, file.id],
   });
-  await connection.query({
+  const written = await connection.query({
     name: 'media-write-file',
     text: `INSERT INTO media_files (channel_id, id, origin, object_key, mime_type, file_name, created_at, expires_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
            ON CONFLICT (channel_id, id) DO UPDATE
            SET object_key = excluded.object_key, mime_type = excluded.mime_type, file_name = excluded.file_name,
-               expires_at = excluded.expires_at`,
+               expires_at = excluded.expires_at
+           WHERE media_files.object_key IS NOT NULL`,
     values: [
       channelId,
       file.id,
@@ -129,8 +151,9 @@ export async function writeFile(
       new Date(times.nowMs + times.retentionMs),
     ],
   });
-  const replaced = before.rows[0]?.object_key;
-  if (replaced === undefined || replaced === objectKey) return;
+  if (written.rowCount !== 1) throw fileDeleted();
+  const replaced = before.rows[0]?.object_key ?? objectKey;
+  if (replaced === objectKey) return;
   await lockObjects(connection, [replaced]);
   await doomUnused(connection, [replaced], times.nowMs);
 }

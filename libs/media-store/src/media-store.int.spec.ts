@@ -200,9 +200,12 @@ describe('retention', () => {
   it('ends everything of a deleted channel', async () => {
     await uploads.keep(channel, fileOf('a'), 'uploaded');
     await uploads.keep(channel, fileOf('b'), 'sent');
+    await uploads.delete(channel, 'jpeg-3eb0000000000000001004-c002039eda2fd7', { forGood: true });
     await forgetChannelMedia(options(), channel);
     await sweepMedia(options());
     expect(await keysOf(channel)).toEqual([]);
+    const rows = await database.pool.query('SELECT 1 FROM media_files WHERE channel_id = $1', [channel]);
+    expect(rows.rowCount).toBe(0);
   });
 
   it('finds deleted channels by itself, and leaves the others alone', async () => {
@@ -243,6 +246,44 @@ describe('the network half', () => {
     await uploads.delete(channel, kept.id);
     expect(await bytesOf(RECEIVED)).toBe('meme');
     expect(await network.nameKnown(channel, 'x-00', randomBytes(32), { ...facts, origin: 'sent' })).toBeUndefined();
+  });
+
+  it('never brings back what was deleted for good, fetched before or not', async () => {
+    await network.keepReceived(channel, RECEIVED, fileOf('picture'), facts);
+    expect(await uploads.delete(channel, RECEIVED, { forGood: true })).toBe(true);
+    expect(await keysOf(channel)).toEqual([]);
+    const other = `${RECEIVED}00`;
+    expect(await uploads.delete(channel, other, { forGood: true })).toBe(true);
+    for (const id of [RECEIVED, other]) {
+      expect(await reader.isDeleted(channel, id)).toBe(true);
+      await expect(network.assertNotDeleted(channel, id)).rejects.toMatchObject({ status: 404 });
+      await expect(network.keepReceived(channel, id, fileOf('again'), facts)).rejects.toMatchObject({ status: 404 });
+      expect(await bytesOf(id)).toBeUndefined();
+      expect(await uploads.delete(channel, id, { forGood: true })).toBe(false);
+    }
+    const kept = await uploads.keep(channel, fileOf('picture'), 'uploaded');
+    await expect(
+      network.nameKnown(channel, RECEIVED, kept.sha256, { ...facts, origin: 'received' }),
+    ).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('forgets that a file was deleted once nobody has it any more', async () => {
+    await uploads.delete(channel, RECEIVED, { forGood: true });
+    nowMs += 31 * DAY_MS;
+    await sweepMedia(options());
+    const rows = await database.pool.query('SELECT 1 FROM media_files WHERE channel_id = $1', [channel]);
+    expect(rows.rowCount).toBe(0);
+  });
+
+  it('deletes for good whoever is first: the file that arrives or the customer', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const id = `jpeg-3eb00000000000000010${String(round).padStart(2, '0')}-c002039eda2fd7`;
+      const [removed] = await Promise.all([
+        uploads.delete(channel, id, { forGood: true }),
+        network.keepReceived(channel, id, fileOf(`round ${round}`), facts).catch(() => undefined),
+      ]);
+      expect([removed, await bytesOf(id)]).toEqual([true, undefined]);
+    }
   });
 
   it('replaces what an id meant before, and drops bytes that nothing uses then', async () => {

@@ -7,7 +7,9 @@ import type { SpooledFile } from '@dormouse/media-files';
 import type { FileFacts, MediaOrigin } from './media-file.js';
 import {
   DEFAULT_RETENTION_MS,
+  fileDeleted,
   holdObject,
+  isDeleted,
   withStoredBytes,
   writeFile,
   type MediaStoreOptions,
@@ -47,9 +49,14 @@ export class NetworkMedia {
     this.#times = () => ({ nowMs: now(), retentionMs });
   }
 
+  /** @throws {GatewayError} 404 when the customer deleted this file: it is not to be fetched again */
+  async assertNotDeleted(channelId: string, id: string): Promise<void> {
+    if (await isDeleted(this.options, channelId, id)) throw fileDeleted();
+  }
+
   /**
    * Keeps the bytes of a received message under the message's media id. Doing it again replaces nothing but the expiry.
-   * @throws {GatewayError} 502 when the storage is away
+   * @throws {GatewayError} 502 when the storage is away; 404 when the customer deleted the file
    */
   async keepReceived(
     channelId: string,

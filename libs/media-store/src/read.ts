@@ -2,7 +2,8 @@
 import { tidy } from '@dormouse/media-files';
 import { isObjectFailure, type ByteRange, type StoredObject } from '@dormouse/object-storage';
 import { downloadNameOf, FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
-import type { MediaStoreOptions } from './media-objects.js';
+import { isDeleted, type MediaStoreOptions } from './media-objects.js';
+import { SignedLinks } from './signed-links.js';
 import { storageFailure } from './storage-failure.js';
 
 export { downloadNameOf, newMediaId, type FileFacts, type MediaFile, type MediaOrigin } from './media-file.js';
@@ -38,14 +39,16 @@ export interface OpenedFile {
   object: StoredObject;
 }
 
+const DAY_S = 24 * 60 * 60;
+
 export class MediaReader {
   readonly #now: () => number;
-  readonly #linkTtlS: number;
+  readonly #links: SignedLinks;
 
   /** @param options.linkTtlS how long links work, in seconds; a day unless given, 7 days at most */
   constructor(private readonly options: Omit<MediaStoreOptions, 'retentionMs'> & { linkTtlS?: number }) {
     this.#now = options.now ?? Date.now;
-    this.#linkTtlS = options.linkTtlS ?? 24 * 60 * 60;
+    this.#links = new SignedLinks({ storage: options.storage, ttlS: options.linkTtlS ?? DAY_S, now: this.#now });
   }
 
   /** A file by its id; undefined when the channel has none, or it has expired. */
@@ -57,6 +60,11 @@ export class MediaReader {
       values: [channelId, id, new Date(this.#now())],
     });
     return found.rows[0] && mediaFileOf(found.rows[0]);
+  }
+
+  /** Whether the customer deleted this file of a received message, which the network could still give. */
+  isDeleted(channelId: string, id: string): Promise<boolean> {
+    return isDeleted({ database: this.options.database, now: this.#now }, channelId, id);
   }
 
   /** The uploaded files of a channel by time, and how many match before paging. */
@@ -119,11 +127,19 @@ export class MediaReader {
   }
 
   /** A link to the bytes that works without a token and expires. */
-  async link(file: Pick<MediaFile, 'id' | 'objectKey' | 'mimeType' | 'fileName'>): Promise<string> {
-    return this.options.storage.signGet(file.objectKey, {
-      expiresInS: this.#linkTtlS,
-      downloadName: downloadNameOf(file),
-      contentType: file.mimeType,
+  link(file: Pick<MediaFile, 'id' | 'objectKey' | 'mimeType' | 'fileName'>): Promise<string> {
+    return this.#links.of(file);
+  }
+
+  /** Links to those of the files that the channel has, by id. */
+  async links(channelId: string, ids: readonly string[]): Promise<Map<string, string>> {
+    const found = await this.options.database.pool.query<MediaFileRow>({
+      name: 'media-files-by-id',
+      text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
+             WHERE f.channel_id = $1 AND f.id = ANY($2) AND f.expires_at > $3`,
+      values: [channelId, ids, new Date(this.#now())],
     });
+    const files = found.rows.map(mediaFileOf);
+    return new Map(await Promise.all(files.map(async (file) => [file.id, await this.link(file)] as const)));
   }
 }

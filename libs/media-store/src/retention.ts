@@ -24,7 +24,8 @@ async function expireBatch({ database, now = Date.now }: Options): Promise<numbe
     const held = await connection.query<{ key: string }>({
       name: 'media-hold-expired',
       text: `SELECT key FROM media_objects WHERE key IN (
-               SELECT object_key FROM media_files WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
+               SELECT object_key FROM media_files
+               WHERE expires_at <= $1 AND object_key IS NOT NULL ORDER BY expires_at LIMIT $2)
              FOR UPDATE SKIP LOCKED`,
       values: [new Date(now()), BATCH],
     });
@@ -36,6 +37,15 @@ async function expireBatch({ database, now = Date.now }: Options): Promise<numbe
     });
     await doomUnused(connection, keys, now());
     return expired.rowCount ?? 0;
+  });
+}
+
+/** Nobody can fetch these files any more. */
+async function forgetDeleted({ database, now = Date.now }: Options): Promise<void> {
+  await database.pool.query({
+    name: 'media-forget-deleted',
+    text: 'DELETE FROM media_files WHERE object_key IS NULL AND expires_at <= $1',
+    values: [new Date(now())],
   });
 }
 
@@ -71,6 +81,7 @@ export async function sweepMedia(options: Options, signal?: AbortSignal): Promis
     step = await expireBatch(options);
     result.expiredFiles += step;
   }
+  await forgetDeleted(options);
   await doomAbandoned(options);
   for (let step = BATCH; step === BATCH && !signal?.aborted;) {
     step = await deleteBatch(options);
@@ -85,14 +96,14 @@ export async function forgetChannelMedia(options: Options, channelId: string): P
   await transaction(database, async (connection) => {
     const used = await connection.query<{ object_key: string }>({
       name: 'media-of-channel',
-      text: 'SELECT DISTINCT object_key FROM media_files WHERE channel_id = $1',
+      text: 'SELECT DISTINCT object_key FROM media_files WHERE channel_id = $1 AND object_key IS NOT NULL',
       values: [channelId],
     });
     const keys = used.rows.map((row) => row.object_key);
     await lockObjects(connection, keys);
     await connection.query({
       name: 'media-forget-channel',
-      text: 'DELETE FROM media_files WHERE channel_id = $1 AND object_key = ANY($2)',
+      text: 'DELETE FROM media_files WHERE channel_id = $1 AND (object_key = ANY($2) OR object_key IS NULL)',
       values: [channelId, keys],
     });
     await doomUnused(connection, keys, now());

@@ -66,26 +66,60 @@ export class MediaUploads {
     return found.rows[0]?.id;
   }
 
-  /** Deletes a file, and its bytes with the last file that uses them. False when the channel has no such file. */
-  async delete(channelId: string, id: string): Promise<boolean> {
+  /**
+   * Deletes a file, and its bytes with the last file that uses them.
+   * @param asked.forGood it came with a message and could be fetched again: its id stays deleted while that is so
+   * @returns false when the channel has no such file
+   */
+  async delete(channelId: string, id: string, asked: { forGood?: boolean } = {}): Promise<boolean> {
     const { database } = this.options;
-    const gone = await transaction(database, async (connection) => {
-      const found = await connection.query<{ object_key: string }>({
-        name: 'media-find-file',
-        text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 AND expires_at > $3',
-        values: [channelId, id, new Date(this.#now())],
-      });
-      const keys = found.rows.map((row) => row.object_key);
-      await lockObjects(connection, keys);
-      const removed = await connection.query({
-        name: 'media-delete-file',
-        text: 'DELETE FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key = ANY($3)',
-        values: [channelId, id, keys],
-      });
-      return { removed: removed.rowCount === 1, doomed: await doomUnused(connection, keys, this.#now()) };
+    for (;;) {
+      const gone = await transaction(database, (connection) => this.#delete(connection, channelId, id, asked));
+      if (gone === 'changed') continue;
+      // The file is gone for everybody; bytes the storage does not delete now are left to the sweep.
+      await deleteDoomed(this.options, gone.doomed).catch(() => undefined);
+      return gone.removed;
+    }
+  }
+
+  /** @returns 'changed' when somebody wrote the file between the look and the deletion */
+  async #delete(
+    connection: Connection,
+    channelId: string,
+    id: string,
+    { forGood = false }: { forGood?: boolean },
+  ): Promise<{ removed: boolean; doomed: string[] } | 'changed'> {
+    const nowMs = this.#now();
+    const found = await connection.query<{ object_key: string | null }>({
+      name: 'media-find-file',
+      text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 AND expires_at > $3',
+      values: [channelId, id, new Date(nowMs)],
     });
-    // The file is gone for everybody; bytes the storage does not delete now are left to the sweep.
-    await deleteDoomed(this.options, gone.doomed).catch(() => undefined);
-    return gone.removed;
+    const key = found.rows[0]?.object_key;
+    if (key === null || (key === undefined && !forGood)) return { removed: false, doomed: [] };
+    if (key === undefined) {
+      const marked = await connection.query({
+        name: 'media-mark-deleted',
+        text: `INSERT INTO media_files (channel_id, id, origin, mime_type, created_at, expires_at)
+               VALUES ($1, $2, 'received', '', $3, $4) ON CONFLICT DO NOTHING`,
+        values: [channelId, id, new Date(nowMs), new Date(nowMs + this.#retentionMs)],
+      });
+      return marked.rowCount === 1 ? { removed: true, doomed: [] } : 'changed';
+    }
+    await lockObjects(connection, [key]);
+    const removed = forGood
+      ? await connection.query({
+          name: 'media-delete-for-good',
+          text: `UPDATE media_files SET object_key = NULL, file_name = NULL, expires_at = $4
+                 WHERE channel_id = $1 AND id = $2 AND object_key = $3`,
+          values: [channelId, id, key, new Date(nowMs + this.#retentionMs)],
+        })
+      : await connection.query({
+          name: 'media-delete-file',
+          text: 'DELETE FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key = $3',
+          values: [channelId, id, key],
+        });
+    if (removed.rowCount !== 1) return 'changed';
+    return { removed: true, doomed: await doomUnused(connection, [key], nowMs) };
   }
 }

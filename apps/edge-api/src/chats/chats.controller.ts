@@ -16,6 +16,7 @@ import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { Caller, CurrentChannel } from '../access/current-channel.js';
 import { valid } from '../body/valid.js';
+import { FreshLinks } from '../media/fresh-links.js';
 import { requireLinked } from '../messages/sendable.js';
 import { Sends, type SendCaller } from '../messages/sends.js';
 
@@ -26,16 +27,20 @@ export class ChatsController {
     private readonly messages: MessageReader,
     private readonly sends: Sends,
     private readonly directory: ChannelDirectory,
+    private readonly links: FreshLinks,
   ) {}
 
   @Get()
-  list(@CurrentChannel() { id }: ChannelRecord, @Query(valid(pageQuery)) query: PageQuery): Promise<ChatsList> {
-    return this.messages.listChats(id, query);
+  async list(@CurrentChannel() { id }: ChannelRecord, @Query(valid(pageQuery)) query: PageQuery): Promise<ChatsList> {
+    const list = await this.messages.listChats(id, query);
+    return { ...list, chats: await this.linked(id, list.chats) };
   }
 
   @Get(':ChatID')
-  one(@CurrentChannel() { id }: ChannelRecord, @Param('ChatID') chatId: string): Promise<Chat> {
-    return this.known(id, chatId);
+  async one(@CurrentChannel() { id }: ChannelRecord, @Param('ChatID') chatId: string): Promise<Chat> {
+    const chat = await this.known(id, chatId);
+    const [linked = chat] = await this.linked(id, [chat]);
+    return linked;
   }
 
   /** Archives or restores it when the body says so, else marks it as read. */
@@ -73,6 +78,16 @@ export class ChatsController {
   private async changeable({ channel }: SendCaller, chatId: string): Promise<string> {
     await requireLinked(channel, this.directory);
     return (await this.known(channel.id, chatId)).id;
+  }
+
+  /** The last messages of chats with links that work. */
+  private async linked(channelId: string, chats: readonly Chat[]): Promise<Chat[]> {
+    const last = chats.flatMap((chat) => chat.last_message ?? []);
+    const fresh = new Map((await this.links.in(channelId, last)).map((message) => [message.id, message]));
+    return chats.map((chat) => {
+      const message = chat.last_message && fresh.get(chat.last_message.id);
+      return message ? { ...chat, last_message: message } : chat;
+    });
   }
 
   private async known(channelId: string, chatId: string): Promise<Chat> {

@@ -9,7 +9,6 @@ import {
   type UploadMediaResult,
 } from '@dormouse/gateway-contract';
 import { downloadNameOf, MediaReader, type MediaFile } from '@dormouse/media-store/read';
-import { MediaUploads } from '@dormouse/media-store/uploads';
 import { attachmentHeader } from '@dormouse/object-storage';
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -27,7 +26,6 @@ const noSuchFile = () => new GatewayError(404, { details: 'MediaID: no such medi
 export class MediaController {
   constructor(
     private readonly reader: MediaReader,
-    private readonly uploads: MediaUploads,
     private readonly given: GivenFiles,
     private readonly stored: StoredFiles,
   ) {}
@@ -83,7 +81,7 @@ export class MediaController {
 
   @Delete(':MediaID')
   async remove(@CurrentChannel() { id }: ChannelRecord, @Param('MediaID') mediaId: string): Promise<Success> {
-    if (!(await this.uploads.delete(id, mediaId))) throw noSuchFile();
+    if (!(await this.stored.remove(id, mediaId))) throw noSuchFile();
     return { success: true };
   }
 }

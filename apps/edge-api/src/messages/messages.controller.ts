@@ -23,6 +23,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import { Caller, CurrentChannel } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
+import { FreshLinks } from '../media/fresh-links.js';
 import { Sends, type SendCaller } from './sends.js';
 
 @Controller('messages')
@@ -30,14 +31,15 @@ export class MessagesController {
   constructor(
     private readonly sends: Sends,
     private readonly messages: MessageReader,
+    private readonly links: FreshLinks,
   ) {}
 
   @Get('list')
-  list(
+  async list(
     @CurrentChannel() { id }: ChannelRecord,
     @Query(valid(listMessagesQuery)) query: ListMessagesQuery,
   ): Promise<MessagesList> {
-    return this.messages.listMessages(id, query);
+    return this.linked(id, await this.messages.listMessages(id, query));
   }
 
   @Get('list/:ChatID')
@@ -49,7 +51,7 @@ export class MessagesController {
     const chat = normalizeChatId(chatId);
     const list = chat === undefined ? undefined : await this.messages.listChatMessages(id, chat, query);
     if (!list) throw new GatewayError(404, { details: 'ChatID: no such chat' });
-    return list;
+    return this.linked(id, list);
   }
 
   @Post('text')
@@ -92,6 +94,11 @@ export class MessagesController {
   ): Promise<Message> {
     const message = await this.messages.message(caller.channel.id, messageId);
     if (!message) throw new GatewayError(404, { details: 'MessageID: no such message' });
-    return resync ? this.sends.send(caller, 'messages.refresh', { messageId }) : message;
+    const known = resync ? await this.sends.send(caller, 'messages.refresh', { messageId }) : message;
+    return this.links.inOne(caller.channel.id, known);
+  }
+
+  private async linked(channelId: string, list: MessagesList): Promise<MessagesList> {
+    return { ...list, messages: await this.links.in(channelId, list.messages) };
   }
 }

@@ -74,6 +74,7 @@ export class IncomingMedia {
     if (!file) throw new GatewayError(404, { details: 'the message has no file' });
     this.#hold(file, file.fileLength ?? 0);
     const { network } = this.options;
+    await network.assertNotDeleted(channelId, mediaId);
     const claims = { mimeType: file.mimeType ?? 'application/octet-stream', fileName: file.fileName };
     if (file.fileSha256) {
       const known = await network.nameKnown(channelId, mediaId, file.fileSha256, { ...claims, origin: 'received' });

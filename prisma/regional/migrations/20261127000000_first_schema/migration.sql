@@ -332,7 +332,7 @@ CREATE TABLE "media_files" (
     "channel_id" TEXT NOT NULL,
     "id" TEXT NOT NULL,
     "origin" TEXT NOT NULL,
-    "object_key" TEXT NOT NULL,
+    "object_key" TEXT,
     "mime_type" TEXT NOT NULL,
     "file_name" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
