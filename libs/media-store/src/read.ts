@@ -1,7 +1,7 @@
 /** What both the edge and the worker read of a channel's files. */
 import { tidy } from '@dormouse/media-files';
 import { isObjectFailure, type ByteRange, type StoredObject } from '@dormouse/object-storage';
-import { downloadNameOf, FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
+import { FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
 import { isDeleted, type MediaStoreOptions } from './media-objects.js';
 import { SignedLinks } from './signed-links.js';
 import { storageFailure } from './storage-failure.js';
