@@ -4,6 +4,7 @@ import { readConfig, variable } from '@dormouse/bootstrap';
 import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
+import { KEEP_ALIVE_MS } from './sessions/session-times.js';
 import { DEFAULT_SLEEP } from './sleep/sleep-policy.js';
 
 const KEY_BYTES = 32;
@@ -26,12 +27,18 @@ const environment = z.object({
   MASTER_KEY: key,
   /** Name of that key, stored beside what it seals. */
   MASTER_KEY_ID: z.string().min(1),
-  /** Earlier master keys that old data keys are still sealed under: `{"<id>":"<base64>"}`. */
+  /** Other master keys that data keys may be sealed under, earlier or coming ones: `{"<id>":"<base64>"}`. */
   MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
+  /** After a change of the master key: how many channels a second have their keys wrapped anew at most. */
+  REWRAP_PER_SECOND: variable.integer(1, 1_000).default(20),
+  /** How often it is looked for channels whose keys are wrapped by another master key. */
+  REWRAP_EVERY_MS: variable.integer(100, DAY_MS).default(600_000),
   /** Address of a network other than the real one (the sandbox): `ws://…` or `wss://…`. */
   NETWORK_SOCKET_URL: variable.url('ws', 'wss').optional(),
   /** The key that signs that network's certificate: 32 bytes in base64. */
   NETWORK_ROOT_KEY: key.optional(),
+  /** How often the network is asked whether it is still there: a dead connection is noticed after twice that and 5 s. */
+  KEEP_ALIVE_MS: variable.integer(500, KEEP_ALIVE_MS).default(KEEP_ALIVE_MS),
   /** Where that network keeps files: `https://…`. */
   NETWORK_MEDIA_ORIGIN: variable.url('http', 'https').optional(),
   /** Where files lie: an S3-compatible storage; absent for AWS itself. */
@@ -112,7 +119,9 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       currentId: read.MASTER_KEY_ID,
       keys: new Map<string, Buffer>([...earlier, [read.MASTER_KEY_ID, read.MASTER_KEY]]),
     },
+    rewrap: { perSecond: read.REWRAP_PER_SECOND, everyMs: read.REWRAP_EVERY_MS },
     network: {
+      keepAliveMs: read.KEEP_ALIVE_MS,
       ...(read.NETWORK_SOCKET_URL === undefined ? {} : { socketUrl: read.NETWORK_SOCKET_URL }),
       ...(read.NETWORK_ROOT_KEY === undefined ? {} : { rootKey: read.NETWORK_ROOT_KEY }),
     },

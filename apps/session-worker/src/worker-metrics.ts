@@ -9,6 +9,7 @@ export class WorkerMetrics {
   private readonly closes: Counter<'reason'>;
   private readonly wakeSeconds: Histogram;
   private readonly damagedSnapshots: Counter;
+  private readonly otherMasterKey: Gauge;
 
   constructor(registry: Registry, now: { sessions: () => Map<SessionState, number>; shards: () => number }) {
     const registers = [registry];
@@ -48,6 +49,11 @@ export class WorkerMetrics {
       help: 'Snapshots that were needed and missing or did not open',
       registers,
     });
+    this.otherMasterKey = new Gauge({
+      name: 'dormouse_channels_under_other_master_key',
+      help: 'Channels of owned shards whose keys the last pass could not wrap by the current master key',
+      registers,
+    });
     new Gauge({
       name: 'dormouse_sessions',
       help: 'Sessions held, by state',
@@ -76,6 +82,8 @@ export class WorkerMetrics {
   readonly acked = ({ error }: { error?: string }): void => this.acks.inc({ outcome: error ?? 'accepted' });
 
   readonly woken = (tookMs: number): void => this.wakeSeconds.observe(tookMs / 1_000);
+
+  readonly underOtherMasterKey = (channels: number): void => this.otherMasterKey.set(channels);
 
   readonly damaged = (): void => this.damagedSnapshots.inc();
 

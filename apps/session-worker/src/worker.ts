@@ -42,6 +42,7 @@ import { startShardWork } from './shard-work.js';
 import { ShardLeases } from './shards/shard-lease.js';
 import { ShardOwner } from './shards/shard-owner.js';
 import { Hibernation } from './sleep/hibernation.js';
+import { MasterKeySweep } from './sleep/master-key-sweep.js';
 import { VERSION } from './version.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
@@ -72,6 +73,7 @@ export class Worker {
   private readonly leases: ShardLeases;
   private readonly owner: ShardOwner;
   private readonly sleep: SleepKeeper;
+  private readonly rewrapping: MasterKeySweep;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, media, registry } = parts;
@@ -83,7 +85,6 @@ export class Worker {
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
-    const askGroup = keeper.ask.bind(keeper);
     const downloads = new AutoDownload({
       ...media,
       // Asked anew: whoever switches it on expects the next message to have its link.
@@ -91,17 +92,17 @@ export class Worker {
       withinMs: config.media.autoDownloadWithinMs,
     });
     const automatic = new Automatic({ directory, wait, now: Date.now });
-    const hearing = { writer, chats, automatic, groups, askGroup, downloads, eventsReady };
+    const hearing = { writer, chats, automatic, groups, askGroup: keeper.ask.bind(keeper), downloads, eventsReady };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,
     });
+    const kept = keptStates(parts, metrics);
     const sessions: Sessions = new Sessions({
       ...config.sessions,
       directory,
       database: parts.database,
-      authStates: new AuthStates(new AuthRows(parts.database), config.masterKeys),
-      hibernation: hibernationOf(parts, metrics),
+      ...kept,
       network: config.network,
       ...versionOf(config.network),
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
@@ -120,6 +121,7 @@ export class Worker {
       onWoken: metrics.woken,
     });
     this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database: parts.database, log });
+    this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
     const previews = new LinkPreviews(new Downloader(config.downloads));
     const runner = new CommandRunner({
       sessions,
@@ -161,11 +163,13 @@ export class Worker {
     log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
     this.owner.start();
     this.sleep.start();
+    this.rewrapping.start();
   }
 
   /** Ends everything gently and lets other workers take over. */
   async drain(): Promise<void> {
     this.sleep.stop();
+    this.rewrapping.stop();
     await this.owner.drain();
   }
 
@@ -185,8 +189,29 @@ function versionOf({ socketUrl }: WorkerConfig['network']): { version?: ClientVe
   return socketUrl === undefined ? { version: new ClientVersion(newestVersion) } : {};
 }
 
-function hibernationOf({ database, storage, config, log }: WorkerParts, metrics: WorkerMetrics): Hibernation {
-  return new Hibernation({ database, storage, masterKeys: config.masterKeys, log, onDamaged: metrics.damaged });
+/** The sessions' credentials and keys: in rows, and in snapshots. */
+function keptStates({ database, storage, config: { masterKeys }, log }: WorkerParts, { damaged }: WorkerMetrics) {
+  return {
+    authStates: new AuthStates(new AuthRows(database), masterKeys),
+    hibernation: new Hibernation({ database, storage, masterKeys, log, onDamaged: damaged }),
+  };
+}
+
+/** Brings what is stored under the current master key, beside everything else. */
+function sweepOf(
+  { config, database, log }: WorkerParts,
+  of: { sessions: Sessions; authStates: AuthStates; hibernation: Hibernation; metrics: WorkerMetrics },
+): MasterKeySweep {
+  return new MasterKeySweep({
+    ...config.rewrap,
+    database,
+    currentId: config.masterKeys.currentId,
+    held: () => of.sessions.held,
+    rewrapRows: (owner, channelId) => of.authStates.rewrap(owner, channelId),
+    rewrapSnapshots: (owner, channelId) => of.hibernation.rewrap(owner, channelId),
+    log,
+    onLeft: of.metrics.underOtherMasterKey,
+  });
 }
 
 /** What is stored, by who reads and writes it. */

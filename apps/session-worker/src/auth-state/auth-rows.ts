@@ -55,6 +55,12 @@ WITH ${FENCE_CTE}, added AS (
 )
 ${FENCED}`;
 
+const REWRAP_DATA_KEY = `
+WITH ${FENCE_CTE}, written AS (
+  UPDATE channel_keys SET master_key_id = $4, wrapped_key = $5 FROM fence WHERE channel_id = $3 AND wrapped_key = $6
+)
+${FENCED}`;
+
 export class AuthRows {
   private readonly pool: RegionalDatabase['pool'];
 
@@ -117,6 +123,12 @@ export class AuthRows {
   /** Stores a new data key unless the channel has one. */
   async addDataKey(fence: Fence, channelId: string, { masterKeyId, wrappedKey }: WrappedKey): Promise<void> {
     await this.write(fence, 'add-data-key', ADD_DATA_KEY, [channelId, masterKeyId, wrappedKey]);
+  }
+
+  /** Replaces the wrapping of a data key, unless the channel has got another key meanwhile. */
+  async rewrapDataKey(fence: Fence, channelId: string, before: WrappedKey, after: WrappedKey): Promise<void> {
+    const values = [channelId, after.masterKeyId, after.wrappedKey, before.wrappedKey];
+    await this.write(fence, 'rewrap-data-key', REWRAP_DATA_KEY, values);
   }
 
   private async write(fence: Fence, name: string, text: string, values: unknown[]): Promise<void> {

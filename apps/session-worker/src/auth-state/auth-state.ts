@@ -20,7 +20,7 @@ import {
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
-import { newDataKey, openDataKey, type MasterKeys } from './data-keys.js';
+import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from './data-keys.js';
 import { KeyCache, type KeyValue } from './key-cache.js';
 import { whileHeld } from './while-held.js';
 import { open, seal } from './sealing.js';
@@ -69,6 +69,19 @@ export class AuthStates {
       },
     );
     return new AuthState(this.rows, owner, channelId, dataKey, initAuthCreds());
+  }
+
+  /**
+   * Wraps the data key of a channel that is awake by the current master key; its session notices nothing.
+   * @returns false when it was or when there is none
+   * @throws {UnsealableError} when it does not open
+   */
+  async rewrap({ fence }: Ownership, channelId: string): Promise<boolean> {
+    const before = await this.rows.readDataKey(channelId);
+    if (!before || before.masterKeyId === this.masterKeys.currentId) return false;
+    const after = sealDataKey(this.masterKeys, channelId, openDataKey(this.masterKeys, channelId, before));
+    await this.rows.rewrapDataKey(fence, channelId, before, after);
+    return true;
   }
 
   /** Leaves nothing of the session. */

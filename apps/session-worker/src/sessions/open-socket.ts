@@ -16,6 +16,7 @@ import {
   type WAVersion,
 } from '@whiskeysockets/baileys';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
+import { KEEP_ALIVE_MS } from './session-times.js';
 
 /** Where the network is, if it is not the real one. */
 export interface NetworkAddress {
@@ -23,6 +24,8 @@ export interface NetworkAddress {
   readonly socketUrl?: string;
   /** The key that must have signed the server's certificate (32 bytes); absent: the real network's. */
   readonly rootKey?: Buffer;
+  /** How often it is asked whether it is still there; default `KEEP_ALIVE_MS`. */
+  readonly keepAliveMs?: number;
 }
 
 export interface SocketOptions {
@@ -44,9 +47,6 @@ export interface SocketOptions {
 /** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
 const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 
-/** A dead connection is noticed after one to two of these and 5 s: within 45 s. */
-const KEEP_ALIVE_MS = 20_000;
-
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
   const { auth, network, version, log, fullHistory, journal, getMessage, groupMetadata } = options;
@@ -58,7 +58,7 @@ export function openSocket(options: SocketOptions): WASocket {
     logger: libraryLog(log),
     makeSignalRepository: journal.makeSignalRepository,
     browser: LISTED_AS,
-    keepAliveIntervalMs: KEEP_ALIVE_MS,
+    keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
     // A linked device that says it is online silences the owner's phone.
     markOnlineOnConnect: false,
     // History is taken in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.

@@ -5,7 +5,8 @@
  * one fenced transaction that names the object in the channel's record, so at any moment the state is whole in one of
  * the two places. An object is never written over: its key holds the generation and the epoch. The last two generations
  * are kept. Taking out goes back to the one before when the newest is missing or does not open; when none opens nothing
- * is changed anywhere. Rows that exist are always newer than any object.
+ * is changed anywhere. Rows that exist are always newer than any object. Only the wrapping of an object's key is ever
+ * replaced, and only if nobody has touched the object since it was read.
  * Object storage away: nothing is put to sleep and nobody wakes; both fail and are tried again. PostgreSQL away: the
  * same. Redis plays no part.
  */
@@ -36,6 +37,8 @@ const entryShape = z.object({
   epoch: z.string(),
   bytes: z.int(),
   sealedAtMs: z.int(),
+  /** The master key that wraps its data key. */
+  masterKeyId: z.string(),
   /** It was needed and did not open. */
   damaged: z.literal(true).optional(),
 });
@@ -96,7 +99,9 @@ export class Hibernation {
         if (!isObjectFailure(error, 'conflict')) throw error;
       });
     await this.verify(name, state);
-    const entry: Entry = { generation, epoch: name.epoch, bytes: bytes.length, sealedAtMs: this.now() };
+    const { epoch } = name;
+    const { masterKeyId } = wrapped;
+    const entry: Entry = { generation, epoch, bytes: bytes.length, sealedAtMs: this.now(), masterKeyId };
     const kept = [entry, ...before.filter(({ damaged }) => !damaged)].slice(0, KEPT);
     if (!owner.isHeld()) throw new FencedError(owner.fence);
     await this.dropRows(owner, channelId, { rows, kept, wakeAtMs });
@@ -153,19 +158,43 @@ export class Hibernation {
   /**
    * Wraps the keys of all snapshots of a channel by the current master key, without waking it.
    * @returns how many were wrapped anew
+   * @throws {UnsealableError} when one does not open, {ObjectStorageError} when one is missing or was changed meanwhile
    */
-  async rewrap(channelId: string): Promise<number> {
+  async rewrap({ fence }: Ownership, channelId: string): Promise<number> {
+    const { masterKeys, database } = this.options;
+    const isDue = ({ damaged, masterKeyId }: Entry): boolean => !damaged && masterKeyId !== masterKeys.currentId;
+    const due = (await this.entries(channelId)).filter(isDue);
+    for (const { generation, epoch } of due) await this.rewrapObject({ channelId, generation, epoch });
+    if (due.length === 0) return 0;
+    const keys = new Set(due.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));
+    await fencedTransaction(database, fence, async (connection) => {
+      const { rows } = await connection.query<{ snapshots: unknown }>({
+        name: 'lock-snapshots',
+        text: 'SELECT snapshots FROM channels WHERE id = $1 FOR UPDATE', // a sleep may have added one meanwhile
+        values: [channelId],
+      });
+      const snapshots = z.array(entryShape).parse(rows[0]?.snapshots ?? []);
+      const wrapped = snapshots.map((entry): Entry =>
+        keys.has(keyOf({ channelId, ...entry })) ? { ...entry, masterKeyId: masterKeys.currentId } : entry,
+      );
+      await connection.query({
+        name: 'note-rewrapped',
+        text: 'UPDATE channels SET snapshots = $2 WHERE id = $1',
+        values: [channelId, JSON.stringify(wrapped)],
+      });
+    });
+    return due.length;
+  }
+
+  private async rewrapObject(name: SnapshotName): Promise<void> {
     const { storage, masterKeys } = this.options;
-    let count = 0;
-    for (const { generation, epoch } of await this.entries(channelId)) {
-      const name = { channelId, generation, epoch };
-      const found = await storage.get(keyOf(name));
-      const wrapped = rewrapSnapshot(masterKeys, name, await buffer(found.stream));
-      if (!wrapped) continue;
-      await storage.put(keyOf(name), wrapped, { ifMatch: found.etag });
-      count += 1;
-    }
-    return count;
+    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_WITHIN_MS) });
+    const wrapped = rewrapSnapshot(masterKeys, name, await buffer(found.stream));
+    if (!wrapped) return; // it was, and that could not be written down
+    const { state } = await openSnapshot(masterKeys, name, wrapped); // what cannot be opened must not replace what can
+    const signal = AbortSignal.timeout(WRITE_WITHIN_MS);
+    await storage.put(keyOf(name), wrapped, { ifMatch: found.etag, signal });
+    await this.verify(name, state);
   }
 
   private async verify(name: SnapshotName, state: OpenedSnapshot['state']): Promise<void> {
