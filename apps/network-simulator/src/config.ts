@@ -25,6 +25,10 @@ const environment = z.object({
     .int()
     .positive()
     .default(60 * 3600),
+  /** Answers GET with a JSON list of logins that wait to be scanned: `[{"name": "…", "code": "…"}]`. */
+  WAITING_LOGINS_URL: z.url().optional(),
+  /** `true`: ends when its standard input closes, so that it never outlives who started it with a pipe. */
+  END_WITH_INPUT: z.stringbool().default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -37,6 +41,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     dataDir: set.DATA_DIR,
     qr: { firstMs: set.QR_FIRST_MS, nextMs: set.QR_NEXT_MS, count: set.QR_COUNT },
     windows: { editSeconds: set.EDIT_WINDOW_SECONDS, deleteSeconds: set.DELETE_WINDOW_SECONDS },
+    waitingLoginsUrl: set.WAITING_LOGINS_URL,
+    endWithInput: set.END_WITH_INPUT,
     logLevel: set.LOG_LEVEL,
   };
 }

@@ -17,6 +17,7 @@ const simulator = await startSimulator({
   dataDir: config.dataDir,
   qr: config.qr,
   windows: config.windows,
+  waitingLoginsUrl: config.waitingLoginsUrl,
   log,
 });
 const { control, socketUrl, rootKey, certificateFile } = simulator;
@@ -37,3 +38,4 @@ function stop(): void {
 }
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
+if (config.endWithInput) process.stdin.once('close', stop).resume();

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { controlServer } from './control/server.js';
+import { WaitingLogins } from './control/waiting-logins.js';
 import { Connection, type ConnectionListener } from './network/connection.js';
 import { dispatch } from './network/dispatch.js';
 import { identify } from './network/login.js';
@@ -21,6 +22,8 @@ export interface SimulatorOptions {
   dataDir?: string | undefined;
   qr?: Partial<QrTimings>;
   windows?: Partial<ChangeWindows>;
+  /** Where logins that wait to be scanned are listed, see {@link WaitingLogins}. */
+  waitingLoginsUrl?: string | undefined;
   log?: Logger;
 }
 
@@ -58,7 +61,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const host = options.host ?? '127.0.0.1';
   const tls = await tlsIdentity(store, host);
   const rootKey = network.identity.root.public.toString('base64');
-  const { app, port: server, routes } = await controlServer(network, tls, () => ({ socketUrl, rootKey }));
+  const waitingLogins = new WaitingLogins(options.waitingLoginsUrl);
+  const address = () => ({ socketUrl, rootKey });
+  const { app, port: server, routes } = await controlServer(network, tls, waitingLogins, address);
   const sockets = acceptSockets(network);
   server.http.on('upgrade', sockets.upgrade);
   await app.ready();

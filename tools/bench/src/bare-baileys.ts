@@ -60,6 +60,8 @@ export interface BareNumber {
   /** Resolves when the network acknowledged the text. */
   sendText(digits: string, text: string): Promise<void>;
   end(): void;
+  /** Logs in anew with the same keys, once this socket has ended; resolves when it is open. */
+  again(): Promise<BareNumber>;
 }
 
 /**
@@ -67,8 +69,15 @@ export interface BareNumber {
  * @param scan shows the code to a phone
  */
 export async function linkBareNumber(socketUrl: string, scan: (qr: string) => Promise<unknown>): Promise<BareNumber> {
-  const creds = initAuthCreds();
-  const keys = memoryKeys();
+  return openNumber(socketUrl, initAuthCreds(), memoryKeys(), scan);
+}
+
+async function openNumber(
+  socketUrl: string,
+  creds: AuthenticationCreds,
+  keys: SignalKeyStore,
+  scan: (qr: string) => Promise<unknown>,
+): Promise<BareNumber> {
   const socket = await openSocket(socketUrl, creds, keys, scan);
   const waiting = new Map<string, () => void>();
   socket.ws.on('CB:ack,class:message', (node: BinaryNode) => {
@@ -85,6 +94,7 @@ export async function linkBareNumber(socketUrl: string, scan: (qr: string) => Pr
       await acknowledged;
     },
     end: () => void socket.end(undefined),
+    again: () => openNumber(socketUrl, creds, keys, scan),
   };
 }
 

@@ -3,16 +3,20 @@
  * A signal during the start ends the launcher at once; its watchdog then stops what was already started.
  */
 import type { LaunchOptions } from './command-line.js';
-import { startStack, type Stack } from './stack.js';
+import { startStack, type Stack, type StackOptions } from './stack.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const EXIT_BY_SIGNAL = 130;
 
-/** @param announce called once everything is ready */
+/**
+ * @param announce called once everything is ready
+ * @param env more switches for single apps
+ */
 export async function launch(
   options: LaunchOptions,
   network: 'real' | 'simulator',
   announce: (stack: Stack) => Promise<void>,
+  env: StackOptions['env'] = {},
 ): Promise<void> {
   let stack: Stack | undefined;
   let isStopping = false;
@@ -33,6 +37,7 @@ export async function launch(
       fresh: options.fresh,
       workers: options.workers,
       network,
+      env,
       logs: 'pretty',
     });
     await announce(stack);

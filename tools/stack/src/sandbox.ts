@@ -3,6 +3,7 @@ import { readCommandLine } from './command-line.js';
 import { addressRows, launch, readOrExit, table } from './launcher.js';
 import { prepareSandbox, type SandboxWorld } from './sandbox-world.js';
 import type { Stack } from './stack.js';
+import { serveWaitingLogins } from './waiting-logins.js';
 
 const options = readOrExit(() => readCommandLine(process.argv.slice(2), 'sandbox'));
 
@@ -55,11 +56,19 @@ Be told of it (your server at port 9000):
   curl -s -X PATCH ${edge}/settings ${token} ${json} \\
     -d '{"webhooks":[{"url":"http://127.0.0.1:9000/","events":[{"type":"messages","method":"post"},{"type":"statuses","method":"post"}]}]}'
 
+Log the channel out, then link it again from the page of the phones (Scan code lists it):
+
+  curl -s -X POST ${edge}/users/logout ${token}
+
 Ctrl-C stops everything; --fresh begins anew.
 `;
 }
 
-await launch(options, 'simulator', async (stack) => {
+const waitingLogins = await serveWaitingLogins();
+const announce = async (stack: Stack): Promise<void> => {
   const world = await prepareSandbox(stack);
+  const { id, token } = world.channel;
+  waitingLogins.offer({ name: `Sandbox (${id})`, edgeUrl: stack.urls.edge.sg, token });
   process.stdout.write(options.json ? `${machineLine(stack, world)}\n` : guide(stack, world));
-});
+};
+await launch(options, 'simulator', announce, { 'network-simulator': { WAITING_LOGINS_URL: waitingLogins.url } });

@@ -8,6 +8,7 @@ import { scanCode, unlink } from '../network/pairing.js';
 import { Refusal } from '../network/refusal.js';
 import { codeFrom } from './read-code.js';
 import { accountOf } from './lookup.js';
+import type { WaitingLogins } from './waiting-logins.js';
 
 export const newPhone = z
   .object({
@@ -19,8 +20,13 @@ export const newPhone = z
   })
   .default({});
 export const scan = z
-  .object({ qr: z.string().min(1).optional(), png: z.string().min(1).optional(), url: z.url().optional() })
-  .refine(({ qr, png, url }) => qr ?? png ?? url, 'give qr, png or url');
+  .object({
+    qr: z.string().min(1).optional(),
+    png: z.string().min(1).optional(),
+    url: z.url().optional(),
+    waiting: z.string().min(1).optional(),
+  })
+  .refine(({ qr, png, url, waiting }) => qr ?? png ?? url ?? waiting, 'give qr, png, url or waiting');
 export const settings = z.object({
   autoDeliver: z.boolean().optional(),
   historyFiles: z.enum(['large', 'always']).nullable().optional(),
@@ -30,7 +36,7 @@ const atPhone = z.object({ phone: z.string() });
 const atDevice = z.object({ phone: z.string(), device: z.coerce.number().int().positive() });
 
 /** Phones and their linked devices. */
-export function phoneRoutes(app: FastifyInstance, network: Network): void {
+export function phoneRoutes(app: FastifyInstance, network: Network, waitingLogins: WaitingLogins): void {
   app.post('/phones', (request, reply) => {
     const { phone, name } = newPhone.parse(request.body ?? {});
     const digits = phone?.replace('+', '');
@@ -52,7 +58,9 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
   });
   app.post('/phones/:phone/scan', async (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
-    const device = await scanCode(network, account, await codeFrom(scan.parse(request.body)));
+    const { waiting, ...given } = scan.parse(request.body);
+    const code = waiting === undefined ? await codeFrom(given) : await waitingLogins.codeOf(waiting);
+    const device = await scanCode(network, account, code);
     return { device: device.id };
   });
   app.post('/phones/:phone/link-code', async (request) => {
@@ -61,6 +69,7 @@ export function phoneRoutes(app: FastifyInstance, network: Network): void {
     const device = await network.codeLinkings.enter(network, account, code.replace('-', '').toUpperCase());
     return { device: device.id };
   });
+  app.get('/waiting-logins', async () => (await waitingLogins.names()).map((name) => ({ name })));
   app.get('/codes', () =>
     network.pairingCodes.waiting().map(({ connection, ref }) => ({
       ref,

@@ -14,6 +14,7 @@ import { mediaRoutes } from '../media/media.routes.js';
 import { messageRoutes } from './messages.routes.js';
 import { chatRoutes, profileRoutes } from './profile.routes.js';
 import { phoneRoutes } from './phones.routes.js';
+import type { WaitingLogins } from './waiting-logins.js';
 
 const MAX_BODY_BYTES = 100 * 1024 * 1024;
 
@@ -27,6 +28,7 @@ export interface NetworkAddress {
 export async function controlServer(
   network: Network,
   tls: TlsIdentity,
+  waitingLogins: WaitingLogins,
   address: () => NetworkAddress,
 ): Promise<{ app: FastifyInstance; port: OnePort; routes: readonly string[] }> {
   let port: OnePort | undefined;
@@ -67,7 +69,7 @@ export async function controlServer(
     return { rssBytes: rss, heapBytes: heapUsed, cpuMs: (user + system) / 1000, phones: network.accounts.size };
   });
   app.get('/certificate', (_request, reply) => reply.type('application/x-pem-file').send(tls.certificate));
-  await app.register((scope) => phoneRoutes(scope, network));
+  await app.register((scope) => phoneRoutes(scope, network, waitingLogins));
   await app.register((scope) => docsRoutes(scope, () => `http://${network.mediaHost()}`));
   await app.register((scope) => streamRoutes(scope, network));
   await app.register((scope) => pageRoutes(scope));

@@ -15,6 +15,9 @@ export interface ConnectionListener {
   closed(connection: Connection): void;
 }
 
+/** From this many bytes on, what waits is written at once. */
+const WRITE_AT_BYTES = 64 * 1024;
+
 /** One WebSocket of a client: handshake, then stanzas in order in both directions. */
 export class Connection {
   private static lastId = 0;
@@ -25,6 +28,9 @@ export class Connection {
   private greeted = false;
   private ended = false;
   private lastIqId = 0;
+  /** Encrypted frames of this turn of the event loop: they leave together, because each write costs more than its frame. */
+  private outgoing: Buffer[] = [];
+  private outgoingBytes = 0;
   /** The linked device that logged in here; absent during the handshake and while a code is shown. */
   device: Device | undefined;
   /** The device has asked for its stanzas: from now on they are sent as they come. */
@@ -66,7 +72,10 @@ export class Connection {
   /** Sends a stanza; quietly nothing when the line is closed or silent (what must arrive waits in the device's queue). */
   send(stanza: Node): void {
     if (this.ended || this.silent || !this.transport) return;
-    this.socket.send(frame(this.transport.encrypt(encodeNode(stanza))));
+    const framed = frame(this.transport.encrypt(encodeNode(stanza)));
+    if (this.outgoing.push(framed) === 1) setImmediate(() => this.write());
+    this.outgoingBytes += framed.length;
+    if (this.outgoingBytes >= WRITE_AT_BYTES) this.write();
   }
 
   /** Asks the client something; answers come back as stanzas of type `result` with the id that is returned. */
@@ -80,6 +89,7 @@ export class Connection {
   end(last?: Node): void {
     if (this.ended) return;
     if (last) this.send(last);
+    this.write();
     this.socket.close(1000);
     const terminate = setTimeout(() => this.socket.terminate(), 2000);
     terminate.unref();
@@ -105,6 +115,15 @@ export class Connection {
     setTimeout(() => {
       if (!this.ended) this.listener.stanza(this, stanza);
     }, at - now);
+  }
+
+  /** Writes all frames that wait; even to a line that fell silent meanwhile, because the ciphers count frames. */
+  private write(): void {
+    const [first, ...others] = this.outgoing;
+    if (!first || this.ended) return;
+    this.outgoing = [];
+    this.outgoingBytes = 0;
+    this.socket.send(others.length === 0 ? first : Buffer.concat([first, ...others]));
   }
 
   private finish(): void {

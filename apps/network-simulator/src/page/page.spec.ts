@@ -1,20 +1,16 @@
-import { existsSync } from 'node:fs';
 import { jest } from '@jest/globals';
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import QRCode from 'qrcode';
 import type { Phone } from '../phone/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { Client } from '../scenarios/client.js';
 import { startSimulator, type Simulator } from '../simulator.js';
+import { describeInBrowser, openBrowser } from './test-browser.js';
 
 jest.setTimeout(120_000);
 quietLibsignal();
 
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
-const browserPath = BROWSERS.find((path) => existsSync(path));
-
-(browserPath === undefined ? describe.skip : describe)('the page for people', () => {
+describeInBrowser('the page for people', () => {
   let simulator: Simulator;
   let browser: Browser;
   let page: Page;
@@ -28,7 +24,7 @@ const browserPath = BROWSERS.find((path) => existsSync(path));
     alice = network.phone(network.accounts.add('6591110001', 'Alice'));
     bob = network.phone(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator);
-    browser = await chromium.launch({ ...(browserPath && { executablePath: browserPath }), args: FLAGS });
+    browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 850 } });
     await page.goto(simulator.control);
   });

@@ -9,8 +9,8 @@ import { openVote, optionHash } from './poll-votes.js';
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /** Other messages that a message changes: reactions, edits, deletions and votes take effect on what they name. */
-export function takeEffect(phone: Phone, message: PhoneMessage, author: Account): void {
-  const content = unwrap(decodeContent(message.content));
+export function takeEffect(phone: Phone, message: PhoneMessage, author: Account, received: proto.IMessage): void {
+  const content = unwrap(received);
   const protocol = content.protocolMessage;
   const key = content.reactionMessage?.key ?? protocol?.key ?? content.pollUpdateMessage?.pollCreationMessageKey;
   const target = key?.id ? phone.messages.get(key.id) : undefined;

@@ -10,15 +10,21 @@ import { unpad, type DeviceAddress } from './signal.js';
 
 const MAX_RETRIES = 5;
 
+/** What a message said, and the bytes it was read from. */
+interface Received {
+  content: proto.IMessage;
+  bytes: Buffer;
+}
+
 /** A message stanza reaches the phone: decrypt, keep, confirm; ask again for what cannot be read. */
 export async function receiveMessage(phone: Phone, stanza: Node): Promise<void> {
   const id = stanza.attrs['id'] ?? '';
   const author = authorOf(phone, stanza);
   if (!author) return;
   const known = phone.messages.get(id);
-  let content: proto.IMessage | undefined;
+  let received: Received | undefined;
   try {
-    content = await decrypt(phone, author, stanza);
+    received = await decrypt(phone, author, stanza);
   } catch (error) {
     if (!known) {
       phone.network.log.debug({ phone: phone.account.phone, id, reason: String(error) }, 'a message is unreadable');
@@ -32,13 +38,15 @@ export async function receiveMessage(phone: Phone, stanza: Node): Promise<void> 
     confirm(phone, known);
     return;
   }
-  if (!content) return;
+  if (!received) return;
+  const { deviceSentMessage } = received.content;
+  const content = deviceSentMessage?.message ?? received.content;
   if (stanza.attrs['category'] === 'peer') {
-    await receivePeerMessage(phone, author, id, content.deviceSentMessage?.message ?? content);
+    await receivePeerMessage(phone, author, id, content);
     return;
   }
-  const message = keep(phone, author, stanza, content);
-  takeEffect(phone, message, author.account);
+  const message = keep(phone, author, stanza, received);
+  takeEffect(phone, message, author.account, content);
   confirm(phone, message);
 }
 
@@ -48,8 +56,8 @@ function authorOf(phone: Phone, stanza: Node): DeviceAddress | undefined {
   return account && { account, device: parseJid(jid).device };
 }
 
-async function decrypt(phone: Phone, author: DeviceAddress, stanza: Node): Promise<proto.IMessage | undefined> {
-  let content: proto.IMessage | undefined;
+async function decrypt(phone: Phone, author: DeviceAddress, stanza: Node): Promise<Received | undefined> {
+  let received: Received | undefined;
   for (const enc of children(stanza, 'enc')) {
     const sealed = bytesOf(enc) ?? Buffer.alloc(0);
     const type = enc.attrs['type'] ?? 'msg';
@@ -58,23 +66,25 @@ async function decrypt(phone: Phone, author: DeviceAddress, stanza: Node): Promi
       type === 'skmsg'
         ? await phone.groupSessions.decrypt(group, author, sealed)
         : await phone.sessions.decrypt(author, type, sealed);
-    const part = decodeContent(unpad(plain));
+    const bytes = unpad(plain);
+    const part = decodeContent(bytes);
     const key = part.senderKeyDistributionMessage;
     if (key?.axolotlSenderKeyDistributionMessage) {
       await phone.groupSessions.learn(key.groupId ?? group, author, key.axolotlSenderKeyDistributionMessage);
     }
     // The part that only shares a key says nothing itself; a resend carries both.
-    if (describe(part).type !== 'unknown' || !content) content = part;
+    if (describe(part).type !== 'unknown' || !received) received = { content: part, bytes };
   }
-  return content;
+  return received;
 }
 
 /** Keeps a message: another person's, or one that a companion of ours sent. */
-function keep(phone: Phone, author: DeviceAddress, stanza: Node, received: proto.IMessage): PhoneMessage {
+function keep(phone: Phone, author: DeviceAddress, stanza: Node, received: Received): PhoneMessage {
   const fromMe = author.account === phone.account;
-  const content = received.deviceSentMessage?.message ?? received;
+  const sent = received.content.deviceSentMessage;
+  const content = sent?.message ?? received.content;
   const from = stanza.attrs['from'] ?? '';
-  const ownChat = stanza.attrs['recipient'] ?? received.deviceSentMessage?.destinationJid ?? '';
+  const ownChat = stanza.attrs['recipient'] ?? sent?.destinationJid ?? '';
   const wireChat = fromMe && !isGroupJid(from) ? ownChat : bareJid(from);
   const pushName = stanza.attrs['notify'];
   const participant = stanza.attrs['participant'];
@@ -87,7 +97,7 @@ function keep(phone: Phone, author: DeviceAddress, stanza: Node, received: proto
     timestamp: Number(stanza.attrs['t'] ?? phone.network.timestamp()),
     deliveries: 1,
     status: fromMe ? 'sent' : 'delivered',
-    content: encodeContent(content),
+    content: sent?.message ? encodeContent(sent.message) : received.bytes,
     wireChat,
     ...(participant !== undefined && { wireAuthor: participant }),
     ...(pushName !== undefined && { pushName }),

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Store } from '../store/store.js';
+import { keptBytes } from './kept-bytes.js';
 
 export type MessageStatus = 'error' | 'pending' | 'sent' | 'delivered' | 'read' | 'played';
 
@@ -99,7 +100,7 @@ export class MessageLog {
   }
 
   add(message: Omit<PhoneMessage, 'receivedSeq'>): PhoneMessage {
-    const added = { ...message, receivedSeq: this.lastSeq + 1 };
+    const added = { ...message, content: keptBytes(message.content), receivedSeq: this.lastSeq + 1 };
     this.insert(added);
     this.store.append(this.file, { add: added } satisfies LogRecord);
     this.events.emit('message', added);
@@ -107,7 +108,7 @@ export class MessageLog {
   }
 
   change(message: PhoneMessage, change: Partial<PhoneMessage>): void {
-    Object.assign(message, change);
+    Object.assign(message, change, change.content && { content: keptBytes(change.content) });
     this.store.append(this.file, { set: { ...change, id: message.id } } satisfies LogRecord);
     this.events.emit('change', message);
   }

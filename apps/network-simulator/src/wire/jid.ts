@@ -17,9 +17,14 @@ export function parseJid(text: string): Jid {
   const at = text.indexOf('@');
   const left = at < 0 ? text : text.slice(0, at);
   const server = at < 0 ? PHONE_SERVER : text.slice(at + 1);
-  const [userAndAgent = '', device = '0'] = left.split(':');
-  const [user = ''] = userAndAgent.split('_');
-  return { user, device: Number(device) || 0, server: server === 'c.us' ? PHONE_SERVER : server };
+  const colon = left.indexOf(':');
+  const name = colon < 0 ? left : left.slice(0, colon);
+  const agent = name.indexOf('_');
+  return {
+    user: agent < 0 ? name : name.slice(0, agent),
+    device: colon < 0 ? 0 : Number(left.slice(colon + 1)) || 0,
+    server: server === 'c.us' ? PHONE_SERVER : server,
+  };
 }
 
 export function formatJid({ user, device, server }: Jid): string {

@@ -17,7 +17,8 @@ export function node(
   content?: Node[] | Uint8Array | string,
 ): Node {
   const present: Record<string, string> = {};
-  for (const [key, value] of Object.entries(attrs)) {
+  for (const key in attrs) {
+    const value = attrs[key];
     if (value !== undefined) present[key] = value;
   }
   return content === undefined ? { tag, attrs: present } : { tag, attrs: present, content };

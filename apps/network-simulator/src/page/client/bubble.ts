@@ -20,6 +20,7 @@ export const isShown = ({ type }: Message): boolean => !HIDDEN.has(type);
 export function bubble(phone: string, message: Message, reply: (message: Message) => void): HTMLLIElement {
   const who = message.fromMe ? 'You' : (message.pushName ?? message.from.split('@')[0] ?? '');
   const time = new Date(message.timestamp * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  const reactions = Object.values(message.reactions ?? {});
   return h(
     'li',
     { class: message.fromMe ? 'bubble own' : 'bubble', 'data-id': message.id },
@@ -27,10 +28,10 @@ export function bubble(phone: string, message: Message, reply: (message: Message
     message.forwarded && h('div', { class: 'quiet' }, 'Forwarded'),
     message.quoted !== undefined && h('div', { class: 'quiet' }, 'In reply to an earlier message'),
     message.deleted ? h('em', {}, 'Deleted') : content(phone, message),
+    reactions.length > 0 && h('div', { class: 'reactions' }, ...reactions.map((emoji) => h('span', {}, emoji))),
     h(
       'div',
       { class: 'foot' },
-      ...Object.values(message.reactions ?? {}).map((emoji) => h('span', { class: 'reaction' }, emoji)),
       message.edited && h('span', {}, 'edited'),
       h('time', {}, time),
       message.fromMe && tick(message.status),
@@ -38,6 +39,8 @@ export function bubble(phone: string, message: Message, reply: (message: Message
         'button',
         {
           type: 'button',
+          class: 'act',
+          'data-focus': `${phone} ${message.id}`,
           'aria-label': `Act on: ${message.text || message.type}`,
           onclick: () => attempt(() => act(phone, message, reply)),
         },
@@ -95,22 +98,35 @@ function poll(phone: string, message: Message): HTMLElement {
   return h('div', { class: 'poll' }, h('strong', {}, message.text), ...options);
 }
 
-/** What can be done with a message: reply, react, edit, delete. */
+/** What can be done with a message: react, reply, edit, delete. Each is one button. */
 async function act(phone: string, message: Message, reply: (message: Message) => void): Promise<void> {
-  const options = ['Reply', ...QUICK.map((emoji) => `React ${emoji}`), 'Remove reaction'];
-  if (message.fromMe) options.push('Edit', 'Delete for everybody');
-  const select = h('select', { name: 'what' }, ...options.map((option) => h('option', {}, option)));
-  const form = await ask(
-    'Act on this message',
-    [h('label', {}, 'What', select), field('New text, when editing', 'text', { value: message.text })],
-    'Do it',
+  const button = (value: string, label: string) => h('button', { type: 'submit', name: 'what', value }, label);
+  const emojis = QUICK.map((emoji, index) =>
+    h(
+      'button',
+      { type: 'submit', name: 'what', value: `react ${emoji}`, 'aria-label': `React ${emoji}`, autofocus: index === 0 },
+      emoji,
+    ),
   );
+  const isText = message.fromMe && message.type === 'text' && !message.deleted;
+  const form = await ask(message.text || message.type, [
+    // First, so that Enter in the field edits.
+    ...(isText
+      ? [h('div', { class: 'row edit' }, field('New text', 'text', { value: message.text }), button('edit', 'Edit'))]
+      : []),
+    h('div', { class: 'row start' }, ...emojis, button('react ', 'No reaction')),
+    h(
+      'div',
+      { class: 'row start' },
+      button('reply', 'Reply'),
+      message.fromMe && button('delete', 'Delete for everybody'),
+    ),
+  ]);
+  if (!form) return;
   const what = textIn(form, 'what');
-  const to = message.chat;
-  const send = (body: object) => call('POST', `phones/${phone}/messages`, { to, ...body });
-  if (what === 'Reply') reply(message);
-  if (what.startsWith('React')) await send({ reaction: { id: message.id, emoji: what.slice(6) } });
-  if (what === 'Remove reaction') await send({ reaction: { id: message.id, emoji: '' } });
-  if (what === 'Edit') await send({ edit: { id: message.id, text: textIn(form, 'text') } });
-  if (what === 'Delete for everybody') await send({ delete: { id: message.id } });
+  const send = (body: object) => call('POST', `phones/${phone}/messages`, { to: message.chat, ...body });
+  if (what === 'reply') reply(message);
+  else if (what.startsWith('react')) await send({ reaction: { id: message.id, emoji: what.slice(6) } });
+  else if (what === 'edit') await send({ edit: { id: message.id, text: textIn(form, 'text') } });
+  else if (what === 'delete') await send({ delete: { id: message.id } });
 }

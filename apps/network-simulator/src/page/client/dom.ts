@@ -36,6 +36,49 @@ export function say(text: string): void {
   clearing = setTimeout(() => (byId('notice').textContent = ''), 5000);
 }
 
+/** The name of what has the focus (`data-focus`), by which it is found again after it was drawn anew. */
+function focusName(): string | undefined {
+  return document.activeElement?.closest<HTMLElement>('[data-focus]')?.dataset['focus'];
+}
+
+function refocus(name: string | undefined): void {
+  if (name !== undefined) document.querySelector<HTMLElement>(`[data-focus="${CSS.escape(name)}"]`)?.focus();
+}
+
+/** Draws something anew; what had the focus and is there again under the same `data-focus` has it afterwards. */
+export function redraw(draw: () => void): void {
+  const name = focusName();
+  const held = document.activeElement;
+  draw();
+  if (held?.isConnected === false) refocus(name);
+}
+
+/**
+ * Makes a list one stop of the Tab key: inside, the arrow keys, Home and End move between the elements that fit. The last
+ * one is the stop at first, because the newest is what one wants.
+ */
+export function arrowKeys(list: HTMLElement, selector: string): void {
+  const all = () => [...list.querySelectorAll<HTMLElement>(selector)];
+  const settle = (chosen: HTMLElement | undefined) => {
+    for (const element of all()) element.tabIndex = element === chosen ? 0 : -1;
+  };
+  list.addEventListener('keydown', (event) => {
+    const elements = all();
+    const at = elements.findIndex((element) => element === document.activeElement);
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: elements.length - 1 }[event.key];
+    if (at < 0 || to === undefined) return;
+    event.preventDefault();
+    elements[to]?.focus();
+  });
+  list.addEventListener('focusin', (event) => {
+    const target = event.target as HTMLElement;
+    if (target.matches(selector)) settle(target);
+  });
+  new MutationObserver(() =>
+    settle(all().find((element) => element === document.activeElement) ?? all().at(-1)),
+  ).observe(list, { childList: true });
+}
+
 /** Runs something and says what went wrong, if it did. */
 export function attempt(job: () => Promise<unknown>): void {
   job().catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
@@ -47,8 +90,13 @@ export function textIn(form: FormData | undefined, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** A form in a dialog; resolves when it is sent, with its fields; `undefined` when it is left. Escape leaves it. */
-export function ask(title: string, fields: HTMLElement[], action: string): Promise<FormData | undefined> {
+/**
+ * A form in a dialog; resolves when it is sent, with its fields and the button that sent it; `undefined` when it is left.
+ * Escape leaves it. Without an action, the fields hold the buttons. The focus returns to where it came from, even if that
+ * was drawn anew meanwhile.
+ */
+export function ask(title: string, fields: HTMLElement[], action?: string): Promise<FormData | undefined> {
+  const from = focusName();
   return new Promise((resolve) => {
     const form = h(
       'form',
@@ -59,19 +107,30 @@ export function ask(title: string, fields: HTMLElement[], action: string): Promi
         'div',
         { class: 'row' },
         h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
-        h('button', { type: 'submit', class: 'main' }, action),
+        action !== undefined && h('button', { type: 'submit', class: 'main' }, action),
       ),
     );
     const dialog = h('dialog', { 'aria-label': title }, form);
     let given: FormData | undefined;
-    form.addEventListener('submit', () => (given = new FormData(form)));
+    form.addEventListener('submit', ({ submitter }) => (given = new FormData(form, submitter)));
     dialog.addEventListener('close', () => {
       dialog.remove();
+      if (document.activeElement === document.body) refocus(from);
       resolve(given);
     });
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+const HUES = 12;
+
+/** The initials of a name in a disc, for the eye only; the same name has always the same colour. */
+export function avatar(name: string): HTMLElement {
+  const words = name.split(/\s+/).filter((word) => word !== '');
+  const initials = words.slice(0, 2).map((word) => [...word][0] ?? '');
+  const hue = ([...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % HUES) * (360 / HUES);
+  return h('span', { class: 'avatar', style: `--hue: ${hue}`, 'aria-hidden': 'true' }, initials.join('').toUpperCase());
 }
 
 /** A labelled field for {@link ask}. */

@@ -68,7 +68,13 @@ async function listFaults(list: HTMLElement): Promise<void> {
     ...faults.map(({ id, kind, phone, count }) => {
       const label = `${kind}${phone === undefined ? '' : ` +${phone}`}${count === undefined ? '' : ` ×${count}`}`;
       const end = () => attempt(() => call('DELETE', `faults/${id}`).then(() => listFaults(list)));
-      return h('li', {}, label, ' ', h('button', { type: 'button', 'aria-label': `End ${label}`, onclick: end }, '×'));
+      return h(
+        'li',
+        {},
+        label,
+        ' ',
+        h('button', { type: 'button', 'data-focus': id, 'aria-label': `End ${label}`, onclick: end }, '×'),
+      );
     }),
   );
 }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type PhoneSummary } from './api.js';
-import { ask, attempt, byId, field, h, textIn } from './dom.js';
+import { ask, attempt, byId, field, h, redraw, textIn } from './dom.js';
 import { showFaults } from './fault-panel.js';
 import { PhoneColumn } from './phone-column.js';
 
@@ -14,16 +14,15 @@ const rail = byId('rail');
 async function listPhones(): Promise<void> {
   const phones = await call<PhoneSummary[]>('GET', 'phones');
   if (columns.size === 0) for (const { phone } of phones.slice(0, SHOWN_AT_FIRST)) show(phone);
-  rail.replaceChildren(
-    ...phones.map(({ phone, name }) => {
-      const pressed = columns.has(phone);
-      return h(
-        'button',
-        { type: 'button', 'aria-pressed': String(pressed), onclick: () => toggle(phone) },
-        `${name} +${phone}`,
-      );
-    }),
-  );
+  const buttons = phones.map(({ phone, name }) => {
+    const pressed = String(columns.has(phone));
+    return h(
+      'button',
+      { type: 'button', 'aria-pressed': pressed, 'data-focus': phone, onclick: () => toggle(phone) },
+      `${name} +${phone}`,
+    );
+  });
+  redraw(() => rail.replaceChildren(...buttons));
   const hint = h('p', { class: 'empty' }, 'Nobody is on this network yet. Make two phones and let them talk.');
   if (phones.length === 0) main.replaceChildren(hint);
   else main.querySelector('.empty')?.remove();

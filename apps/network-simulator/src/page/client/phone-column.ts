@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { base64Of, call, type Chat, type Message, type PhoneDetails, type PhoneEvent } from './api.js';
 import { bubble, isShown } from './bubble.js';
-import { ask, attempt, field, h, say, textIn } from './dom.js';
+import { arrowKeys, ask, attempt, avatar, field, h, redraw, say, textIn } from './dom.js';
 import { scan } from './scan.js';
 
 const TYPING_SHOWN_MS = 6000;
@@ -16,7 +16,6 @@ export class PhoneColumn {
   private readonly bubbles = h('ol', {
     class: 'bubbles',
     'aria-live': 'polite',
-    tabindex: '0',
     'aria-label': 'Messages',
   });
   private readonly typing = h('div', { class: 'typing', 'aria-live': 'polite' });
@@ -35,7 +34,11 @@ export class PhoneColumn {
 
   constructor(readonly phone: string) {
     const button = (label: string, job: () => Promise<unknown>) =>
-      h('button', { type: 'button', onclick: () => attempt(job) }, label);
+      h('button', { type: 'button', 'data-focus': `${phone} ${label}`, onclick: () => attempt(job) }, label);
+    arrowKeys(this.chatList, 'button');
+    arrowKeys(this.bubbles, '.act');
+    // A picture that has come makes the list longer.
+    this.bubbles.addEventListener('load', () => (this.bubbles.scrollTop = this.bubbles.scrollHeight), true);
     this.element = h(
       'section',
       { class: 'phone', 'aria-label': `Phone ${phone}`, 'data-phone': phone },
@@ -97,7 +100,12 @@ export class PhoneColumn {
   /** Reads everything anew. */
   async refresh(): Promise<void> {
     const details = await call<PhoneDetails>('GET', `phones/${this.phone}`);
-    this.title.replaceChildren(details.name, ' ', h('span', { class: 'number' }, `+${this.phone}`));
+    this.title.replaceChildren(
+      avatar(details.name),
+      details.name,
+      ' ',
+      h('span', { class: 'number' }, `+${this.phone}`),
+    );
     const chips = details.devices.map(({ device, online, platform }) =>
       h(
         'span',
@@ -108,38 +116,40 @@ export class PhoneColumn {
           {
             type: 'button',
             'aria-label': `Unlink device ${device}`,
+            'data-focus': `${this.phone} device ${device}`,
             onclick: () => attempt(() => this.unlink(device)),
           },
           'Unlink',
         ),
       ),
     );
-    this.devices.replaceChildren(...(chips.length > 0 ? chips : ['No linked devices']));
+    redraw(() => this.devices.replaceChildren(...(chips.length > 0 ? chips : ['No linked devices'])));
     await this.listChats();
     if (this.open) await this.show(this.open);
   }
 
   private async listChats(): Promise<void> {
     const chats = await call<Chat[]>('GET', `phones/${this.phone}/chats`);
-    this.chatList.replaceChildren(
-      ...chats.map(({ chat, name, unread }) =>
+    const items = chats.map(({ chat, name, unread }) =>
+      h(
+        'li',
+        {},
         h(
-          'li',
-          {},
-          h(
-            'button',
-            {
-              type: 'button',
-              'aria-current': chat === this.open ? 'true' : undefined,
-              'data-chat': chat,
-              onclick: () => attempt(() => this.show(chat, name)),
-            },
-            name,
-            unread > 0 && h('span', { class: 'unread', 'aria-label': `${unread} unread` }, String(unread)),
-          ),
+          'button',
+          {
+            type: 'button',
+            'aria-current': chat === this.open ? 'true' : undefined,
+            'data-chat': chat,
+            'data-focus': `${this.phone} ${chat}`,
+            onclick: () => attempt(() => this.show(chat, name)),
+          },
+          avatar(name),
+          h('span', { class: 'name' }, name),
+          unread > 0 && h('span', { class: 'unread', 'aria-label': `${unread} unread` }, String(unread)),
         ),
       ),
     );
+    redraw(() => this.chatList.replaceChildren(...items));
   }
 
   /** Opens a chat: reads it, and the senders see that. */
@@ -147,7 +157,8 @@ export class PhoneColumn {
     this.open = chat;
     if (name !== undefined) this.heading.textContent = name;
     const messages = await call<Message[]>('GET', `phones/${this.phone}/messages?chat=${encodeURIComponent(chat)}`);
-    this.bubbles.replaceChildren(...messages.filter(isShown).map((message) => this.bubbleOf(message)));
+    const items = messages.filter(isShown).map((message) => this.bubbleOf(message));
+    redraw(() => this.bubbles.replaceChildren(...items));
     this.bubbles.scrollTop = this.bubbles.scrollHeight;
     await call('POST', `phones/${this.phone}/read`, { chat });
     await this.listChats();
@@ -165,7 +176,7 @@ export class PhoneColumn {
     const arrived = message.chat === this.open && isShown(message);
     if (arrived) {
       const present = this.bubbles.querySelector(`[data-id="${CSS.escape(message.id)}"]`);
-      if (present) present.replaceWith(this.bubbleOf(message));
+      if (present) redraw(() => present.replaceWith(this.bubbleOf(message)));
       else {
         this.bubbles.append(this.bubbleOf(message));
         this.bubbles.scrollTop = this.bubbles.scrollHeight;
@@ -179,7 +190,8 @@ export class PhoneColumn {
   private notice(event: PhoneEvent): void {
     if (event.kind === 'typing' && event.chat === this.open) {
       const doing = event.what === 'recording' ? 'is recording' : 'is typing';
-      this.typing.textContent = event.what === 'paused' ? '' : `${event.from.split('@')[0]} ${doing}…`;
+      const who = event.from === event.chat ? this.heading.textContent : `+${event.from.split('@')[0]}`;
+      this.typing.textContent = event.what === 'paused' ? '' : `${who} ${doing}…`;
       clearTimeout(this.typingTimer);
       this.typingTimer = setTimeout(() => (this.typing.textContent = ''), TYPING_SHOWN_MS);
     }
@@ -241,6 +253,7 @@ export class PhoneColumn {
 
   private async newChat(): Promise<void> {
     const form = await ask('New chat', [field('Number', 'to', { required: true, inputmode: 'tel' })], 'Open');
+    if (!form) return;
     const digits = textIn(form, 'to').replace(/\D/g, '');
     if (digits !== '') await this.show(`${digits}@s.whatsapp.net`, `+${digits}`);
     this.input.focus();

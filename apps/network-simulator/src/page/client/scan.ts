@@ -1,10 +1,13 @@
 /// <reference lib="dom" />
 import { base64Of, call } from './api.js';
-import { ask, field, h, say, textIn } from './dom.js';
+import { ask, attempt, field, h, say, textIn } from './dom.js';
 
-/** Scans a linking code: pasted text, a dropped or chosen PNG, or the address of one. */
+const LOOK_EVERY_MS = 5000;
+
+/** Scans a linking code: of a login that waits, pasted text, a dropped or chosen PNG, or the address of one. */
 export async function scan(phone: string): Promise<void> {
-  const waiting = await call<{ ref: string; platform: string }[]>('GET', 'codes');
+  const showing = await call<unknown[]>('GET', 'codes');
+  const picked = h('input', { type: 'hidden', name: 'waiting' });
   const text = h('textarea', {
     name: 'qr',
     'aria-label': 'Text of the code',
@@ -22,20 +25,43 @@ export async function scan(phone: string): Promise<void> {
     drop.classList.remove('over');
     if (event.dataTransfer?.files.length) file.files = event.dataTransfer.files;
   });
-  const showing = waiting.length === 1 ? 'One client shows a code now.' : `${waiting.length} clients show a code now.`;
+  const clients = showing.length === 1 ? 'One client shows a code now.' : `${showing.length} clients show a code now.`;
+  const list = h('ul', { class: 'waiting', 'aria-label': 'Logins that wait', tabindex: '-1', autofocus: true });
+  const look = () => listWaiting(list, picked);
   const fields = [
-    h('p', { class: 'quiet' }, showing),
+    picked,
+    list,
+    h('p', { class: 'quiet' }, clients),
     h('label', {}, 'Text', text),
     drop,
     field('Address of the picture', 'url', { type: 'url', placeholder: 'http://…/users/login/image?token=…' }),
   ];
-  const form = await ask(`Scan as ${phone}`, fields, 'Scan');
+  const looking = setInterval(() => attempt(look), LOOK_EVERY_MS);
+  attempt(look);
+  const form = await ask(`Scan as ${phone}`, fields, 'Scan').finally(() => clearInterval(looking));
   if (!form) return;
   const chosen = form.get('file');
   const qr = textIn(form, 'qr');
   const url = textIn(form, 'url');
   const png = chosen instanceof File && chosen.size > 0 ? await base64Of(chosen) : undefined;
-  const body = qr ? { qr } : png !== undefined ? { png } : { url };
+  const waiting = textIn(form, 'waiting');
+  const body = waiting ? { waiting } : qr ? { qr } : png !== undefined ? { png } : { url };
   const { device } = await call<{ device: number }>('POST', `phones/${phone}/scan`, body);
   say(`Linked as device ${device}.`);
+}
+
+/** Lists the logins that wait; one click or Enter links one. What has the focus keeps it. */
+async function listWaiting(list: HTMLElement, picked: HTMLInputElement): Promise<void> {
+  const logins = await call<{ name: string }[]>('GET', 'waiting-logins');
+  const shown = [...list.querySelectorAll('button')].map(({ textContent }) => textContent);
+  const names = logins.map(({ name }) => name);
+  if (shown.length > 0 && shown.join('\n') === names.join('\n')) return;
+  const pick = (name: string) => () => {
+    picked.value = name;
+    picked.form?.requestSubmit();
+  };
+  const items = names.map((name) =>
+    h('li', {}, h('button', { type: 'button', onclick: pick(name), 'aria-label': `Link ${name}` }, name)),
+  );
+  list.replaceChildren(...(items.length > 0 ? items : [h('li', { class: 'quiet' }, 'No login waits to be picked.')]));
 }
