@@ -61,7 +61,10 @@ export const operations: Record<string, Operation> = {
   'POST /phones/:phone/events/wait': { summary: 'The first event that fits; 408 at the deadline.', body: eventWait },
   'GET /phones/:phone/stream': { summary: 'Messages and events as they come (server-sent events).' },
   'GET /phones/:phone/chats': { summary: 'The chats, the newest first.' },
-  'POST /phones/:phone/chats': { summary: 'Archives, pins, mutes, clears, deletes a chat; stars.', body: chatChange },
+  'POST /phones/:phone/chats': {
+    summary: 'Archives, pins, mutes, clears, deletes a chat; stars; deletes a message for oneself.',
+    body: chatChange,
+  },
   'GET /phones/:phone/contacts': { summary: 'The address book.' },
   'POST /phones/:phone/contacts': { summary: 'Names a contact.', body: naming },
   'POST /phones/:phone/history': { summary: 'Makes up messages of the past.', body: pastBody },

@@ -41,6 +41,7 @@ export const chatChange = z.object({
   clear: z.boolean().optional(),
   delete: z.boolean().optional(),
   star: z.object({ id: z.string(), starred: z.boolean() }).optional(),
+  deleteForMe: z.string().optional(),
 });
 
 /** What a person does at the phone besides writing: profile, presence, chats, contacts, calls. */

@@ -14,6 +14,8 @@ export interface ChatChange {
   clear?: boolean | undefined;
   delete?: boolean | undefined;
   star?: { id: string; starred: boolean } | undefined;
+  /** The id of a message to delete for oneself only. */
+  deleteForMe?: string | undefined;
 }
 
 /** Changes a chat at the phone; companions learn it through the shared state. */
@@ -46,6 +48,14 @@ export function changeChat(phone: Phone, chat: string, change: ChatChange): void
   if (change.delete) {
     share(phone, 'regular_high', [
       { index: at('deleteChat', '1'), value: { deleteChatAction: { messageRange: range } }, actionVersion: 6 },
+    ]);
+  }
+  if (change.deleteForMe !== undefined) {
+    const message = phone.messages.get(change.deleteForMe);
+    const value = { deleteMessageForMeAction: { deleteMedia: false, messageTimestamp: message?.timestamp ?? 0 } };
+    const author = message?.fromMe ? ['1', '0'] : ['0', message?.wireAuthor ?? '0'];
+    share(phone, 'regular_high', [
+      { index: at('deleteMessageForMe', change.deleteForMe, ...author), value, actionVersion: 3 },
     ]);
   }
   if (change.star) {

@@ -31,6 +31,12 @@ const onChat =
     phone.shared.chats[chat] = { ...phone.shared.chats[chat], ...change(value, phone.network.now()) };
   };
 
+/** The last message that a change of a whole chat is about; without one it is about all that is there. */
+function until(range: proto.SyncActionValue.ISyncActionMessageRange | null | undefined): { untilSeconds?: number } {
+  const seconds = Number(range?.lastMessageTimestamp ?? 0);
+  return seconds > 0 ? { untilSeconds: seconds } : {};
+}
+
 /** What each kind of change does on the phone, by the first word of its index. */
 const effects: Record<string, Effect> = {
   archive: onChat(({ archiveChatAction }) => ({ archived: archiveChatAction?.archived ?? false })),
@@ -39,8 +45,20 @@ const effects: Record<string, Effect> = {
     mutedUntilMs: muteAction?.muted ? Number(muteAction.muteEndTimestamp ?? -1) : 0,
   })),
   markChatAsRead: onChat(({ markChatAsReadAction }) => ({ markedRead: markChatAsReadAction?.read ?? false })),
-  clearChat: onChat((_value, nowMs) => ({ clearedAtMs: nowMs })),
-  deleteChat: onChat((_value, nowMs) => ({ deletedAtMs: nowMs })),
+  clearChat: (phone, index, value) => {
+    const [, jid = '', withStarred] = index;
+    const kept = withStarred === '0' ? phone.shared.starred : [];
+    phone.messages.erase({ chat: chatName(phone.network, jid), ...until(value.clearChatAction?.messageRange), kept });
+    onChat((_value, nowMs) => ({ clearedAtMs: nowMs }))(phone, index, value);
+  },
+  deleteChat: (phone, index, value) => {
+    const chat = chatName(phone.network, index[1] ?? '');
+    phone.messages.erase({ chat, ...until(value.deleteChatAction?.messageRange) });
+    onChat((_value, nowMs) => ({ deletedAtMs: nowMs }))(phone, index, value);
+  },
+  deleteMessageForMe: (phone, [, jid = '', id = '']) => {
+    phone.messages.erase({ chat: chatName(phone.network, jid), id });
+  },
   star: (phone, [, , id = ''], { starAction }) => {
     const others = phone.shared.starred.filter((one) => one !== id);
     phone.shared.starred = starAction?.starred ? [...others, id] : others;

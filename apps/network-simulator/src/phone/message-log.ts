@@ -37,6 +37,8 @@ export interface PhoneMessage {
   votes?: Record<string, string[]>;
   edited?: boolean;
   deleted?: boolean;
+  /** Gone from this account only: deleted for oneself, or with its chat. Copies are still sent again from it. */
+  erased?: boolean;
   /** The stanza's `edit` attribute, to send it again alike. */
   edit?: string;
 }
@@ -54,6 +56,7 @@ type LogRecord = { add: PhoneMessage } | { set: Partial<PhoneMessage> & { id: st
 
 export function fits(message: PhoneMessage, filter: MessageFilter): boolean {
   return (
+    !message.erased &&
     (filter.id === undefined || message.id === filter.id) &&
     (filter.text === undefined || message.text === filter.text) &&
     (filter.chat === undefined || message.chat === filter.chat) &&
@@ -111,6 +114,14 @@ export class MessageLog {
     Object.assign(message, change, change.content && { content: keptBytes(change.content) });
     this.store.append(this.file, { set: { ...change, id: message.id } } satisfies LogRecord);
     this.events.emit('change', message);
+  }
+
+  /** Takes a message, or a chat's messages up to a time, from this phone's sight. `kept` are ids that stay. */
+  erase(which: { chat: string; id?: string; untilSeconds?: number; kept?: readonly string[] }): void {
+    const { chat, id, untilSeconds = Infinity, kept = [] } = which;
+    for (const message of this.all({ chat, id })) {
+      if (message.timestamp <= untilSeconds && !kept.includes(message.id)) this.change(message, { erased: true });
+    }
   }
 
   /** Moves a message's status on, never back; an error ends it. */

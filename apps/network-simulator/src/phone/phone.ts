@@ -212,8 +212,10 @@ export class Phone {
   chats(): ({ chat: string; name: string; unread: number; lastAt: number } & ChatSettings)[] {
     const names = new Set([...this.messages.chats(), ...Object.keys(this.shared.chats)]);
     for (const group of this.network.groups.ofMember(this.account.lid)) names.add(group.jid);
-    const listed = [...names].map((chat) => {
+    const listed = [...names].flatMap((chat) => {
       const messages = this.messages.all({ chat });
+      // A deleted chat comes back with its next message.
+      if (messages.length === 0 && this.shared.chats[chat]?.deletedAtMs !== undefined) return [];
       const unread = messages.filter(({ fromMe, status }) => !fromMe && status === 'delivered').length;
       const name =
         this.shared.contacts[chat] ??

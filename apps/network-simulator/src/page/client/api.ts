@@ -31,6 +31,7 @@ export interface Message {
   options?: string[];
   edited?: boolean;
   deleted?: boolean;
+  erased?: boolean;
   quoted?: string;
   forwarded?: boolean;
   viewOnce?: boolean;

@@ -119,6 +119,7 @@ async function act(phone: string, message: Message, reply: (message: Message) =>
       'div',
       { class: 'row start' },
       button('reply', 'Reply'),
+      button('erase', 'Delete for me'),
       message.fromMe && button('delete', 'Delete for everybody'),
     ),
   ]);
@@ -128,5 +129,7 @@ async function act(phone: string, message: Message, reply: (message: Message) =>
   if (what === 'reply') reply(message);
   else if (what.startsWith('react')) await send({ reaction: { id: message.id, emoji: what.slice(6) } });
   else if (what === 'edit') await send({ edit: { id: message.id, text: textIn(form, 'text') } });
+  else if (what === 'erase')
+    await call('POST', `phones/${phone}/chats`, { chat: message.chat, deleteForMe: message.id });
   else if (what === 'delete') await send({ delete: { id: message.id } });
 }

@@ -176,7 +176,8 @@ export class PhoneColumn {
     const arrived = message.chat === this.open && isShown(message);
     if (arrived) {
       const present = this.bubbles.querySelector(`[data-id="${CSS.escape(message.id)}"]`);
-      if (present) redraw(() => present.replaceWith(this.bubbleOf(message)));
+      if (message.erased) present?.remove();
+      else if (present) redraw(() => present.replaceWith(this.bubbleOf(message)));
       else {
         this.bubbles.append(this.bubbleOf(message));
         this.bubbles.scrollTop = this.bubbles.scrollHeight;
