@@ -106,6 +106,7 @@ describe('a conversation', () => {
       eventsReady,
       now: Date.now,
       wait,
+      putToSleep: () => Promise.resolve(false),
     });
     runner = new CommandRunner({ sessions, directory, handlers, networkError, log: silent });
     await sessions.takeOver(held);

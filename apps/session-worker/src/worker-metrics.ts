@@ -10,6 +10,8 @@ export class WorkerMetrics {
   private readonly wakeSeconds: Histogram;
   private readonly damagedSnapshots: Counter;
   private readonly otherMasterKey: Gauge;
+  private readonly renewals: Counter<'outcome'>;
+  private readonly losses: Counter<'reason'>;
 
   constructor(registry: Registry, now: { sessions: () => Map<SessionState, number>; shards: () => number }) {
     const registers = [registry];
@@ -54,6 +56,18 @@ export class WorkerMetrics {
       help: 'Channels of owned shards whose keys the last pass could not wrap by the current master key',
       registers,
     });
+    this.renewals = new Counter({
+      name: 'dormouse_lease_renewals_total',
+      help: 'Rounds of renewing leases and heartbeat, by outcome: renewed, failed',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.losses = new Counter({
+      name: 'dormouse_shards_lost_total',
+      help: 'Shards lost without having been given away: expired (not renewed in time), taken, fenced (a write was refused)',
+      labelNames: ['reason'],
+      registers,
+    });
     new Gauge({
       name: 'dormouse_sessions',
       help: 'Sessions held, by state',
@@ -78,6 +92,10 @@ export class WorkerMetrics {
     this.commands.inc({ command, status });
     this.commandSeconds.observe({ command }, tookMs / 1_000);
   };
+
+  readonly renewed = (outcome: 'renewed' | 'failed'): void => this.renewals.inc({ outcome });
+
+  readonly lost = (reason: string): void => this.losses.inc({ reason });
 
   readonly acked = ({ error }: { error?: string }): void => this.acks.inc({ outcome: error ?? 'accepted' });
 

@@ -40,9 +40,10 @@ import { SleepKeeper } from './sessions/sleep-keeper.js';
 import { StateEvents } from './sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
 import { ShardLeases } from './shards/shard-lease.js';
-import { ShardOwner } from './shards/shard-owner.js';
+import { ShardOwner, type HeldShard, type ShardOwnerOptions, type ShardWork } from './shards/shard-owner.js';
 import { Hibernation } from './sleep/hibernation.js';
 import { MasterKeySweep } from './sleep/master-key-sweep.js';
+import { WakeLatencies } from './sleep/wake-latencies.js';
 import { VERSION } from './version.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
@@ -56,6 +57,8 @@ const FINISH_WITHIN_MS = 15_000;
 const REST_MS = 3_600_000;
 /** How long something heard is tried to be stored before its socket is closed. */
 const STORE_FOR_MS = 20_000;
+/** How soon operators see how long a wake took. */
+const TELL_WAKES_EVERY_MS = 5_000;
 
 export interface WorkerParts {
   readonly config: WorkerConfig;
@@ -74,6 +77,7 @@ export class Worker {
   private readonly owner: ShardOwner;
   private readonly sleep: SleepKeeper;
   private readonly rewrapping: MasterKeySweep;
+  private readonly wakes: WakeLatencies;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, media, registry } = parts;
@@ -118,8 +122,13 @@ export class Worker {
       log,
       onAck: metrics.acked,
       onClosed: metrics.closed,
-      onWoken: metrics.woken,
+      onWoken: (tookMs) => {
+        metrics.woken(tookMs);
+        this.wakes.add(tookMs);
+      },
     });
+    const { workerId } = config;
+    this.wakes = new WakeLatencies({ database: parts.database, workerId, everyMs: TELL_WAKES_EVERY_MS });
     this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database: parts.database, log });
     this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
     const previews = new LinkPreviews(new Downloader(config.downloads));
@@ -139,21 +148,16 @@ export class Worker {
         eventsReady,
         now: Date.now,
         wait,
+        putToSleep: (channelId) => this.sleep.putToSleep(channelId),
       }),
       networkError,
       log,
       onAnswered: metrics.answered,
     });
-    this.leases = new ShardLeases({ database: leaseDatabase, workerId: config.workerId, ttlMs });
-    this.owner = new ShardOwner({
-      leases: this.leases,
-      renewEveryMs: ttlMs / RENEWALS_PER_TTL,
-      marginMs: ttlMs * MARGIN_OF_TTL,
-      finishWithinMs: FINISH_WITHIN_MS,
-      log,
-      startWork: (held) =>
-        startShardWork(held, { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log }),
-    });
+    this.leases = new ShardLeases({ database: leaseDatabase, workerId, version: VERSION, ttlMs });
+    const work = { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log };
+    const startWork = (held: HeldShard): ShardWork => startShardWork(held, work);
+    this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
   }
 
   /** Begins to take shards. Rejects when the database cannot be reached. */
@@ -164,6 +168,7 @@ export class Worker {
     this.owner.start();
     this.sleep.start();
     this.rewrapping.start();
+    this.wakes.start();
   }
 
   /** Ends everything gently and lets other workers take over. */
@@ -171,6 +176,7 @@ export class Worker {
     this.sleep.stop();
     this.rewrapping.stop();
     await this.owner.drain();
+    await this.wakes.stop();
   }
 
   async databaseAnswers(): Promise<boolean> {
@@ -211,6 +217,16 @@ function sweepOf(
     rewrapSnapshots: (owner, channelId) => of.hibernation.rewrap(owner, channelId),
     log,
     onLeft: of.metrics.underOtherMasterKey,
+  });
+}
+
+function ownerOf(options: Omit<ShardOwnerOptions, 'renewEveryMs' | 'marginMs' | 'finishWithinMs'>): ShardOwner {
+  const { ttlMs } = options.leases;
+  return new ShardOwner({
+    ...options,
+    renewEveryMs: ttlMs / RENEWALS_PER_TTL,
+    marginMs: ttlMs * MARGIN_OF_TTL,
+    finishWithinMs: FINISH_WITHIN_MS,
   });
 }
 

@@ -19,7 +19,7 @@ describe('the fence', () => {
       ({ id }) => id,
     );
   const note = (text: string) =>
-    [`INSERT INTO workers (id, expires_at) VALUES ($1, now())`, [`${shard}-${text}`]] as [string, string[]];
+    [`INSERT INTO workers (id, version, expires_at) VALUES ($1, '1', now())`, [`${shard}-${text}`]] as [string, string[]];
 
   beforeAll(async () => {
     database = openRegionalDatabase({
@@ -73,7 +73,7 @@ describe('the fence', () => {
     const write = (epoch: bigint) =>
       database.pool.query<{ held: string }>(
         `WITH ${FENCE_CTE}, written AS (
-           INSERT INTO workers (id, expires_at) SELECT $3, now() FROM fence RETURNING 1)
+           INSERT INTO workers (id, version, expires_at) SELECT $3, '1', now() FROM fence RETURNING 1)
          SELECT count(*) AS held FROM fence`,
         [shard, epoch, `${shard}-single-${epoch}`],
       );

@@ -136,6 +136,10 @@ export const COMMANDS = {
   'channel.logout': command<Success>()({ input: nothing, session: 'none' }),
   /** The channel is gone: unlink it from the phone and forget its session. */
   'channel.delete': command<Success>()({ input: nothing, session: 'none' }),
+  /** Put the number to sleep now, however long it has been idle; it stays awake while something is done for it. */
+  'channel.sleep': command<{ asleep: boolean }>()({ input: nothing, session: 'none' }),
+  /** Wake the number; it sleeps again as its policy has it. */
+  'channel.wake': command<Success>()({ input: nothing }),
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -1,4 +1,4 @@
-import { channelHandlers } from './channel.handlers.js';
+import { channelHandlers, type ChannelTools } from './channel.handlers.js';
 import { chatHandlers, type ChatTools } from './chats.handlers.js';
 import type { Handlers } from './command-context.js';
 import { contactHandlers, type ContactTools } from './contacts.handlers.js';
@@ -11,7 +11,8 @@ import { presenceHandlers, type PresenceTools } from './presences.handlers.js';
 import { profileHandlers, type ProfileTools } from './profile.handlers.js';
 
 /** What all handlers together need. */
-export type HandlerTools = ChatTools &
+export type HandlerTools = ChannelTools &
+  ChatTools &
   ContactTools &
   PresenceTools &
   ProfileTools &

@@ -224,7 +224,7 @@ export class Session {
   /** Something done for this session failed. A write that the fence refused ends every session of the shard. */
   readonly fault = (error: unknown): void => {
     if (this.retired) return;
-    if (error instanceof FencedError) this.context.held.lose('a write was refused by the fence');
+    if (error instanceof FencedError) this.context.held.lose('fenced');
     else this.context.log.error({ channelId: this.channelId, failure: errorOutline(error) }, 'session fault');
   };
 

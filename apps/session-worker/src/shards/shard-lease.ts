@@ -11,8 +11,20 @@ import { type Fence, type RegionalDatabase } from '@dormouse/database';
 export interface ShardLeasesOptions {
   readonly database: Pick<RegionalDatabase, 'pool'>;
   readonly workerId: string;
+  /** Version of this program, for operators. */
+  readonly version?: string;
   /** How long a lease or a heartbeat holds without being renewed. */
   readonly ttlMs: number;
+}
+
+/** How the shards are to be spread at this moment. */
+export interface Fleet {
+  /** Ids of the living workers that take shards, in the order every worker sees. */
+  workerIds: string[];
+  /** The worker that an operator placed a shard on, for every shard whose one lives and takes shards. */
+  placed: ReadonlyMap<number, string>;
+  /** How many other shards there are: they are spread evenly. */
+  spreadCount: number;
 }
 
 interface LeaseRow {
@@ -24,14 +36,25 @@ const toFence = (row: LeaseRow): Fence => ({ shard: row.shard, epoch: BigInt(row
 
 const IN_TTL = `now() + make_interval(secs => $2::float8 / 1000)`;
 
-/** `FOR NO KEY UPDATE` lets claimers pass each other; the change of epoch then waits for writers under the fence. */
-const CLAIM = `
-UPDATE shard_leases SET owner_id = $1, epoch = epoch + 1, expires_at = ${IN_TTL}
+/** Workers that live and take shards. An operator's wish counts at once, whether the worker has read it or not. */
+const TAKES_SHARDS = 'expires_at > now() AND NOT draining AND drained_at IS NULL';
+
+/**
+ * `FOR NO KEY UPDATE` lets claimers pass each other; the change of epoch then waits for writers under the fence. Who
+ * takes a shard that was placed on a worker that is gone ends the placement.
+ */
+const claim = (which: string): string => `
+UPDATE shard_leases SET owner_id = $1, epoch = epoch + 1, expires_at = ${IN_TTL},
+  placed_on = CASE WHEN placed_on = $1 THEN placed_on END
 WHERE shard IN (
-  SELECT shard FROM shard_leases WHERE owner_id IS NULL OR expires_at <= now()
+  SELECT shard FROM shard_leases l WHERE (owner_id IS NULL OR expires_at <= now()) AND ${which}
   ORDER BY random() LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
 )
 RETURNING shard, epoch`;
+
+const CLAIM_SPREAD = claim(`(placed_on IS NULL OR NOT EXISTS (
+    SELECT 1 FROM workers w WHERE w.id = l.placed_on AND ${TAKES_SHARDS.replaceAll('expires_at', 'w.expires_at')}))`);
+const CLAIM_PLACED = claim('placed_on = $1');
 
 const RENEW = `
 UPDATE shard_leases l SET expires_at = ${IN_TTL}
@@ -40,17 +63,19 @@ WHERE l.shard = held.shard AND l.epoch = held.epoch AND l.owner_id = $1
 RETURNING l.shard, l.epoch`;
 
 const HEARTBEAT = `
-INSERT INTO workers (id, expires_at, draining) VALUES ($1, ${IN_TTL}, $3)
-ON CONFLICT (id) DO UPDATE SET expires_at = EXCLUDED.expires_at, draining = EXCLUDED.draining`;
+INSERT INTO workers (id, expires_at, draining, version) VALUES ($1, ${IN_TTL}, $3, $4)
+ON CONFLICT (id) DO UPDATE SET expires_at = EXCLUDED.expires_at, heartbeat_at = now(), draining = EXCLUDED.draining`;
 
 export class ShardLeases {
   readonly workerId: string;
   readonly ttlMs: number;
+  private readonly version: string;
   private readonly pool: RegionalDatabase['pool'];
 
-  constructor({ database, workerId, ttlMs }: ShardLeasesOptions) {
+  constructor({ database, workerId, version = 'unknown', ttlMs }: ShardLeasesOptions) {
     this.pool = database.pool;
     this.workerId = workerId;
+    this.version = version;
     this.ttlMs = ttlMs;
   }
 
@@ -62,10 +87,17 @@ export class ShardLeases {
     );
   }
 
-  /** Takes up to `limit` shards that nobody owns or whose owner's time is over. */
-  async claim(limit: number): Promise<Fence[]> {
-    const values = [this.workerId, this.ttlMs, limit];
-    const { rows } = await this.pool.query<LeaseRow>({ name: 'claim-shards', text: CLAIM, values });
+  /**
+   * Takes shards that nobody owns or whose owner's time is over: up to `limit` of those that are spread, or all that an
+   * operator placed here.
+   */
+  async claim(which: { limit: number } | 'placed here'): Promise<Fence[]> {
+    const placed = which === 'placed here';
+    const { rows } = await this.pool.query<LeaseRow>({
+      name: placed ? 'claim-placed-shards' : 'claim-shards',
+      text: placed ? CLAIM_PLACED : CLAIM_SPREAD,
+      values: [this.workerId, this.ttlMs, placed ? null : which.limit],
+    });
     return rows.map(toFence);
   }
 
@@ -89,21 +121,28 @@ export class ShardLeases {
 
   /** Says that this worker lives; a draining one takes no more shards and is not counted when they are spread. */
   async heartbeat(draining: boolean): Promise<void> {
-    await this.pool.query({ name: 'heartbeat', text: HEARTBEAT, values: [this.workerId, this.ttlMs, draining] });
+    const values = [this.workerId, this.ttlMs, draining, this.version];
+    await this.pool.query({ name: 'heartbeat', text: HEARTBEAT, values });
   }
 
-  /** Ids of the living workers that take shards, in the order every worker sees, and how many shards there are. */
-  async fleet(): Promise<{ workerIds: string[]; shardCount: number }> {
-    const { rows } = await this.pool.query<{ workers: string[]; shards: number }>({
+  /** Who takes shards, and what operators want where. */
+  async fleet(): Promise<Fleet> {
+    const { rows } = await this.pool.query<{ workers: string[]; shards: number; placed: [number, string][] }>({
       name: 'fleet',
-      text: `SELECT ARRAY(SELECT id FROM workers WHERE expires_at > now() AND NOT draining ORDER BY id) AS workers,
-                    (SELECT count(*)::int FROM shard_leases) AS shards`,
+      text: `WITH takers AS (SELECT id FROM workers WHERE ${TAKES_SHARDS})
+             SELECT ARRAY(SELECT id FROM takers ORDER BY id) AS workers,
+                    (SELECT count(*)::int FROM shard_leases) AS shards,
+                    coalesce((SELECT json_agg(json_build_array(shard, placed_on)) FROM shard_leases
+                              WHERE placed_on IN (SELECT id FROM takers)), '[]') AS placed`,
     });
-    return { workerIds: rows[0]?.workers ?? [], shardCount: rows[0]?.shards ?? 0 };
+    const [row] = rows;
+    const placed = new Map(row?.placed);
+    return { workerIds: row?.workers ?? [], placed, spreadCount: (row?.shards ?? 0) - placed.size };
   }
 
-  /** The worker is gone for good; rows of workers that died long ago go with it. */
+  /** The worker is gone for good, and what was placed on it is spread; rows of workers that died long ago go, too. */
   async leaveFleet(): Promise<void> {
+    await this.pool.query('UPDATE shard_leases SET placed_on = NULL WHERE placed_on = $1', [this.workerId]);
     await this.pool.query("DELETE FROM workers WHERE id = $1 OR expires_at < now() - interval '1 hour'", [
       this.workerId,
     ]);

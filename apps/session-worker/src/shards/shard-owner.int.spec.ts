@@ -186,4 +186,80 @@ describe('ShardOwner', () => {
     expect(a.ended.slice(-4).every(({ how }) => how === 'finished')).toBe(true);
     await b.count(SHARDS);
   });
+
+  describe('with what operators want', () => {
+    const wants = (text: string, values: unknown[]) => database.pool.query(text, values);
+    const drain = (id: string) => wants('UPDATE workers SET drained_at = now() WHERE id = $1', [id]);
+    const undrain = (id: string) => wants('UPDATE workers SET drained_at = NULL WHERE id = $1', [id]);
+    const place = (shard: number, id: string | null) =>
+      wants('UPDATE shard_leases SET placed_on = $2 WHERE shard = $1', [shard, id]);
+    const placements = async (): Promise<string[]> => {
+      const { rows } = await database.pool.query<{ place: string }>(
+        "SELECT shard || ':' || placed_on AS place FROM shard_leases WHERE placed_on IS NOT NULL ORDER BY shard",
+      );
+      return rows.map((row) => row.place);
+    };
+    const two = async (): Promise<[TestWorker, TestWorker]> => {
+      const a = start('a');
+      await a.count(SHARDS);
+      const b = start('b');
+      await Promise.all([a.count(4), b.count(4)]);
+      return [a, b];
+    };
+
+    it('hands every shard of a drained worker over, and gives it its share again once it is undrained', async () => {
+      const [a, b] = await two();
+      await drain('a');
+      await Promise.all([a.count(0), b.count(SHARDS)]);
+      expect(a.ended.every(({ how }) => how === 'finished')).toBe(true);
+      await undrain('a');
+      await Promise.all([a.count(4), b.count(4)]);
+    });
+
+    it('leaves the shards of a drained worker where they are while nobody else takes any', async () => {
+      const a = start('a');
+      await a.count(SHARDS);
+      await drain('a');
+      const b = start('b');
+      await b.count(SHARDS);
+      await drain('b');
+      await undrain('a'); // a change that is seen only in a look that also saw both
+      await Promise.all([a.count(SHARDS), b.count(0)]);
+    });
+
+    it('moves a placed shard to its worker after its work has ended, and moves no more than the spreading asks for', async () => {
+      const [a, b] = await two();
+      const [shard] = [...b.working.keys()];
+      if (shard === undefined) throw new Error('no shard');
+      await place(shard, 'a');
+      await a.until((working) => working.has(shard));
+      expect(b.ended).toEqual([{ shard, how: 'finished', held: true }]);
+      expect([a.working.size, b.working.size]).toEqual([5, 3]);
+      const c = start('c');
+      await c.count(2);
+      expect(a.working.has(shard)).toBe(true);
+    });
+
+    it('spreads a placed shard again when its worker is gone, drained, or the placement is taken back', async () => {
+      const [a, b] = await two();
+      const [shard = -1] = [...b.working.keys()];
+      await place(shard, 'a');
+      await a.until((working) => working.has(shard));
+      await drain('a');
+      await b.count(SHARDS);
+      expect(await placements()).toEqual([]);
+      await undrain('a');
+      await Promise.all([a.count(4), b.count(4)]);
+      const [held = -1] = [...a.working.keys()];
+      await place(held, 'a');
+      expect(await placements()).toEqual([`${held}:a`]);
+      await a.owner.drain();
+      await b.count(SHARDS);
+      expect(await placements()).toEqual([]);
+      const [other = -1] = [...b.working.keys()];
+      await place(other, 'nobody');
+      const c = start('c');
+      await Promise.all([b.count(4), c.count(4)]);
+    });
+  });
 });

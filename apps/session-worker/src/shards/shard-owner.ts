@@ -5,7 +5,9 @@
  * machine's monotonic clock from *before* the renewal was asked, minus a margin for closing sockets, so a worker that
  * cannot renew (PostgreSQL away, network cut, process paused) has stopped before another can take over; whatever it
  * still tries to write is refused by the fence. Shards are spread evenly over the living workers: free and expired ones
- * are claimed, surplus is given away one shard at a time after its work has ended properly.
+ * are claimed, surplus is given away one shard at a time after its work has ended properly. What operators want stands
+ * in the database: a drained worker's share is nothing, and a shard that was placed on a worker moves there in the same
+ * way and is outside the spreading until that worker goes. If no worker takes shards, they stay where they are.
  * PostgreSQL away: nothing is claimed; after the TTL nothing is owned; when it is back, shards are claimed anew.
  */
 import type { Fence } from '@dormouse/database';
@@ -20,8 +22,11 @@ export interface HeldShard {
   /** Asks the database whether the shard is still ours; gives it up here if not. Rejects when it cannot be asked. */
   verify(): Promise<boolean>;
   /** Somebody else owns it: ends its work at once. */
-  lose(why: string): void;
+  lose(why: LossReason): void;
 }
+
+/** Why a shard was lost: not renewed in time, taken by another worker, or a write was refused by the fence. */
+export type LossReason = 'expired' | 'taken' | 'fenced';
 
 /** What is done for one owned shard. */
 export interface ShardWork {
@@ -44,7 +49,13 @@ export interface ShardOwnerOptions {
   readonly log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow?: () => number;
+  /** The leases and the heartbeat were written, or could not be. */
+  readonly onRenewal?: (outcome: 'renewed' | 'failed') => void;
+  readonly onLost?: (why: LossReason) => void;
 }
+
+/** A shard that was placed here and that its owner has not given away yet is asked for so often. */
+const EXPECTED_SOON_MS = 200;
 
 class OwnedShard implements HeldShard {
   work: ShardWork | undefined;
@@ -54,7 +65,12 @@ class OwnedShard implements HeldShard {
 
   constructor(
     readonly fence: Fence,
-    private readonly owner: { now(): number; verify(shard: OwnedShard): Promise<void>; drop(shard: OwnedShard): void },
+    private readonly owner: {
+      now(): number;
+      verify(shard: OwnedShard): Promise<void>;
+      drop(shard: OwnedShard): void;
+      onLost?: ShardOwnerOptions['onLost'];
+    },
     private readonly log: ShardOwnerOptions['log'],
   ) {}
 
@@ -67,8 +83,9 @@ class OwnedShard implements HeldShard {
     return this.isHeld();
   }
 
-  lose(why: string): void {
+  lose(why: LossReason): void {
     if (this.over) return;
+    this.owner.onLost?.(why);
     this.log.warn({ shard: this.fence.shard, epoch: this.fence.epoch.toString(), why }, 'shard lost');
     this.end();
     this.work?.abandon();
@@ -78,7 +95,7 @@ class OwnedShard implements HeldShard {
     if (this.over) return;
     this.holdsUntilMs = untilMs;
     clearTimeout(this.expiry);
-    this.expiry = setTimeout(() => this.lose('could not renew in time'), Math.max(0, untilMs - this.owner.now()));
+    this.expiry = setTimeout(() => this.lose('expired'), Math.max(0, untilMs - this.owner.now()));
   }
 
   /** Its work has ended; the lease may be given up. */
@@ -97,6 +114,8 @@ export class ShardOwner {
   private balancing: Promise<void> | undefined;
   private loop: Promise<void> | undefined;
   private away = false;
+  /** A shard was placed here and is somebody else's still. */
+  private expects = false;
 
   constructor(private readonly options: ShardOwnerOptions) {
     this.now = options.monotonicNow ?? (() => performance.now());
@@ -130,13 +149,17 @@ export class ShardOwner {
       try {
         await this.renewAll();
         await this.options.leases.heartbeat(this.draining);
+        this.options.onRenewal?.('renewed');
         if (this.away) this.options.log.info({}, 'leases can be renewed again');
         this.away = false;
         this.balance();
       } catch (error) {
+        this.options.onRenewal?.('failed');
         this.noteAway(error);
       }
-      await delay(this.options.renewEveryMs, undefined, { signal }).catch(() => undefined);
+      const { renewEveryMs } = this.options;
+      const pauseMs = this.expects ? Math.min(EXPECTED_SOON_MS, renewEveryMs) : renewEveryMs;
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -153,7 +176,7 @@ export class ShardOwner {
     for (const shard of shards) {
       const { fence } = shard;
       if (stillOurs.has(`${fence.shard}:${fence.epoch}`)) shard.prolong(askedAtMs + leases.ttlMs - marginMs);
-      else shard.lose('somebody else owns it');
+      else shard.lose('taken');
     }
   }
 
@@ -167,26 +190,35 @@ export class ShardOwner {
 
   private async moveTowardsShare(): Promise<void> {
     const { leases } = this.options;
-    const { workerIds, shardCount } = await leases.fleet();
-    const share = fairShare(leases.workerId, workerIds, shardCount);
-    if (this.owned.size < share) await this.claim(share - this.owned.size);
-    const surplus = this.owned.size - share;
-    const [newest] = [...this.owned.values()].slice(-1);
-    if (surplus > 0 && newest && workerIds.length > 0) {
-      await this.giveAway(newest);
-      if (surplus > 1 && !this.draining) await this.moveTowardsShare();
-    }
+    const { workerIds, placed, spreadCount } = await leases.fleet();
+    const owned = [...this.owned.values()];
+    const placedElsewhere = owned.filter(
+      ({ fence }) => (placed.get(fence.shard) ?? leases.workerId) !== leases.workerId,
+    );
+    const spread = owned.filter(({ fence }) => !placed.has(fence.shard));
+    const isMissing = ([shard, workerId]: [number, string]): boolean =>
+      workerId === leases.workerId && !this.owned.has(shard);
+    if ([...placed].some(isMissing)) await this.claim('placed here');
+    this.expects = [...placed].some(isMissing);
+    const share = fairShare(leases.workerId, workerIds, spreadCount);
+    if (spread.length < share) await this.claim({ limit: share - spread.length });
+    const isSurplus = spread.length > share && workerIds.length > 0;
+    const [leaving] = [...placedElsewhere, ...(isSurplus ? spread.slice(-1) : [])];
+    if (!leaving || this.draining) return;
+    await this.giveAway(leaving);
+    await this.moveTowardsShare(); // the database may say something else by now
   }
 
-  private async claim(limit: number): Promise<void> {
+  private async claim(which: Parameters<ShardLeases['claim']>[0]): Promise<void> {
     const { leases, marginMs, startWork, log } = this.options;
     const askedAtMs = this.now();
-    for (const fence of await leases.claim(limit)) {
+    for (const fence of await leases.claim(which)) {
       const shard = new OwnedShard(
         fence,
         {
           now: this.now,
           verify: (asked) => this.renew([asked]),
+          onLost: this.options.onLost,
           drop: (dropped) => {
             if (this.owned.get(fence.shard) === dropped) this.owned.delete(fence.shard);
           },

@@ -33,6 +33,7 @@ CREATE TABLE "shard_leases" (
     "owner_id" TEXT,
     "epoch" BIGINT NOT NULL DEFAULT 0,
     "expires_at" TIMESTAMPTZ(3),
+    "placed_on" TEXT,
 
     CONSTRAINT "shard_leases_pkey" PRIMARY KEY ("shard")
 );
@@ -40,10 +41,25 @@ CREATE TABLE "shard_leases" (
 -- CreateTable
 CREATE TABLE "workers" (
     "id" TEXT NOT NULL,
+    "version" TEXT NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "heartbeat_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "draining" BOOLEAN NOT NULL DEFAULT false,
+    "drained_at" TIMESTAMPTZ(3),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "workers_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "wake_latencies" (
+    "minute" TIMESTAMPTZ(3) NOT NULL,
+    "worker_id" TEXT NOT NULL,
+    "up_to_ms" INTEGER NOT NULL,
+    "wakes" INTEGER NOT NULL,
+    "max_ms" INTEGER NOT NULL,
+
+    CONSTRAINT "wake_latencies_pkey" PRIMARY KEY ("minute","worker_id","up_to_ms")
 );
 
 -- CreateTable
@@ -225,6 +241,9 @@ CREATE INDEX "channels_shard_wake_at_idx" ON "channels"("shard", "wake_at");
 
 -- CreateIndex
 CREATE INDEX "channels_account_id_idx" ON "channels"("account_id");
+
+-- CreateIndex
+CREATE INDEX "channels_deleted_at_session_state_id_idx" ON "channels"("deleted_at", "session_state", "id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "shard_leases_shard_epoch_key" ON "shard_leases"("shard", "epoch");

@@ -1,0 +1,106 @@
+/**
+ * How long wakes took, for operators: counted here by minute and duration, added to the region's table from time to time.
+ *
+ * What it guarantees: counts of all workers of a region add up, and a worker that ends takes at most the last few
+ * seconds of its own with it. PostgreSQL away: counts wait here. It is told of wakes; nothing waits for it.
+ */
+import type { RegionalDatabase } from '@dormouse/database';
+
+/** Each bound is this much above the one before: so exact is a percentile that is read from them. */
+const GROWTH = 1.05;
+const MINUTE_MS = 60_000;
+/** Minutes that are remembered while the database is away. */
+const MINUTES_KEPT = 60;
+
+export interface WakeLatenciesOptions {
+  readonly database: Pick<RegionalDatabase, 'pool'>;
+  readonly workerId: string;
+  readonly everyMs: number;
+  readonly now?: () => number;
+}
+
+interface Count {
+  readonly minuteMs: number;
+  readonly upToMs: number;
+  wakes: number;
+  maxMs: number;
+}
+
+/** The bound under which a duration is counted, in milliseconds. */
+export function boundOf(tookMs: number): number {
+  if (tookMs <= 1) return 1;
+  return Math.ceil(GROWTH ** Math.ceil(Math.log(tookMs) / Math.log(GROWTH)));
+}
+
+export class WakeLatencies {
+  private readonly now: () => number;
+  private counts = new Map<string, Count>();
+  private timer: NodeJS.Timeout | undefined;
+  private writing: Promise<void> | undefined;
+
+  constructor(private readonly options: WakeLatenciesOptions) {
+    this.now = options.now ?? Date.now;
+  }
+
+  start(): void {
+    this.timer ??= setInterval(() => void this.write().catch(() => undefined), this.options.everyMs);
+  }
+
+  /** Writes what is left, if it can. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.writing?.catch(() => undefined);
+    await this.write().catch(() => undefined);
+  }
+
+  add(tookMs: number): void {
+    const minuteMs = Math.floor(this.now() / MINUTE_MS) * MINUTE_MS;
+    this.count({ minuteMs, upToMs: boundOf(tookMs), wakes: 1, maxMs: Math.ceil(tookMs) });
+  }
+
+  /** Adds what was counted to the table. @throws when the database is away; it is counted on then */
+  write(): Promise<void> {
+    this.writing ??= this.writeCounts().finally(() => (this.writing = undefined));
+    return this.writing;
+  }
+
+  private async writeCounts(): Promise<void> {
+    const counts = [...this.counts.values()];
+    this.counts = new Map();
+    const { database, workerId } = this.options;
+    try {
+      if (counts.length === 0) return;
+      await database.pool.query({
+        name: 'add-wake-latencies',
+        text: `INSERT INTO wake_latencies (minute, worker_id, up_to_ms, wakes, max_ms)
+               SELECT to_timestamp(minute / 1000), $1, up_to_ms, wakes, max_ms
+               FROM unnest($2::float8[], $3::int[], $4::int[], $5::int[]) AS counted(minute, up_to_ms, wakes, max_ms)
+               ON CONFLICT (minute, worker_id, up_to_ms) DO UPDATE SET
+                 wakes = wake_latencies.wakes + EXCLUDED.wakes, max_ms = greatest(wake_latencies.max_ms, EXCLUDED.max_ms)`,
+        values: [
+          workerId,
+          counts.map(({ minuteMs }) => minuteMs),
+          counts.map(({ upToMs }) => upToMs),
+          counts.map(({ wakes }) => wakes),
+          counts.map(({ maxMs }) => maxMs),
+        ],
+      });
+    } catch (error) {
+      const oldestMs = this.now() - MINUTES_KEPT * MINUTE_MS;
+      for (const count of counts) if (count.minuteMs >= oldestMs) this.count(count);
+      throw error;
+    }
+    await database.pool.query("DELETE FROM wake_latencies WHERE minute < now() - interval '1 hour'");
+  }
+
+  private count({ minuteMs, upToMs, wakes, maxMs }: Count): void {
+    const key = `${minuteMs}:${upToMs}`;
+    const known = this.counts.get(key);
+    if (!known) {
+      this.counts.set(key, { minuteMs, upToMs, wakes, maxMs });
+      return;
+    }
+    known.wakes += wakes;
+    known.maxMs = Math.max(known.maxMs, maxMs);
+  }
+}
