@@ -2,5 +2,6 @@ export * from './account.js';
 export * from './channels.js';
 export * from './error-envelope.js';
 export * from './events.js';
+export * from './fleet.js';
 export * from './openapi.js';
 export * from './operations.js';

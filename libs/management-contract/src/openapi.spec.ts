@@ -13,6 +13,22 @@ describe('managementOpenApi', () => {
     ]);
   });
 
+  it('says which operations need an operator key, which may be done later, and what a query must have', () => {
+    const drain = paths['/api/v1/fleet/{region}/workers/{worker}/drain'] as unknown as {
+      put: { security: object; responses: object };
+    };
+    expect(drain.put.security).toEqual([{ operatorKey: [] }]);
+    expect(Object.keys(drain.put.responses)).toEqual(expect.arrayContaining(['200', '202', '403', '404', '503']));
+    const query = paths['/api/v1/fleet/{region}/channels']?.['get']?.parameters;
+    expect(query).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'state', required: true }),
+        expect.objectContaining({ name: 'count', required: false }),
+      ]),
+    );
+    expect(paths['/api/v1/channels']?.['get']).not.toHaveProperty('security');
+  });
+
   it('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });

@@ -16,18 +16,28 @@ export function managementOpenApi(): Json {
     info: { title: 'Dormouse management API', version: '1' },
     security: [{ accountKey: [] }],
     paths,
-    components: { securitySchemes: { accountKey: { type: 'http', scheme: 'bearer' } } },
+    components: {
+      securitySchemes: {
+        accountKey: { type: 'http', scheme: 'bearer' },
+        operatorKey: { type: 'http', scheme: 'bearer' },
+      },
+    },
   };
 }
 
 function describe(operation: Operation): Json {
   const failures = [400, 401, ...operation.failures, 502];
+  const done = { content: jsonOf(operation.answer, 'output') };
   return {
     summary: operation.summary,
+    ...(operation.for === 'operators' ? { security: [{ operatorKey: [] }] } : {}),
     parameters: [...pathParameters(operation.path), ...queryParameters(operation.query)],
     ...(operation.body ? { requestBody: { required: true, content: jsonOf(operation.body, 'input') } } : {}),
     responses: {
-      [operation.status]: { description: 'Done', content: jsonOf(operation.answer, 'output') },
+      [operation.status]: { description: 'Done', ...done },
+      ...(operation.later
+        ? { 202: { description: 'Accepted; ask for it again until it says it is done', ...done } }
+        : {}),
       ...Object.fromEntries(
         failures.map((status) => [status, { description: 'Not done', content: jsonOf(errorBody, 'output') }]),
       ),
@@ -48,7 +58,7 @@ function queryParameters(query: z.ZodObject | undefined): Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: false,
+    required: !(schema as z.ZodType).safeParse(undefined).success,
     schema: jsonSchema(schema as z.ZodType, 'input'),
   }));
 }

@@ -9,7 +9,6 @@ import {
   createChannelBody,
   listChannelsQuery,
 } from './channels.js';
-
 import {
   deadLetterList,
   deadLettersQuery,
@@ -26,12 +25,13 @@ import {
   webhookList,
   webhookSecrets,
 } from './events.js';
+import { FLEET_OPERATIONS } from './fleet-operations.js';
 
 /** Every path of the management API begins so. */
 export const MANAGEMENT_PREFIX = '/api/v1';
 
 export interface Operation {
-  method: 'get' | 'post' | 'delete';
+  method: 'get' | 'post' | 'put' | 'delete';
   /** Below the prefix, with `{id}` for path parameters. */
   path: string;
   summary: string;
@@ -40,8 +40,12 @@ export interface Operation {
   /** Status and shape of success. */
   status: 200 | 201;
   answer: z.ZodType;
+  /** Taken down for good and not reached yet: 202 with the same shape. Ask for it again until it says so. */
+  later?: true;
   /** Failures beyond 400, 401 and 502. */
-  failures: readonly (404 | 503)[];
+  failures: readonly (403 | 404 | 503)[];
+  /** Needs an operator key; an account key gets 403. */
+  for?: 'operators';
 }
 
 /** Every operation of the management API, by name. */
@@ -183,5 +187,6 @@ export const OPERATIONS = {
     answer: eventPage,
     failures: [404, 503],
   },
+  ...FLEET_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof OPERATIONS;
