@@ -6,6 +6,8 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
 import { EventsModule } from './events/events.module.js';
+import { FleetModule } from './fleet/fleet.module.js';
+import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 import { GLOBAL_DATABASE, LOG } from './services.js';
 
@@ -13,22 +15,24 @@ import { GLOBAL_DATABASE, LOG } from './services.js';
 export interface Services {
   database: GlobalDatabase;
   regions: Regions;
+  operators: OperatorKeys;
   log: Logger;
 }
 
 @Global()
 @Module({})
 export class AppModule {
-  static with({ database, regions, log }: Services): DynamicModule {
+  static with({ database, regions, operators, log }: Services): DynamicModule {
     const services = [
       { provide: GLOBAL_DATABASE, useValue: database },
       { provide: LOG, useValue: log },
       { provide: Regions, useValue: regions },
+      { provide: OperatorKeys, useValue: operators },
       { provide: Accounts, useValue: new Accounts(database) },
     ];
     return {
       module: AppModule,
-      imports: [AccountsModule, ChannelsModule, EventsModule, DocumentationModule],
+      imports: [AccountsModule, ChannelsModule, EventsModule, FleetModule, DocumentationModule],
       providers: services,
       exports: services,
     };

@@ -9,6 +9,12 @@ const region = z.object({
 });
 export type RegionAddress = z.output<typeof region>;
 
+/** 32 bytes in hex. */
+const keyHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hex')
+  .transform((hex) => Buffer.from(hex, 'hex'));
+
 const schema = z
   .object({
     /** Where to listen. */
@@ -19,6 +25,11 @@ const schema = z
     GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
     /** JSON: region to `{"databaseUrl", "redisUrl", "shardCount"}`. A channel created without a region goes to the first. */
     REGIONS: variable.json(z.partialRecord(z.enum(REGIONS), region)),
+    /**
+     * JSON: name of an operator to the SHA-256 of their key in hex, as `create-operator-key.js` prints it:
+     * `{"ada":"9f86d0…"}`. None: nobody sees the fleet.
+     */
+    OPERATORS: variable.json(z.record(z.string().min(1), keyHash)).default({}),
     /** Connections to the global database, and to each region's. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     /** Where the documentation lives: errors link to its errors page. */
@@ -31,6 +42,7 @@ const schema = z
     logLevel: env.LOG_LEVEL,
     globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
     regions: new Map(Object.entries(env.REGIONS) as [Region, RegionAddress][]),
+    operators: new Map(Object.entries(env.OPERATORS)),
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
   }))
   .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });

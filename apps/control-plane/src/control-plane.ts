@@ -9,6 +9,7 @@ import type { ControlPlaneConfig } from './config.js';
 import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
 import { readJsonBodies } from './http/json-body.js';
 import { answerProbes, logRequests } from './http/request-log.js';
+import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
 const MAX_BODY_BYTES = 65_536;
@@ -48,10 +49,11 @@ export async function createApp(
 export async function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
   const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'control-plane' });
   const regions = new Regions(config.regions, log);
+  const operators = new OperatorKeys(config.operators);
   const isThere = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
   // Only the global database counts: a region that is away makes some answers 503, not this process unfit.
   const probes = new Probes({ app: 'control-plane', checks: { database: isThere } });
-  const app = await createApp({ database, regions, log }, { site: config.site, probes });
+  const app = await createApp({ database, regions, operators, log }, { site: config.site, probes });
   await app.listen(config.listen.port, config.listen.host);
   return {
     url: (await app.getUrl()).replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),

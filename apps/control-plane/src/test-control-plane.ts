@@ -14,6 +14,7 @@ import { Channels } from './channels/channels.js';
 import { UnsettledChannels } from './channels/unsettled-channels.js';
 import type { RegionAddress } from './config.js';
 import { createApp } from './control-plane.js';
+import { hashOperatorKey, mintOperatorKey, OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
 export interface Answer {
@@ -25,6 +26,8 @@ export interface Answer {
 /** Nobody listens there: a region that is away. */
 const AWAY = 'postgresql://nobody@127.0.0.1:9/away';
 export const SHARD_COUNT = 4;
+/** The key of the one operator, who is called ada. */
+export const OPERATOR_KEY = mintOperatorKey();
 
 /** A control plane for specs with databases of its own, one region (`sg`) that is there and one (`eu`) that is away. */
 export class RunningControlPlane {
@@ -55,9 +58,10 @@ export class RunningControlPlane {
     const database = openGlobalDatabase({ url: globalStore.url, applicationName: 'control-plane-spec' });
     const regional = openRegionalDatabase({ url: regionalStore.url, applicationName: 'control-plane-spec' });
     const regions = new Regions(addresses, log);
+    const operators = new OperatorKeys(new Map([['ada', hashOperatorKey(OPERATOR_KEY)]]));
     const probes = new Probes({ app: 'control-plane', checks: {} });
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
-    const app = await createApp({ database, regions, log }, { site, probes });
+    const app = await createApp({ database, regions, operators, log }, { site, probes });
     await app.init();
     const stores = [globalStore, regionalStore, redisStore];
     const accounts = new Accounts(database);
@@ -78,7 +82,7 @@ export class RunningControlPlane {
   /** Makes a request as the holder of a key. */
   async call(
     key: string | undefined,
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     options: { body?: unknown; headers?: Record<string, string> } = {},
   ): Promise<Answer> {

@@ -39,9 +39,9 @@ export const regionFigures = z.object({
   sessions: z.record(sessionState, count),
   sleeping: z.object({
     count,
-    /** Their time to be woken has come and they were not yet. */
+    /** Their time to be woken passed more than a minute ago. */
     overdue: count,
-    /** By how long the most overdue one is. */
+    /** How long ago it passed for the most overdue one. */
     most_overdue_s: seconds,
   }),
   /** Wakes that ended with an open socket, of all workers, in the last `window_s` seconds; exact to 5 %. */
@@ -134,7 +134,10 @@ export const fleetChannelsQuery = z.object({
   state: z.enum(SESSION_STATES, `must be one of ${SESSION_STATES.join(', ')}`),
   count: wholeNumber(1, 500, 100),
   /** `next` of the page before. */
-  after: z.string().max(100, 'must be what `next` of the page before says').optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the page before says')
+    .optional(),
 });
 export type FleetChannelsQuery = z.output<typeof fleetChannelsQuery>;
 
@@ -153,7 +156,7 @@ export const fleetChannel = z.object({
 });
 export type FleetChannel = z.output<typeof fleetChannel>;
 
-/** By id. */
+/** By shard and id. */
 export const fleetChannelList = z.object({
   channels: z.array(fleetChannel),
   /** All channels in this state. */

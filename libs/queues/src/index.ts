@@ -7,4 +7,5 @@ export {
   type ReceivedCommand,
 } from './command-worker.js';
 export { commandQueueName } from './names.js';
+export { readQueueFigures, type QueueFigures } from './queue-figures.js';
 export { publishChannelChanged, publishEventsReady, subscribeChannelChanged, subscribeEventsReady } from './signals.js';

@@ -2,6 +2,7 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import { createParamDecorator, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import type { Operator, OperatorKeys } from '../operators/operator-keys.js';
 import { presentedKey } from './account-key.js';
 import type { Account, Accounts } from './accounts.js';
 
@@ -9,34 +10,60 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; set by the guard. */
     account?: Account;
+    operator?: Operator;
   }
 }
 
 const OPEN = 'open to everybody';
+const OPERATORS_ONLY = 'for operators only';
 
 /** Marks a controller that needs no account key. */
 export const OpenToEverybody = (): ClassDecorator => SetMetadata(OPEN, true);
 
-/** Lets nobody in without an account key that is known and not revoked; everything is guarded unless marked open. */
+/** Marks a controller that needs an operator key. */
+export const ForOperators = (): ClassDecorator => SetMetadata(OPERATORS_ONLY, true);
+
+/**
+ * Lets nobody in without an account key that is known and not revoked, or without an operator key where that is asked
+ * for; everything is guarded unless marked open.
+ */
 export class AccountGuard implements CanActivate {
   readonly #reflector = new Reflector();
 
-  constructor(private readonly accounts: Accounts) {}
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly operators: OperatorKeys,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.#reflector.get<boolean | undefined>(OPEN, context.getClass())) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = presentedKey(request.headers.authorization);
-    if (key === undefined) throw unauthorized('Authorization: Bearer <account key> is missing');
+    if (this.#reflector.get<boolean | undefined>(OPERATORS_ONLY, context.getClass())) {
+      request.operator = await this.#operator(key);
+      return true;
+    }
+    if (key === undefined) throw unauthorized('account', 'Authorization: Bearer <account key> is missing');
     const account = await this.accounts.byKey(key);
-    if (!account) throw unauthorized('the account key is not known or was revoked');
+    if (!account) throw unauthorized('account', 'the account key is not known or was revoked');
     request.account = account;
     return true;
   }
+
+  /** The global database is asked only about keys that are no operator's. */
+  async #operator(key: string | undefined): Promise<Operator> {
+    if (key === undefined) throw unauthorized('operator', 'Authorization: Bearer <operator key> is missing');
+    const operator = this.operators.find(key);
+    if (operator) return operator;
+    if (await this.accounts.byKey(key)) {
+      throw new GatewayError(403, { details: 'the fleet is for operators: an account key does not open it' });
+    }
+    throw unauthorized('operator', 'the operator key is not known');
+  }
 }
 
-function unauthorized(details: string): GatewayError {
-  return new GatewayError(401, { message: 'account key missing or invalid', details });
+function unauthorized(kind: 'account' | 'operator', details: string): GatewayError {
+  return new GatewayError(401, { message: `${kind} key missing or invalid`, details });
 }
 
 /** The account that asks. */
@@ -44,4 +71,11 @@ export const CurrentAccount = createParamDecorator((_: unknown, context: Executi
   const { account } = context.switchToHttp().getRequest<FastifyRequest>();
   if (!account) throw new Error('no account: the route is not guarded');
   return account;
+});
+
+/** The operator that asks. */
+export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): Operator => {
+  const { operator } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (!operator) throw new Error('no operator: the route is not for operators');
+  return operator;
 });

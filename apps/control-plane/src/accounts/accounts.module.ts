@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { OperatorKeys } from '../operators/operator-keys.js';
 import { AccountGuard } from './account.guard.js';
 import { AccountsController } from './accounts.controller.js';
 import { Accounts } from './accounts.js';
@@ -8,7 +9,11 @@ import { Accounts } from './accounts.js';
 @Module({
   controllers: [AccountsController],
   providers: [
-    { provide: APP_GUARD, inject: [Accounts], useFactory: (accounts: Accounts) => new AccountGuard(accounts) },
+    {
+      provide: APP_GUARD,
+      inject: [Accounts, OperatorKeys],
+      useFactory: (accounts: Accounts, operators: OperatorKeys) => new AccountGuard(accounts, operators),
+    },
   ],
 })
 export class AccountsModule {}

@@ -17,11 +17,11 @@ export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Lo
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    const { method, account } = request;
+    const { method, account, operator } = request;
     const route = request.routeOptions.url ?? 'unlisted';
     const status = reply.raw.statusCode;
     durations.observe({ method, route, status }, reply.elapsedTime / 1_000);
-    const facts = { requestId: request.id, accountId: account?.id, method, route, status };
+    const facts = { requestId: request.id, accountId: account?.id, operator: operator?.name, method, route, status };
     if (!PROBES.has(route)) log.info({ ...facts, elapsedMs: Math.round(reply.elapsedTime) }, 'request');
     done();
   });

@@ -7,8 +7,16 @@
 import type { Logger } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
-import { GatewayError, type Region } from '@dormouse/gateway-contract';
-import { CommandClient, publishChannelChanged, publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
+import { GatewayError, type CommandInput, type CommandResult, type Region } from '@dormouse/gateway-contract';
+import {
+  CommandClient,
+  publishChannelChanged,
+  publishEventsReady,
+  readQueueFigures,
+  subscribeEventsReady,
+  type CallOptions,
+  type QueueFigures,
+} from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis, type Subscription } from '@dormouse/redis';
 import type { RegionAddress } from '../config.js';
 
@@ -100,21 +108,34 @@ export class RegionLink {
    */
   async endSession(channel: { id: string; shard: number }, requestId: string): Promise<boolean> {
     try {
-      await this.#commands.call(
-        channel,
-        'channel.delete',
-        {},
-        {
-          requestId,
-          startWithinMs: WORKER_STARTS_WITHIN_MS,
-          answerWithinMs: WORKER_ANSWERS_WITHIN_MS,
-        },
-      );
+      const times = { startWithinMs: WORKER_STARTS_WITHIN_MS, answerWithinMs: WORKER_ANSWERS_WITHIN_MS };
+      await this.command(channel, 'channel.delete', {}, { requestId, ...times });
       return true;
     } catch (error) {
       const status = error instanceof GatewayError ? error.status : undefined;
       this.log.info({ channelId: channel.id, requestId, status }, 'no worker has ended the session yet');
       return false;
+    }
+  }
+
+  /** Says a command to a channel. @throws {GatewayError} its failure; 503: it was not done and never will be */
+  async command<Name extends 'channel.delete' | 'channel.sleep' | 'channel.wake'>(
+    channel: { id: string; shard: number },
+    name: Name,
+    input: CommandInput<Name>,
+    options: CallOptions,
+  ): Promise<CommandResult<Name>> {
+    return this.#commands.call(channel, name, input, options);
+  }
+
+  /** What lies in the queues of shards; undefined while Redis does not answer. */
+  async queueFigures(shards: readonly number[]): Promise<ReadonlyMap<number, QueueFigures> | undefined> {
+    try {
+      const figures = await readQueueFigures(this.#redis, shards, Date.now());
+      return new Map(figures.map((each) => [each.shard, each]));
+    } catch (error) {
+      this.log.warn({ err: error, region: this.region }, 'the command queues cannot be looked into');
+      return undefined;
     }
   }
 

@@ -243,7 +243,7 @@ CREATE INDEX "channels_shard_wake_at_idx" ON "channels"("shard", "wake_at");
 CREATE INDEX "channels_account_id_idx" ON "channels"("account_id");
 
 -- CreateIndex
-CREATE INDEX "channels_deleted_at_session_state_id_idx" ON "channels"("deleted_at", "session_state", "id");
+CREATE INDEX "channels_deleted_at_session_state_shard_id_idx" ON "channels"("deleted_at", "session_state", "shard", "id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "shard_leases_shard_epoch_key" ON "shard_leases"("shard", "epoch");

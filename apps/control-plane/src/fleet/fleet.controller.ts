@@ -1,0 +1,147 @@
+import {
+  fleetChannelsQuery,
+  placementBody,
+  type FleetChannel,
+  type FleetChannelList,
+  type FleetChannelsQuery,
+  type FleetFigures,
+  type FleetShard,
+  type FleetShardList,
+  type FleetWorker,
+  type FleetWorkerList,
+  type PlacementBody,
+  type RegionFigures,
+  type StuckThings,
+} from '@dormouse/management-contract';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentOperator, ForOperators } from '../accounts/account.guard.js';
+import { valid } from '../http/valid.js';
+import type { Operator } from '../operators/operator-keys.js';
+import { Fleet } from './fleet.js';
+
+/** Taken down for good, not reached yet. */
+const ACCEPTED = 202;
+
+@ForOperators()
+@Controller('fleet')
+export class FleetController {
+  constructor(private readonly fleet: Fleet) {}
+
+  @Get()
+  figures(): Promise<FleetFigures> {
+    return this.fleet.figures();
+  }
+
+  @Get(':region')
+  region(@Param('region') region: string): Promise<RegionFigures> {
+    return this.fleet.region(region);
+  }
+
+  @Get(':region/stuck')
+  stuck(@Param('region') region: string): Promise<StuckThings> {
+    return this.fleet.stuck(region);
+  }
+
+  @Get(':region/workers')
+  workers(@Param('region') region: string): Promise<FleetWorkerList> {
+    return this.fleet.workers(region);
+  }
+
+  @Get(':region/workers/:worker')
+  worker(@Param('region') region: string, @Param('worker') worker: string): Promise<FleetWorker> {
+    return this.fleet.worker(region, worker);
+  }
+
+  @Put(':region/workers/:worker/drain')
+  async drain(
+    @CurrentOperator() operator: Operator,
+    @Param('region') region: string,
+    @Param('worker') worker: string,
+    @Req() { id: requestId }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FleetWorker> {
+    const drained = await this.fleet.setDrain({ operator, requestId }, region, worker, true);
+    if (drained.shards.length > 0) void reply.code(ACCEPTED);
+    return drained;
+  }
+
+  @Delete(':region/workers/:worker/drain')
+  undrain(
+    @CurrentOperator() operator: Operator,
+    @Param('region') region: string,
+    @Param('worker') worker: string,
+    @Req() { id: requestId }: FastifyRequest,
+  ): Promise<FleetWorker> {
+    return this.fleet.setDrain({ operator, requestId }, region, worker, false);
+  }
+
+  @Get(':region/shards')
+  shards(@Param('region') region: string): Promise<FleetShardList> {
+    return this.fleet.shards(region);
+  }
+
+  @Get(':region/shards/:shard')
+  shard(@Param('region') region: string, @Param('shard') shard: string): Promise<FleetShard> {
+    return this.fleet.shard(region, shard);
+  }
+
+  @Put(':region/shards/:shard/placement')
+  async place(
+    @CurrentOperator() operator: Operator,
+    @Param('region') region: string,
+    @Param('shard') shard: string,
+    @Body(valid(placementBody)) { worker }: PlacementBody,
+    @Req() { id: requestId }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FleetShard> {
+    const placed = await this.fleet.place({ operator, requestId }, region, shard, worker);
+    if (placed.owner !== worker) void reply.code(ACCEPTED);
+    return placed;
+  }
+
+  @Delete(':region/shards/:shard/placement')
+  unplace(
+    @CurrentOperator() operator: Operator,
+    @Param('region') region: string,
+    @Param('shard') shard: string,
+    @Req() { id: requestId }: FastifyRequest,
+  ): Promise<FleetShard> {
+    return this.fleet.unplace({ operator, requestId }, region, shard);
+  }
+
+  @Get(':region/channels')
+  channels(
+    @Param('region') region: string,
+    @Query(valid(fleetChannelsQuery)) query: FleetChannelsQuery,
+  ): Promise<FleetChannelList> {
+    return this.fleet.channels(region, query);
+  }
+
+  @Get(':region/channels/:id')
+  channel(@Param('region') region: string, @Param('id') id: string): Promise<FleetChannel> {
+    return this.fleet.channel(region, id);
+  }
+
+  @Post(':region/channels/:id/sleep')
+  @HttpCode(200)
+  sleep(
+    @CurrentOperator() operator: Operator,
+    @Param('region') region: string,
+    @Param('id') id: string,
+    @Req() { id: requestId }: FastifyRequest,
+  ): Promise<FleetChannel> {
+    return this.fleet.sleep({ operator, requestId }, region, id);
+  }
+
+  @Post(':region/channels/:id/wake')
+  @HttpCode(200)
+  wake(
+    @CurrentOperator() operator: Operator,
+    @Param('region') region: string,
+    @Param('id') id: string,
+    @Req() { id: requestId }: FastifyRequest,
+  ): Promise<FleetChannel> {
+    return this.fleet.wake({ operator, requestId }, region, id);
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * The fleet as operators see and run it.
+ *
+ * What it guarantees: an answer says what is. A drain and a placement are wishes written into the region's database,
+ * where workers read them; an answer of success means that they are there, whatever happens to Redis, a worker or this
+ * process, and 202 that they are not reached yet. Asking again changes nothing. Sleep and wake are commands to the
+ * channel's worker: an answer of success means done, 503 that nothing was done. Who asked for what is logged.
+ * The region's database away: 503. Redis away: figures come without the queues, sleep and wake are 503.
+ */
+import type { Logger } from '@dormouse/bootstrap';
+import type { RegionalDatabase } from '@dormouse/database';
+import { GatewayError } from '@dormouse/gateway-contract';
+import type {
+  FleetChannel,
+  FleetChannelList,
+  FleetChannelsQuery,
+  FleetFigures,
+  FleetShard,
+  FleetShardList,
+  FleetWorker,
+  FleetWorkerList,
+  RegionFigures,
+  StuckThings,
+} from '@dormouse/management-contract';
+import type { QueueFigures } from '@dormouse/queues';
+import { regionAway } from '../channels/channels.js';
+import type { Operator } from '../operators/operator-keys.js';
+import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
+import {
+  placeShard,
+  readChannel,
+  readChannels,
+  readShards,
+  readWorkers,
+  rounded,
+  setDrain,
+  unplaceShard,
+} from './fleet-rows.js';
+import { readRegionFigures } from './region-figures.js';
+import { readStuck } from './stuck-rows.js';
+
+/** Who asks for something to be done, in which request. */
+export interface Asking {
+  operator: Operator;
+  requestId: string;
+}
+
+const SLEEPS_WITHIN_MS = 20_000;
+const WAKES_WITHIN_MS = 30_000;
+const RETRY_AFTER_S = 2;
+/** Numbers beyond are no shard of anybody; the column holds no larger ones. */
+const MAX_SHARD = 4_096;
+/** The list of late queues is as long as those of the database. */
+const FIRST = 100;
+/** A worker refuses a late command by itself; what is still there that much later has none. */
+const LATE_AFTER_MS = 1_000;
+
+export class Fleet {
+  constructor(
+    private readonly regions: Regions,
+    private readonly log: Logger,
+  ) {}
+
+  /** Every region; one that does not answer is said to be away. */
+  async figures(): Promise<FleetFigures> {
+    const regions = await Promise.all(
+      this.regions.names.map(async (region) => {
+        try {
+          return { available: true as const, ...(await this.region(region)) };
+        } catch (error) {
+          this.log.warn({ err: error, region }, 'figures of a region are not known');
+          return { region, available: false as const };
+        }
+      }),
+    );
+    return { regions };
+  }
+
+  async region(name: string): Promise<RegionFigures> {
+    const link = this.#link(name);
+    const [figures, shards] = await ask(link, ({ pool }) =>
+      Promise.all([readRegionFigures(pool), pool.query<{ shard: number }>('SELECT shard FROM shard_leases')]),
+    );
+    const queues = await link.queueFigures(shards.rows.map(({ shard }) => shard));
+    return { region: link.region, ...figures, ...(queues ? { commands: summed([...queues.values()]) } : {}) };
+  }
+
+  async workers(region: string): Promise<FleetWorkerList> {
+    return { workers: await ask(this.#link(region), ({ pool }) => readWorkers(pool)) };
+  }
+
+  async worker(region: string, id: string): Promise<FleetWorker> {
+    const [worker] = await ask(this.#link(region), ({ pool }) => readWorkers(pool, id));
+    if (!worker) throw workerNotFound();
+    return worker;
+  }
+
+  /** Wants a worker to hold no shards, or its share again. */
+  async setDrain(asking: Asking, region: string, id: string, wanted: boolean): Promise<FleetWorker> {
+    if (!(await ask(this.#link(region), ({ pool }) => setDrain(pool, id, wanted)))) throw workerNotFound();
+    this.#audit(asking, wanted ? 'drain worker' : 'undrain worker', { region, worker: id });
+    return this.worker(region, id);
+  }
+
+  async shards(region: string): Promise<FleetShardList> {
+    const link = this.#link(region);
+    return { shards: await this.#withQueues(link, await ask(link, ({ pool }) => readShards(pool))) };
+  }
+
+  async shard(region: string, number: string): Promise<FleetShard> {
+    const link = this.#link(region);
+    const shard = shardNumber(number);
+    const found = await ask(link, ({ pool }) => readShards(pool, shard));
+    const [shown] = await this.#withQueues(link, found);
+    if (!shown) throw shardNotFound();
+    return shown;
+  }
+
+  /** Moves a shard to a worker. @throws 400 when that worker takes no shards */
+  async place(asking: Asking, region: string, number: string, worker: string): Promise<FleetShard> {
+    await this.shard(region, number);
+    const placed = await ask(this.#link(region), ({ pool }) => placeShard(pool, shardNumber(number), worker));
+    if (!placed) {
+      const details = 'worker: must be a living worker of this region that is not drained and not about to end';
+      throw new GatewayError(400, { details });
+    }
+    this.#audit(asking, 'place shard', { region, shard: shardNumber(number), worker });
+    return this.shard(region, number);
+  }
+
+  /** Lets a shard be spread with the others. */
+  async unplace(asking: Asking, region: string, number: string): Promise<FleetShard> {
+    await this.shard(region, number);
+    await ask(this.#link(region), ({ pool }) => unplaceShard(pool, shardNumber(number)));
+    this.#audit(asking, 'unplace shard', { region, shard: shardNumber(number) });
+    return this.shard(region, number);
+  }
+
+  async channels(region: string, query: FleetChannelsQuery): Promise<FleetChannelList> {
+    return ask(this.#link(region), ({ pool }) => readChannels(pool, query));
+  }
+
+  async channel(region: string, id: string): Promise<FleetChannel> {
+    const channel = await ask(this.#link(region), ({ pool }) => readChannel(pool, id));
+    if (!channel) throw new GatewayError(404, { message: 'channel not found', details: `not in region ${region}` });
+    return channel;
+  }
+
+  /** Puts a number to sleep now. @throws 403 when it is not linked; 503 when it stays awake */
+  async sleep(asking: Asking, region: string, id: string): Promise<FleetChannel> {
+    const channel = await this.#linked(region, id);
+    if (channel.state === 'hibernated') return channel;
+    this.#audit(asking, 'put channel to sleep', { region, channelId: id });
+    const { asleep } = await this.#link(region).command(
+      channel,
+      'channel.sleep',
+      {},
+      options(asking, SLEEPS_WITHIN_MS),
+    );
+    const now = await this.channel(region, id);
+    if (asleep || now.state === 'hibernated') return now;
+    const details = `the number stays awake: it is ${now.state === 'open' ? 'in use' : now.state}`;
+    throw new GatewayError(503, { message: 'not put to sleep', details, retryAfterS: RETRY_AFTER_S });
+  }
+
+  /** Wakes a number now. @throws 403 when it is not linked; 503 when it did not open in time */
+  async wake(asking: Asking, region: string, id: string): Promise<FleetChannel> {
+    const channel = await this.#linked(region, id);
+    if (channel.state === 'open') return channel;
+    this.#audit(asking, 'wake channel', { region, channelId: id });
+    await this.#link(region).command(channel, 'channel.wake', {}, options(asking, WAKES_WITHIN_MS));
+    return this.channel(region, id);
+  }
+
+  async stuck(region: string): Promise<StuckThings> {
+    const link = this.#link(region);
+    const [stuck, shards] = await ask(link, ({ pool }) => Promise.all([readStuck(pool), readShards(pool)]));
+    const queues = await link.queueFigures(shards.map(({ shard }) => shard));
+    if (!queues) return stuck;
+    const late = [...queues.values()].filter(({ lateMs }) => lateMs > LATE_AFTER_MS);
+    const worst = late.sort((a, b) => b.lateMs - a.lateMs).slice(0, FIRST);
+    const first = worst.map(({ shard, lateMs, waiting }) => ({ shard, late_s: lateMs / 1_000, waiting }));
+    return { ...stuck, late_commands: { total: late.length, first } };
+  }
+
+  async #linked(region: string, id: string): Promise<FleetChannel> {
+    const channel = await this.channel(region, id);
+    if (!channel.linked) throw new GatewayError(403, { details: 'the channel is not linked to a number' });
+    return channel;
+  }
+
+  async #withQueues(link: RegionLink, shards: Omit<FleetShard, 'commands'>[]): Promise<FleetShard[]> {
+    const queues = await link.queueFigures(shards.map(({ shard }) => shard));
+    return shards.map((shard) => {
+      const figures = queues?.get(shard.shard);
+      return figures ? { ...shard, commands: summed([figures]) } : shard;
+    });
+  }
+
+  #link(region: string): RegionLink {
+    const link = this.regions.link(region);
+    if (link) return link;
+    const details = `the regions of this installation are ${this.regions.names.join(', ')}`;
+    throw new GatewayError(404, { message: 'region not found', details });
+  }
+
+  #audit({ operator, requestId }: Asking, action: string, target: object): void {
+    this.log.info({ audit: true, operator: operator.name, requestId, action, ...target }, 'an operator acts');
+  }
+}
+
+const options = ({ requestId }: Asking, withinMs: number) => ({
+  requestId,
+  startWithinMs: withinMs,
+  answerWithinMs: withinMs,
+});
+
+/** @throws {GatewayError} 503 when the region's database does not answer */
+async function ask<T>(link: RegionLink, work: (database: RegionalDatabase) => Promise<T>): Promise<T> {
+  try {
+    return await link.ask((_directory, database) => work(database));
+  } catch (error) {
+    throw error instanceof RegionAwayError
+      ? regionAway(error, 'ask again: nothing is known and nothing was done')
+      : error;
+  }
+}
+
+function summed(queues: readonly QueueFigures[]): NonNullable<RegionFigures['commands']> {
+  return {
+    waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0),
+    running: queues.reduce((sum, { running }) => sum + running, 0),
+    oldest_age_s: rounded(Math.max(0, ...queues.map(({ oldestAgeMs }) => oldestAgeMs)) / 1_000),
+  };
+}
+
+function shardNumber(text: string): number {
+  const shard = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(shard < MAX_SHARD)) throw shardNotFound();
+  return shard;
+}
+
+const shardNotFound = (): GatewayError => new GatewayError(404, { message: 'shard not found' });
+const workerNotFound = (): GatewayError =>
+  new GatewayError(404, { message: 'worker not found', details: 'GET workers lists those that live' });
