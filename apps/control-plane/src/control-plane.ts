@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { NestLog, Probes, requestIdFrom, type Logger, type RunningServer } from '@dormouse/bootstrap';
+import {
+  measureConnections,
+  NestLog,
+  Probes,
+  requestIdFrom,
+  type Logger,
+  type RunningServer,
+} from '@dormouse/bootstrap';
 import { openGlobalDatabase } from '@dormouse/database';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
 import { NestFactory } from '@nestjs/core';
@@ -8,6 +15,8 @@ import { AppModule, type Services } from './app.module.js';
 import type { ControlPlaneConfig } from './config.js';
 import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
 import { readJsonBodies } from './http/json-body.js';
+import { Fleet } from './fleet/fleet.js';
+import { measureFleet } from './fleet/fleet-metrics.js';
 import { answerProbes, logRequests } from './http/request-log.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
@@ -41,6 +50,7 @@ export async function createApp(
     abortOnError: false,
   });
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
+  measureFleet(probes.metrics, app.get(Fleet));
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log));
   return app;
 }
@@ -53,6 +63,7 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
   const isThere = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
   // Only the global database counts: a region that is away makes some answers 503, not this process unfit.
   const probes = new Probes({ app: 'control-plane', checks: { database: isThere } });
+  measureConnections(probes.metrics, { databases: { global: database.pool } });
   const app = await createApp({ database, regions, operators, log }, { site: config.site, probes });
   await app.listen(config.listen.port, config.listen.host);
   return {

@@ -1,4 +1,4 @@
-import { Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
+import { measureConnections, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase } from '@dormouse/database';
 import { Downloader, MediaIntake, Spool } from '@dormouse/media-files';
@@ -11,6 +11,7 @@ import { closeRedis, openRedis } from '@dormouse/redis';
 import { PassOn } from './access/pass-on.js';
 import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
+import { measureCalls } from './call-metrics.js';
 import type { EdgeConfig } from './config.js';
 import { createApp } from './create-app.js';
 import { MediaSweep } from './media/media-sweep.js';
@@ -37,6 +38,8 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       commands: () => commands.isReady(),
     },
   });
+  measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { edge: redis } });
+  measureCalls(probes.metrics, commands);
   const { limits, linkTtlS, retentionMs } = config.media;
   const storage = new ObjectStorage(config.storage);
   const stores = { database, storage };

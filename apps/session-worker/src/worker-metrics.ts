@@ -1,10 +1,17 @@
 import { SESSION_STATES, type SessionState } from '@dormouse/gateway-contract';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+interface Present {
+  readonly sessions: () => Map<SessionState, number>;
+  readonly shards: () => number;
+  /** Channels with a command that runs or waits. */
+  readonly lanes: () => number;
+}
+
 /** What a worker counts; names and labels hold no customer's data. */
 export class WorkerMetrics {
   private readonly commands: Counter<'command' | 'status'>;
-  private readonly commandSeconds: Histogram<'command'>;
+  private readonly commandSeconds: Histogram<'command' | 'outcome'>;
   private readonly acks: Counter<'outcome'>;
   private readonly closes: Counter<'reason'>;
   private readonly wakeSeconds: Histogram;
@@ -13,7 +20,7 @@ export class WorkerMetrics {
   private readonly renewals: Counter<'outcome'>;
   private readonly losses: Counter<'reason'>;
 
-  constructor(registry: Registry, now: { sessions: () => Map<SessionState, number>; shards: () => number }) {
+  constructor(registry: Registry, now: Present) {
     const registers = [registry];
     this.commands = new Counter({
       name: 'dormouse_commands_total',
@@ -23,8 +30,8 @@ export class WorkerMetrics {
     });
     this.commandSeconds = new Histogram({
       name: 'dormouse_command_seconds',
-      help: 'From taking a command to its answer, waits included',
-      labelNames: ['command'],
+      help: 'From taking a command to its answer, waits included, by outcome: done, refused (4xx), failed (5xx)',
+      labelNames: ['command', 'outcome'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     });
@@ -68,29 +75,13 @@ export class WorkerMetrics {
       labelNames: ['reason'],
       registers,
     });
-    new Gauge({
-      name: 'dormouse_sessions',
-      help: 'Sessions held, by state',
-      labelNames: ['state'],
-      registers,
-      collect() {
-        const counts = now.sessions();
-        for (const state of SESSION_STATES) this.set({ state }, counts.get(state) ?? 0);
-      },
-    });
-    new Gauge({
-      name: 'dormouse_shards_owned',
-      help: 'Shards this worker owns',
-      registers,
-      collect() {
-        this.set(now.shards());
-      },
-    });
+    measureNow(registry, now);
   }
 
   readonly answered = (command: string, status: number, tookMs: number): void => {
     this.commands.inc({ command, status });
-    this.commandSeconds.observe({ command }, tookMs / 1_000);
+    const outcome = status < 400 ? 'done' : status < 500 ? 'refused' : 'failed';
+    this.commandSeconds.observe({ command, outcome }, tookMs / 1_000);
   };
 
   readonly renewed = (outcome: 'renewed' | 'failed'): void => this.renewals.inc({ outcome });
@@ -106,4 +97,35 @@ export class WorkerMetrics {
   readonly damaged = (): void => this.damagedSnapshots.inc();
 
   readonly closed = ({ name }: { name: string }): void => this.closes.inc({ reason: name });
+}
+
+/** What there is at the moment of asking. */
+function measureNow(registry: Registry, now: Present): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'dormouse_sessions',
+    help: 'Sessions held, by state',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const counts = now.sessions();
+      for (const state of SESSION_STATES) this.set({ state }, counts.get(state) ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'dormouse_lanes_busy',
+    help: 'Channels with a command that runs or waits for its turn',
+    registers,
+    collect() {
+      this.set(now.lanes());
+    },
+  });
+  new Gauge({
+    name: 'dormouse_shards_owned',
+    help: 'Shards this worker owns',
+    registers,
+    collect() {
+      this.set(now.shards());
+    },
+  });
 }

@@ -1,4 +1,4 @@
-import type { Logger, Probes } from '@dormouse/bootstrap';
+import { measureConnections, type Logger, type Probes } from '@dormouse/bootstrap';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
@@ -70,7 +70,22 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
             redis: Redis,
             storage: ObjectStorage,
             media: WorkerMedia,
-          ) => new Worker({ config, database, leaseDatabase, redis, storage, media, registry: probes.metrics, log }),
+          ) => {
+            measureConnections(probes.metrics, {
+              databases: { regional: database.pool, leases: leaseDatabase.pool },
+              redis: { signals: redis },
+            });
+            return new Worker({
+              config,
+              database,
+              leaseDatabase,
+              redis,
+              storage,
+              media,
+              registry: probes.metrics,
+              log,
+            });
+          },
         },
       ],
     };

@@ -100,6 +100,7 @@ export class Worker {
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,
+      lanes: () => runner.busyLanes,
     });
     const kept = keptStates(parts, metrics);
     const sessions: Sessions = new Sessions({
@@ -127,12 +128,10 @@ export class Worker {
         this.wakes.add(tookMs);
       },
     });
-    const { workerId } = config;
-    this.wakes = new WakeLatencies({ database: parts.database, workerId, everyMs: TELL_WAKES_EVERY_MS });
+    this.wakes = wakesOf(parts);
     this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database: parts.database, log });
     this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
-    const previews = new LinkPreviews(new Downloader(config.downloads));
-    const runner = new CommandRunner({
+    const runner: CommandRunner = new CommandRunner({
       sessions,
       directory,
       handlers: makeHandlers({
@@ -143,7 +142,7 @@ export class Worker {
         iconOf: iconsFrom(media.files, media.spool),
         groups: book,
         groupReader,
-        previews,
+        previews: new LinkPreviews(new Downloader(config.downloads)),
         media,
         eventsReady,
         now: Date.now,
@@ -154,7 +153,7 @@ export class Worker {
       log,
       onAnswered: metrics.answered,
     });
-    this.leases = new ShardLeases({ database: leaseDatabase, workerId, version: VERSION, ttlMs });
+    this.leases = new ShardLeases({ database: leaseDatabase, workerId: config.workerId, version: VERSION, ttlMs });
     const work = { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log };
     const startWork = (held: HeldShard): ShardWork => startShardWork(held, work);
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
@@ -201,6 +200,10 @@ function keptStates({ database, storage, config: { masterKeys }, log }: WorkerPa
     authStates: new AuthStates(new AuthRows(database), masterKeys),
     hibernation: new Hibernation({ database, storage, masterKeys, log, onDamaged: damaged }),
   };
+}
+
+function wakesOf({ database, config: { workerId } }: WorkerParts): WakeLatencies {
+  return new WakeLatencies({ database, workerId, everyMs: TELL_WAKES_EVERY_MS });
 }
 
 /** Brings what is stored under the current master key, beside everything else. */

@@ -1,4 +1,4 @@
-import type { Logger, Probes } from '@dormouse/bootstrap';
+import { measureConnections, type Logger, type Probes } from '@dormouse/bootstrap';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
@@ -49,14 +49,16 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
         {
           provide: CREATED,
           inject: [DATABASE, REDIS],
-          useFactory: (database: RegionalDatabase, redis: Redis) =>
-            createDispatcher({
+          useFactory: (database: RegionalDatabase, redis: Redis) => {
+            measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { signals: redis } });
+            return createDispatcher({
               database,
               subscribe: (hear) => subscribeEventsReady(redis, hear),
               settings: config.delivery,
               registry: probes.metrics,
               log,
-            }),
+            });
+          },
         },
       ],
     };

@@ -1,3 +1,4 @@
+export { measureConnections, type MeasuredPool, type MeasuredRedis } from './connection-metrics.js';
 export { describeError, NestLog, openLog, withoutToken, type Logger, type LogSettings } from './log.js';
 export { openProbeServer, Probes, type ProbeAnswer, type ReadinessCheck } from './probes.js';
 export { ConfigError, readConfig, variable } from './read-config.js';

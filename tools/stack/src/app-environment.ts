@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AppName } from './app-names.js';
 import { inheritedEnvironment } from './config.js';
 import type { InstallationFacts } from './installation.js';
@@ -58,7 +59,11 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
   const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, shardCount } };
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
-    'control-plane': { GLOBAL_DATABASE_URL: stores.databases.global, REGIONS: JSON.stringify(regions) },
+    'control-plane': {
+      GLOBAL_DATABASE_URL: stores.databases.global,
+      REGIONS: JSON.stringify(regions),
+      OPERATORS: JSON.stringify({ local: createHash('sha256').update(installation.operatorKey).digest('hex') }),
+    },
     'session-worker': {
       ...regional,
       ...master,

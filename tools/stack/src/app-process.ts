@@ -43,6 +43,12 @@ export class AppProcess {
     return this.#child?.pid;
   }
 
+  /** Where it answers, if that was known before it was started. */
+  get origin(): string | undefined {
+    const { ready } = this.options;
+    return 'url' in ready ? new URL(ready.url).origin : undefined;
+  }
+
   /**
    * Starts the process and waits until it is ready.
    * @throws with its last lines when it ends or is not ready within a minute

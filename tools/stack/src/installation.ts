@@ -9,11 +9,16 @@ import { z } from 'zod';
 
 const sandboxChannel = z.object({ id: z.string(), token: z.string(), phone: z.string() });
 
+function newOperatorKey(): string {
+  return `dmo_${randomBytes(32).toString('base64url')}`;
+}
+
 const installation = z.object({
   masterKey: z.string(),
   masterKeyId: z.string(),
   accountId: z.string(),
   accountKey: z.string(),
+  operatorKey: z.string().default(newOperatorKey),
   objectKeys: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
   ports: z.record(z.string(), z.number()),
   sandbox: z.object({ channel: sandboxChannel, phones: z.array(z.string()) }).optional(),
@@ -30,7 +35,7 @@ export class Installation {
     this.#file = join(dataDir, 'installation.json');
     const known = readIfThere(this.#file);
     this.facts = known === undefined ? newFacts() : installation.parse(JSON.parse(known));
-    if (known === undefined) this.save();
+    this.save(); // what was not in it yet stays as it is from now on
   }
 
   save(): void {
@@ -55,6 +60,7 @@ function newFacts(): InstallationFacts {
     masterKeyId: 'local-1',
     accountId: `acc_${randomBytes(12).toString('hex')}`,
     accountKey: `dmk_${randomBytes(32).toString('base64url')}`,
+    operatorKey: newOperatorKey(),
     objectKeys: { accessKeyId: 'dormouse', secretAccessKey: randomBytes(24).toString('base64url') },
     ports: {},
   };

@@ -64,6 +64,7 @@ export function addressRows(stack: Stack): [string, string][] {
     ['Redis', stack.redis.sg],
     ['Objects (S3)', `${stack.objects.sg.endpoint}/${stack.objects.sg.bucket}`],
     ['Account key', stack.accountKey],
+    ['Operator key', stack.operatorKey],
   ];
 }
 

@@ -40,6 +40,10 @@ export interface Stack {
   readonly redis: { sg: string };
   readonly objects: { sg: Stores['objects'] };
   readonly accountKey: string;
+  /** Opens the fleet's part of the management API. */
+  readonly operatorKey: string;
+  /** Where each running process answers probes and metrics. */
+  readonly probes: Record<AppName, string[]>;
   readonly installation: Installation;
   /** Process ids as they are now. */
   readonly processes: { 'session-worker': number[] } & Record<Exclude<AppName, 'session-worker'>, number | undefined>;
@@ -155,6 +159,22 @@ class RunningStack implements Stack {
 
   get accountKey(): string {
     return this.installation.facts.accountKey;
+  }
+
+  get operatorKey(): string {
+    return this.installation.facts.operatorKey;
+  }
+
+  get probes(): Stack['probes'] {
+    const at = (apps: (AppProcess | undefined)[]): string[] => apps.flatMap((app) => app?.origin ?? []);
+    const single = (app: AppName): string[] => at([this.#single.get(app)]);
+    return {
+      'network-simulator': this.urls.simulator === undefined ? [] : [this.urls.simulator],
+      'control-plane': single('control-plane'),
+      'session-worker': at(this.#runningWorkers()),
+      'webhook-dispatcher': single('webhook-dispatcher'),
+      'edge-api': single('edge-api'),
+    };
   }
 
   get processes(): Stack['processes'] {

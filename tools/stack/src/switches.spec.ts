@@ -81,6 +81,7 @@ describe('the launcher', () => {
       masterKeyId: 'i',
       accountId: 'a',
       accountKey: 'k',
+      operatorKey: 'o',
       objectKeys: { accessKeyId: 'k', secretAccessKey: 's' },
       ports: {},
     },

@@ -61,6 +61,10 @@ export class Fleet {
     private readonly log: Logger,
   ) {}
 
+  get names(): readonly string[] {
+    return this.regions.names;
+  }
+
   /** Every region; one that does not answer is said to be away. */
   async figures(): Promise<FleetFigures> {
     const regions = await Promise.all(
@@ -76,14 +80,14 @@ export class Fleet {
     return { regions };
   }
 
-  async region(name: string): Promise<RegionFigures> {
+  readonly region = async (name: string): Promise<RegionFigures> => {
     const link = this.#link(name);
     const [figures, shards] = await ask(link, ({ pool }) =>
       Promise.all([readRegionFigures(pool), pool.query<{ shard: number }>('SELECT shard FROM shard_leases')]),
     );
     const queues = await link.queueFigures(shards.rows.map(({ shard }) => shard));
     return { region: link.region, ...figures, ...(queues ? { commands: summed([...queues.values()]) } : {}) };
-  }
+  };
 
   async workers(region: string): Promise<FleetWorkerList> {
     return { workers: await ask(this.#link(region), ({ pool }) => readWorkers(pool)) };

@@ -55,6 +55,11 @@ export class CommandRunner {
     this.lanes = new Lanes(this.clock);
   }
 
+  /** How many channels have a command that runs or waits for its turn. */
+  get busyLanes(): number {
+    return this.lanes.size;
+  }
+
   /** Never rejects. */
   readonly run = async (command: ReceivedCommand): Promise<CommandReply> => {
     const { name, channelId, requestId } = command;
