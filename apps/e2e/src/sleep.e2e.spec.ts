@@ -4,8 +4,13 @@ import { type LinkedChannel, RunningStack } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 
 /** Short enough for a journey. */
-const QUICK = { 'session-worker': { SLEEP_CHECK_EVERY_MS: '200', SLEEP_QUIET_IDLE_AFTER_MS: '2000' } };
+const QUICK = {
+  'session-worker': { SLEEP_CHECK_EVERY_MS: '200', SLEEP_QUIET_IDLE_AFTER_MS: '2000', LOG_LEVEL: 'debug' },
+};
 const NO_LIMITS = { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } };
+/** What a customer sees of a number is there whether it sleeps or not; everything else of it is not. */
+const HISTORY = new Set(['chats', 'contacts', 'event_sequences', 'events', 'group_syncs', 'groups', 'messages']);
+const LEDGERS = new Set(['receipts', 'row_counts', 'webhook_cursors', 'webhook_secrets']);
 const HIBERNATED = { code: 4, text: 'connected', hibernated: true };
 
 describe('numbers that sleep', () => {
@@ -47,24 +52,32 @@ describe('numbers that sleep', () => {
     await friend.waitFor({ text });
   };
 
-  const rowsOfTheSession = async (): Promise<number> => {
-    const { rows } = await database.query<{ count: number }>(
-      `SELECT ((SELECT count(*) FROM auth_keys WHERE channel_id = $1) + (SELECT count(*) FROM auth_creds WHERE channel_id = $1)
-         + (SELECT count(*) FROM channel_keys WHERE channel_id = $1))::int AS count`,
-      [sleeper.id],
+  /** The tables of the regional database that hold rows of the number, its record and what customers see left out. */
+  const tablesOfTheSession = async (): Promise<string[]> => {
+    const { rows: tables } = await database.query<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.columns
+       WHERE table_schema = 'public' AND column_name = 'channel_id' ORDER BY table_name`,
     );
-    return rows[0]?.count ?? -1;
+    const found: string[] = [];
+    for (const { name } of tables) {
+      if (HISTORY.has(name) || LEDGERS.has(name)) continue;
+      const { rowCount } = await database.query(`SELECT 1 FROM "${name}" WHERE channel_id = $1`, [sleeper.id]);
+      if (rowCount !== 0) found.push(name);
+    }
+    return found;
   };
 
   it('are healthy, have no connection and no rows, and are not woken by reads', async () => {
     await send('before the sleep');
+    expect(await tablesOfTheSession()).toEqual(['auth_creds', 'auth_keys', 'channel_keys']);
     await untilAsleep();
     expect((await sleeper.client.get<{ status: object }>('/health')).body.status).toEqual(HIBERNATED);
     expect(await isConnected()).toBe(false);
-    expect(await rowsOfTheSession()).toBe(0);
+    expect(await tablesOfTheSession()).toEqual([]);
     for (const path of ['/health', '/settings', '/messages/list', '/chats']) {
       expect((await sleeper.client.get(path)).status).toBe(200);
     }
+    expect((await sleeper.client.request('PATCH', '/settings', { body: { auto_read: false } })).status).toBe(200);
     expect(await isConnected()).toBe(false);
   }, 120_000);
 
@@ -79,6 +92,26 @@ describe('numbers that sleep', () => {
       { what: 'the message that came meanwhile' },
     );
   }, 60_000);
+
+  it('keep every ratchet over some rounds with traffic both ways: nothing is asked for twice on either side', async () => {
+    for (const round of [1, 2, 3]) {
+      await send(`before sleep ${round}`);
+      await untilAsleep();
+      await friend.send(sleeper.phone.phone, `during sleep ${round}`);
+      await send(`after sleep ${round}`);
+    }
+    const heard = await eventually(
+      async () => {
+        const { body } = await sleeper.client.get<{ messages: { text?: { body: string } }[] }>('/messages/list');
+        const texts = body.messages.flatMap(({ text }) => (text?.body.startsWith('during sleep') ? [text.body] : []));
+        return texts.length >= 3 && texts;
+      },
+      { what: 'what came during each sleep' },
+    );
+    expect(heard.toSorted()).toEqual(['during sleep 1', 'during sleep 2', 'during sleep 3']);
+    expect(await friend.unreadable()).toEqual([]);
+    expect(await running.workerLog('failed to decrypt message')).toEqual([]);
+  }, 120_000);
 
   it('sleep on while the workers are replaced, and wake under the new owner', async () => {
     await untilAsleep();

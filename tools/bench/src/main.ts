@@ -6,6 +6,7 @@ import { benchMedia } from './media-bench.js';
 import { benchNetwork } from './network-bench.js';
 import { benchReads } from './reads-bench.js';
 import { benchSend } from './send-bench.js';
+import { benchSleeps } from './sleeps-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
   events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
@@ -17,6 +18,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
   media: { about: 'files: memory of 100 MB, sends a second of each kind, transcoding', run: benchMedia },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
+  sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },
 };
 

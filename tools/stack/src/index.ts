@@ -1,3 +1,10 @@
 export type { AppName } from './app-names.js';
-export { startStack, type Stack, type StackOptions } from './stack.js';
+export {
+  startStack,
+  type AppSwitches,
+  type Stack,
+  type StackOptions,
+  type StoreAddresses,
+  type Switches,
+} from './stack.js';
 export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './test-stores.js';

@@ -14,6 +14,10 @@ import { ProcessRegister } from './process-register.js';
 import { postgresDataFolder } from './stores/postgres.js';
 import { startStores, type Stores } from './stores/stores.js';
 
+export type Switches = Record<string, string>;
+export type AppSwitches = Partial<Record<AppName, Switches>>;
+export type StoreAddresses = Pick<Stores, 'databases' | 'redisUrl' | 'objects'>;
+
 export interface StackOptions {
   /** Folder of everything that is kept: data, secrets, ports. */
   dataDir: string;
@@ -28,8 +32,8 @@ export interface StackOptions {
   fast?: boolean;
   /** 'pretty': for people, on standard error. 'silent': into `stack.log` in the data folder. */
   logs: 'pretty' | 'silent' | Writable;
-  /** More switches for single apps. */
-  env?: Partial<Record<AppName, Record<string, string>>>;
+  /** More switches for single apps; a function is told where the stores are. */
+  env?: AppSwitches | ((stores: StoreAddresses) => Promise<AppSwitches>);
   shardCount?: number;
 }
 
@@ -49,8 +53,8 @@ export interface Stack {
   readonly processes: { 'session-worker': number[] } & Record<Exclude<AppName, 'session-worker'>, number | undefined>;
   /** Reads the QR code off the login image of a channel. */
   readLoginCode(token: string): Promise<string>;
-  /** Starts one more session worker and waits until it is ready. @returns its process id */
-  startWorker(): Promise<number>;
+  /** Starts one more session worker, with switches of its own, and waits until it is ready. @returns its process id */
+  startWorker(switches?: Switches): Promise<number>;
   /** Sends the signal to a worker and waits for its end; it stays down. */
   killWorker(pid: number, signal: NodeJS.Signals): Promise<void>;
   killWorkers(signal: NodeJS.Signals): Promise<void>;
@@ -106,6 +110,7 @@ class RunningStack implements Stack {
   /** By number; a number is used again once its worker was killed. */
   readonly #workers = new Map<number, AppProcess | undefined>();
   #network: NetworkAddress | undefined;
+  #switches: AppSwitches = {};
   #stopping: Promise<void> | undefined;
   readonly urls: { edge: { sg: string }; controlPlane: string; simulator?: string } = {
     edge: { sg: '' },
@@ -193,6 +198,8 @@ class RunningStack implements Stack {
   }
 
   async #startApps(): Promise<void> {
+    const { env = {} } = this.options;
+    this.#switches = typeof env === 'function' ? await env(this.stores) : env;
     this.urls.edge.sg = `http://127.0.0.1:${await this.ports.choose('edge-api')}`;
     if (this.options.network === 'simulator') await this.#startSimulator();
     const workers = Array.from({ length: this.options.workers ?? 1 }, () => this.startWorker());
@@ -235,7 +242,13 @@ class RunningStack implements Stack {
     return url;
   }
 
-  #create(app: AppName, label: string, port: number, ready: AppProcess['options']['ready']): AppProcess {
+  #create(
+    app: AppName,
+    label: string,
+    port: number,
+    ready: AppProcess['options']['ready'],
+    switches: Switches = {},
+  ): AppProcess {
     if (this.#stopping) throw new Error('The stack is stopping.');
     const facts = {
       stores: this.stores,
@@ -249,20 +262,20 @@ class RunningStack implements Stack {
       register: this.register,
       label,
       entry: appEntry(app),
-      env: { ...appEnvironment(app, facts, port), ...this.options.env?.[app] },
+      env: { ...appEnvironment(app, facts, port), ...this.#switches[app], ...switches },
       logs: this.logs,
       ready,
       restartCrashed: !this.options.fast,
     });
   }
 
-  async startWorker(): Promise<number> {
+  async startWorker(switches: Switches = {}): Promise<number> {
     let index = 0;
     while (this.#workers.has(index)) index += 1;
     this.#workers.set(index, undefined);
     const label = index === 0 ? 'session-worker' : `session-worker-${index + 1}`;
     const port = await this.ports.choose('session-worker', index);
-    const worker = this.#create('session-worker', label, port, { url: `http://127.0.0.1:${port}/readyz` });
+    const worker = this.#create('session-worker', label, port, { url: `http://127.0.0.1:${port}/readyz` }, switches);
     this.#workers.set(index, worker);
     await worker.start();
     if (worker.pid === undefined) throw new Error(`${label} ended as soon as it was ready.`);

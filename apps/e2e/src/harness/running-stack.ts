@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack, type Stack, type StackOptions } from '@dormouse/stack';
@@ -66,9 +66,18 @@ export class RunningStack {
   async createLinkedChannel(name: string): Promise<LinkedChannel> {
     const { id, client } = await this.createChannel(name);
     const phone = await this.network.createPhone({ name });
-    const { device } = await phone.scan(await loginCode(client));
+    // A code lives for seconds: on a busy machine it may be over before it is scanned, and another is on the screen.
+    const { device } = await eventually(async () => phone.scan(await loginCode(client)), { what: `${name} is linked` });
     await untilConnected(client);
     return { id, client, phone, device };
+  }
+
+  /** What the session workers have logged under this text. */
+  async workerLog<Line extends object>(text: string): Promise<Line[]> {
+    const lines = (await readFile(join(this.dataDir, 'stack.log'), 'utf8')).split('\n');
+    return lines
+      .filter((line) => line.startsWith('session-worker') && line.includes(`"msg":"${text}"`))
+      .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as Line);
   }
 
   async stop(): Promise<void> {

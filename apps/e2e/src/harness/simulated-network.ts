@@ -18,7 +18,7 @@ export interface Connections {
   open: { phone: string; device: number }[];
   /** Moments at which two sockets of one device were logged in at once. */
   overlaps: number;
-  log: { phone: string; device: number; at: number; event: string }[];
+  log: { phone: string; device: number; at: string; event: string }[];
 }
 
 /** The simulator's control port. */
@@ -78,6 +78,11 @@ export class VirtualPhone {
       `/phones/${this.phone}/messages`,
     );
     return Array.isArray(answer) ? answer : answer.messages;
+  }
+
+  /** Ids of messages that the phone got and cannot read. */
+  async unreadable(): Promise<string[]> {
+    return (await this.network.call<{ unreadable: string[] }>('GET', `/phones/${this.phone}`)).unreadable;
   }
 
   async read(chat: string): Promise<void> {

@@ -215,6 +215,16 @@ describe('CommandRunner', () => {
     expect(unknown.logged).toHaveLength(1);
   });
 
+  it('lets no channel wait for a handler of another that never ends', async () => {
+    const { runner, command } = setup({
+      byId: () => Promise.resolve(RECORD),
+      'messages.sendText': ({ channelId }) =>
+        channelId === 'hangs' ? new Promise<never>(() => undefined) : Promise.resolve(SENT),
+    });
+    void runner.run(command({ channelId: 'hangs' }));
+    await expect(runner.run(command({ channelId: 'goes on' }))).resolves.toMatchObject({ ok: true });
+  });
+
   it('goes on with the channel after a handler that threw', async () => {
     const { runner, command } = setup({ 'messages.sendText': () => Promise.reject(new Error('known')) });
     const replies = await Promise.all([1, 2, 3].map((jobId) => runner.run(command({ jobId }))));

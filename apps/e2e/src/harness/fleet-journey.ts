@@ -1,0 +1,160 @@
+import pg from 'pg';
+import { eventually } from './eventually.js';
+import { Fleet, type WiredWorker } from './fleet.js';
+import { type LinkedChannel, RunningStack } from './running-stack.js';
+import type { VirtualPhone } from './simulated-network.js';
+import { Traffic } from './traffic.js';
+import { WebhookReceiver } from './webhook-receiver.js';
+import { Wire } from './wire.js';
+
+/** Leases end soon, so that a journey sees them end, and not so soon that a busy machine loses them. */
+const QUICK_LEASES = { LEASE_TTL_MS: '6000', RECONNECT_BASE_MS: '200' };
+const NO_LIMITS = { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' };
+const SHARDS = 6;
+/** Pause between two messages of each channel. */
+const TALK_EVERY_MS = 250;
+
+interface Parts {
+  readonly running: RunningStack;
+  readonly database: pg.Client;
+  readonly fleet: Fleet;
+  readonly hook: WebhookReceiver;
+  readonly friend: VirtualPhone;
+  readonly channels: readonly LinkedChannel[];
+  /** Those that were there from the start. */
+  readonly workers: [WiredWorker, WiredWorker];
+  /** The way of everything but the workers to Redis. */
+  readonly redisOfOthers: Wire;
+}
+
+async function linkTo(running: RunningStack, hook: WebhookReceiver, name: string): Promise<LinkedChannel> {
+  const channel = await running.createLinkedChannel(name);
+  await channel.client.request('PATCH', '/settings', { body: { webhooks: [{ url: hook.url }] } });
+  return channel;
+}
+
+/**
+ * Two session workers whose ways to the stores can be interrupted, six channels in six shards, a friend who talks with
+ * all of them, and the ledger of what was said.
+ */
+export class FleetJourney implements Parts {
+  readonly running;
+  readonly database;
+  readonly fleet;
+  readonly hook;
+  readonly friend;
+  readonly channels;
+  readonly workers;
+  readonly redisOfOthers;
+
+  private constructor(parts: Parts) {
+    this.running = parts.running;
+    this.database = parts.database;
+    this.fleet = parts.fleet;
+    this.hook = parts.hook;
+    this.friend = parts.friend;
+    this.channels = parts.channels;
+    this.workers = parts.workers;
+    this.redisOfOthers = parts.redisOfOthers;
+  }
+
+  static async begin(switches: Record<string, string> = {}): Promise<FleetJourney> {
+    const ways: { redis?: Wire } = {};
+    const running = await RunningStack.start({
+      shardCount: SHARDS,
+      env: async ({ redisUrl }) => {
+        ways.redis = await Wire.to(redisUrl);
+        const redis = { REDIS_URL: ways.redis.url };
+        return { 'edge-api': { ...redis, ...NO_LIMITS }, 'webhook-dispatcher': redis };
+      },
+    });
+    if (!ways.redis) throw new Error('the stack did not ask for its switches');
+    const database = new pg.Client({ connectionString: running.stack.databases.sg });
+    await database.connect();
+    const fleet = new Fleet(running, database, SHARDS, { ...QUICK_LEASES, ...switches });
+    const hook = await WebhookReceiver.start();
+    const friend = await running.network.createPhone({ name: 'Ada' });
+    const [linking] = running.stack.processes['session-worker'];
+    const channels: LinkedChannel[] = [];
+    for (let count = 1; count <= SHARDS; count += 1) channels.push(await linkTo(running, hook, `number ${count}`));
+    const workers: [WiredWorker, WiredWorker] = [await fleet.join(), await fleet.join()];
+    if (linking !== undefined) await running.stack.killWorker(linking, 'SIGTERM');
+    await fleet.untilSpread(workers);
+    return new FleetJourney({ running, database, fleet, hook, friend, channels, workers, redisOfOthers: ways.redis });
+  }
+
+  /** One more channel, whose webhook is the journey's, and without traffic. */
+  link(name: string): Promise<LinkedChannel> {
+    return linkTo(this.running, this.hook, name);
+  }
+
+  async end(): Promise<void> {
+    await this.database.end();
+    await this.running.stop();
+    await this.hook.close();
+    await this.fleet.close();
+    await this.redisOfOthers.close();
+  }
+
+  traffic(): Traffic {
+    const { channels, friend, hook } = this;
+    return new Traffic({ channels, friend, hook, everyMs: TALK_EVERY_MS }).start();
+  }
+
+  /** The channels whose shards a worker owns. */
+  async channelsOf({ name }: WiredWorker): Promise<LinkedChannel[]> {
+    const shards = (await this.fleet.shards()).get(name) ?? [];
+    const { rows } = await this.database.query<{ id: string }>('SELECT id FROM channels WHERE shard = ANY($1)', [
+      shards,
+    ]);
+    return this.channels.filter(({ id }) => rows.some((row) => row.id === id));
+  }
+
+  /** How often the network saw two sockets of one device at once. */
+  async overlaps(): Promise<number> {
+    return (await this.running.network.connections()).overlaps;
+  }
+
+  /** The devices that the phones of the channels list, now and at their link. */
+  async devices(): Promise<{ now: number[]; linked: number[] }> {
+    const now = await Promise.all(this.channels.map(({ phone }) => phone.devices()));
+    return {
+      now: now.flatMap((devices) => devices.map(({ device }) => device)),
+      linked: this.channels.map(({ device }) => device),
+    };
+  }
+
+  /** The keys and credentials that were written under these turns of ownership, each with a hash of its content. */
+  async rowsOf(turns: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.query<{ row: string }>(
+      `SELECT concat_ws(' ', channel_id, type, id, epoch, md5(sealed)) AS row
+       FROM (SELECT channel_id, type, id, epoch, sealed FROM auth_keys
+             UNION ALL SELECT channel_id, 'credentials', '', epoch, sealed FROM auth_creds) AS stored
+       JOIN channels c ON c.id = channel_id WHERE c.shard || ' ' || stored.epoch = ANY($1)`,
+      [turns],
+    );
+    return rows.map(({ row }) => row);
+  }
+
+  /** The present turns of ownership of the channels' shards: `<shard> <epoch>`. */
+  async turns(channels: readonly LinkedChannel[]): Promise<string[]> {
+    const { rows } = await this.database.query<{ turn: string }>(
+      "SELECT l.shard || ' ' || l.epoch AS turn FROM channels c JOIN shard_leases l USING (shard) WHERE c.id = ANY($1)",
+      [channels.map(({ id }) => id)],
+    );
+    return rows.map(({ turn }) => turn).toSorted();
+  }
+
+  /** The shards that a worker has lost, each with its turn, as it says in its log; resolves once there are as many. */
+  async lost({ pid }: WiredWorker, count: number): Promise<string[]> {
+    const lines = await eventually(
+      async () => {
+        const all = await this.running.workerLog<{ shard: number; epoch: string; pid: number }>('shard lost');
+        const own = all.filter((line) => line.pid === pid);
+        return own.length >= count && own;
+      },
+      { what: `the worker notices that it has lost ${count} shards` },
+    );
+    return lines.map(({ shard, epoch }) => `${shard} ${epoch}`).toSorted();
+  }
+}

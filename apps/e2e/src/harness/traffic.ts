@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from './eventually.js';
+import type { LinkedChannel } from './running-stack.js';
+import type { VirtualPhone } from './simulated-network.js';
+import type { WebhookReceiver } from './webhook-receiver.js';
+
+/** One send of a channel and what its caller was told. */
+export interface TriedSend {
+  channelId: string;
+  text: string;
+  beganAtMs: number;
+  status: number;
+  retryAfter: string | undefined;
+}
+
+export interface TrafficOptions {
+  channels: readonly LinkedChannel[];
+  /** Writes to every channel and is written to by every channel. */
+  friend: VirtualPhone;
+  /** The webhook of every channel. */
+  hook: WebhookReceiver;
+  /** Pause of each channel and of the friend between two messages. */
+  everyMs: number;
+}
+
+/** What became of some traffic. Every list is empty when all promises were kept. */
+export interface Broken {
+  /** Accepted with 2xx and not on the friend's phone. */
+  lostSends: string[];
+  /** More than once on the friend's phone. */
+  doubledSends: string[];
+  /** Answered with 503, which promises that nothing was said, and said. */
+  saidAfterRefusal: string[];
+  /** Answered with something else than 2xx, 502 or 503. */
+  strangeAnswers: TriedSend[];
+  /** Written by the friend and never told. */
+  untold: string[];
+  /** Told under more than one message id or event id. */
+  toldTwice: string[];
+  /** On the friend's phone and not readable there. */
+  unreadable: string[];
+}
+
+interface ToldMessage {
+  id: string;
+  from_me: boolean;
+  text?: { body: string };
+}
+
+let runs = 0;
+
+/** Light traffic both ways over some channels, one message at a time each, and its ledger. */
+export class Traffic {
+  readonly sends: TriedSend[] = [];
+  readonly said: string[] = [];
+  private readonly run = (runs += 1);
+  private readonly stopping = new AbortController();
+  private readonly lanes: Promise<void>[] = [];
+
+  constructor(private readonly options: TrafficOptions) {}
+
+  start(): this {
+    this.lanes.push(...this.options.channels.map((channel) => this.talk(channel)), this.write());
+    return this;
+  }
+
+  /** Resolves when each of the channels had a send accepted that began after this call. */
+  async flows(channels = this.options.channels, withinMs = 40_000): Promise<void> {
+    const fromMs = Date.now();
+    await eventually(
+      () => {
+        const accepted = this.sends.filter(({ beganAtMs, status }) => beganAtMs >= fromMs && status === 200);
+        const served = new Set(accepted.map(({ channelId }) => channelId));
+        return Promise.resolve(channels.every(({ id }) => served.has(id)));
+      },
+      { what: 'every channel sends', withinMs },
+    );
+  }
+
+  /** Begins nothing more; resolves when everything that had begun was answered. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.lanes);
+  }
+
+  /** Waits until what was promised is there, then compares the ledger with what arrived. */
+  async broken(): Promise<Broken> {
+    const { friend } = this.options;
+    const accepted = this.sends.filter(({ status }) => status < 300).map(({ text }) => text);
+    const arrives = async (): Promise<boolean> => {
+      const heard = new Set((await friend.messages()).map(({ text }) => text));
+      return accepted.every((text) => heard.has(text)) && this.said.every((text) => this.told(text).length > 0);
+    };
+    // What does not arrive in time is told below, by name.
+    await eventually(arrives, { what: 'all traffic arrives', withinMs: 30_000 }).catch(() => undefined);
+    const counts = new Map<string, number>();
+    for (const { text, fromMe } of await friend.messages()) {
+      if (!fromMe && text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    const times = (text: string): number => counts.get(text) ?? 0;
+    return {
+      lostSends: accepted.filter((text) => times(text) === 0),
+      doubledSends: this.sends.map(({ text }) => text).filter((text) => times(text) > 1),
+      saidAfterRefusal: this.sends.flatMap(({ text, status }) => (status === 503 && times(text) > 0 ? [text] : [])),
+      strangeAnswers: this.sends.filter(({ status }) => ![200, 502, 503].includes(status)),
+      untold: this.said.filter((text) => this.told(text).length === 0),
+      toldTwice: this.said.filter((text) => new Set(this.told(text)).size > 1),
+      unreadable: await friend.unreadable(),
+    };
+  }
+
+  private async talk({ id, client }: LinkedChannel): Promise<void> {
+    for (let count = 1; !this.stopping.signal.aborted; count += 1) {
+      const text = `run ${this.run}: ${id} says ${count}`;
+      const beganAtMs = Date.now();
+      const { status, headers } = await client.post('/messages/text', { to: this.options.friend.phone, body: text });
+      this.sends.push({ channelId: id, text, beganAtMs, status, retryAfter: headers['retry-after']?.toString() });
+      await this.pause();
+    }
+  }
+
+  private async write(): Promise<void> {
+    const { channels, friend } = this.options;
+    for (let count = 1; !this.stopping.signal.aborted; count += 1) {
+      const to = channels[count % channels.length];
+      const text = `run ${this.run}: to ${to?.id} ${count}`;
+      await friend.send(to?.phone.phone ?? '', text);
+      this.said.push(text);
+      await this.pause();
+    }
+  }
+
+  private async pause(): Promise<void> {
+    await delay(this.options.everyMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+
+  /** Under which ids a text was told: repeated calls carry the same. */
+  private told(text: string): string[] {
+    return this.options.hook.calls.flatMap(({ headers, body }) =>
+      ((body['messages'] as ToldMessage[] | undefined) ?? [])
+        .filter((message) => !message.from_me && message.text?.body === text)
+        .map(({ id }) => `${id} ${String(headers['webhook-id'])}`),
+    );
+  }
+}
+
+/** A ledger without a fault. */
+export const NOTHING_BROKEN: Broken = {
+  lostSends: [],
+  doubledSends: [],
+  saidAfterRefusal: [],
+  strangeAnswers: [],
+  untold: [],
+  toldTwice: [],
+  unreadable: [],
+};
