@@ -24,4 +24,17 @@ describe('controlPlaneConfig', () => {
     expect(() => controlPlaneConfig({ ...enough, REGIONS: regions })).toThrow(ConfigError);
     expect(() => controlPlaneConfig({ ...enough, REGIONS: regions })).toThrow(message);
   });
+
+  it('keeps operators by name with the hash of their key, and has none unless they are named', () => {
+    const hash = 'ab'.repeat(32);
+    const named = { ...enough, OPERATORS: JSON.stringify({ ada: hash }) };
+    expect([...controlPlaneConfig(named).operators]).toEqual([['ada', Buffer.from(hash, 'hex')]]);
+    expect(controlPlaneConfig(enough).operators.size).toBe(0);
+  });
+
+  it('refuses an operator whose key is no hash, and does not repeat it', () => {
+    const wrong = { ...enough, OPERATORS: JSON.stringify({ ada: 'dmo_the-key-itself' }) };
+    expect(() => controlPlaneConfig(wrong)).toThrow(/OPERATORS: ada must be a SHA-256 in hex/);
+    expect(() => controlPlaneConfig(wrong)).not.toThrow(/dmo_/);
+  });
 });

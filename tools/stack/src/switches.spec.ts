@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { parse, parseAllDocuments } from 'yaml';
 import { appEnvironment, type AppEnvironmentFacts } from './app-environment.js';
 import { APP_NAMES, ROOT_FOLDER } from './app-names.js';
 
@@ -96,4 +96,95 @@ describe('the launcher', () => {
     const set = Object.keys(appEnvironment(app, facts, 1)).filter((name) => !inherited.has(name));
     expect(unknownSwitches(`apps/${app}`, set)).toEqual([]);
   });
+});
+
+interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  spec?: {
+    template: {
+      spec: {
+        containers: {
+          env?: { name: string }[];
+          envFrom: Record<'configMapRef' | 'secretRef', { name: string } | undefined>[];
+        }[];
+      };
+    };
+  };
+}
+
+describe('infra/kubernetes', () => {
+  const folder = `${ROOT_FOLDER}infra/kubernetes/`;
+  const manifests = readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => parseAllDocuments(readFileSync(folder + file, 'utf8')).map((each) => each.toJS() as Manifest));
+  const deployments = manifests
+    .filter(({ kind }) => kind === 'Deployment')
+    .map(({ metadata: { name }, spec }) => ({ name, spec }));
+  const readme = readFileSync(`${folder}README.md`, 'utf8');
+  /** What the README says to put into a secret. */
+  const secretKeys = (name: string): string[] => {
+    const [, command = ''] =
+      new RegExp(`create secret generic ${name} ((?:[^\\n]*\\\\\\n)*[^\\n]*)`).exec(readme) ?? [];
+    return [...command.matchAll(/--from-literal=([A-Z0-9_]+)=/g)].map(([, key = '']) => key);
+  };
+
+  it('runs every server of a region, and the control plane', () => {
+    const servers = APP_NAMES.filter((app) => app !== 'network-simulator');
+    expect(deployments.map(({ name }) => name).toSorted()).toEqual(servers.toSorted());
+  });
+
+  it.each(deployments)(
+    'gives $name every switch that it cannot do without, and none that nobody knows',
+    ({ name, spec }) => {
+      const [container] = spec?.template.spec.containers ?? [];
+      const given = [
+        ...(container?.env ?? []).map((each) => each.name),
+        ...(container?.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => {
+          const map = manifests.find(
+            ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef?.name,
+          );
+          return [...Object.keys(map?.data ?? {}), ...(secretRef ? secretKeys(secretRef.name) : [])];
+        }),
+      ];
+      const config = readFileSync(`${ROOT_FOLDER}apps/${name}/src/config.ts`, 'utf8');
+      const required = [
+        ...config.matchAll(/^ {2,4}([A-Z][A-Z0-9_]+): (?:z\.enum|z\.string|variable\.url|key\b)(.*),$/gm),
+      ]
+        .filter(([, , type = '']) => !/\.(?:default|optional)\(/.test(type))
+        .map(([, key = '']) => key);
+      expect(required.length).toBeGreaterThan(0);
+      expect(given).toEqual(expect.arrayContaining(required));
+      // One secret is for several: what a server does not know there, another one does.
+      const all = new Set(deployments.flatMap((each) => [...knownSwitches(`apps/${each.name}`)]));
+      expect(given.filter((key) => !all.has(key))).toEqual([]);
+      expect(
+        unknownSwitches(
+          `apps/${name}`,
+          (container?.env ?? []).map((each) => each.name),
+        ),
+      ).toEqual([]);
+    },
+  );
+});
+
+describe('infra/prometheus', () => {
+  interface Rules {
+    groups: { rules: { alert: string; expr: string; annotations: { runbook: string } }[] }[];
+  }
+  const rules = parse(readFileSync(`${ROOT_FOLDER}infra/prometheus/alerts.yaml`, 'utf8')) as Rules;
+  const page = readFileSync(`${ROOT_FOLDER}docs/metrics.md`, 'utf8');
+
+  it.each(rules.groups.flatMap((group) => group.rules))(
+    '$alert asks for metrics of the page and names a runbook',
+    (rule) => {
+      const asked = [...rule.expr.matchAll(/\b(?:dormouse|webhook|http)_\w+/g)].map(([name]) =>
+        name.replace(/_(bucket|count|sum)$/, ''),
+      );
+      expect(asked.length).toBeGreaterThan(0);
+      for (const name of asked) expect(page).toContain(`| \`${name}\``);
+      expect(existsSync(ROOT_FOLDER + rule.annotations.runbook)).toBe(true);
+    },
+  );
 });
