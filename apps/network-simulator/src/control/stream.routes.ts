@@ -7,7 +7,10 @@ import { shownMessage } from './shown-message.js';
 const atPhone = z.object({ phone: z.string() });
 const BEAT_MS = 15_000;
 
-/** What happens at a phone, as it happens: `message` (new or changed) and `event`. The page lives on this. */
+/**
+ * What happens at a phone, as it happens: `message` (new or changed), `event`, and `devices` when one came or went. The page
+ * lives on this.
+ */
 export function streamRoutes(app: FastifyInstance, network: Network): void {
   app.get('/phones/:phone/stream', (request, reply) => {
     const phone = network.phone(accountOf(network, atPhone.parse(request.params).phone));
@@ -20,11 +23,13 @@ export function streamRoutes(app: FastifyInstance, network: Network): void {
     send('ready', { phone: phone.account.phone });
     const stopMessages = phone.messages.watch((message) => send('message', shownMessage(network, message)));
     const stopEvents = phone.events.watch((event) => send('event', event));
+    const stopDevices = network.connections.watch(phone.account.phone, () => send('devices', {}));
     const beat = setInterval(() => raw.write(': still here\n\n'), BEAT_MS);
     raw.on('close', () => {
       clearInterval(beat);
       stopMessages();
       stopEvents();
+      stopDevices();
     });
   });
 }

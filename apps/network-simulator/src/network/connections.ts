@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { Connection } from './connection.js';
 
 export interface ConnectionEvent {
@@ -15,6 +16,7 @@ export class Connections {
   private readonly loggedIn = new Map<Connection, number>();
   private readonly events: ConnectionEvent[] = [];
   private overlapCount = 0;
+  private readonly news = new EventEmitter().setMaxListeners(0);
 
   constructor(private readonly now: () => number) {}
 
@@ -69,6 +71,12 @@ export class Connections {
     }));
   }
 
+  /** Calls with every login, loss or replacement of a number's devices, until the returned function is called. */
+  watch(phone: string, listener: () => void): () => void {
+    this.news.on(phone, listener);
+    return () => this.news.off(phone, listener);
+  }
+
   private note(connection: Connection, event: ConnectionEvent['event']): void {
     this.events.push({
       phone: connection.account?.phone ?? '',
@@ -77,5 +85,6 @@ export class Connections {
       event,
     });
     if (this.events.length > LOG_LIMIT) this.events.splice(0, this.events.length - LOG_LIMIT);
+    this.news.emit(connection.account?.phone ?? '');
   }
 }

@@ -47,7 +47,9 @@ describeInBrowser('the page for people', () => {
     await dialog.getByRole('button', { name: 'Scan' }).click();
     await closed;
     await client.connect();
-    await column(alice).getByText('Device 1').waitFor();
+    await column(alice)
+      .getByText(/Device 1 .* online/)
+      .waitFor();
   });
 
   it('chats both ways by the keyboard alone, and sees the ticks turn', async () => {

@@ -8,13 +8,54 @@ import { openVote, optionHash } from './poll-votes.js';
 
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
-/** Other messages that a message changes: reactions, edits, deletions and votes take effect on what they name. */
+/** Effects on messages that have not arrived, by the id of the message; the oldest go first when there are too many. */
+const MOST_AWAITED = 1000;
+
+/** Keeps what changes a message until that message is there: a retry may bring the two in the wrong order. */
+export class AwaitingEffects {
+  private readonly byTarget = new Map<string, (() => void)[]>();
+
+  add(target: string, effect: () => void): void {
+    this.byTarget.set(target, [...(this.byTarget.get(target) ?? []), effect]);
+    const [oldest] = this.byTarget.keys();
+    if (this.byTarget.size > MOST_AWAITED && oldest !== undefined) this.byTarget.delete(oldest);
+  }
+
+  /** The message has arrived. */
+  arrived(id: string): void {
+    const effects = this.byTarget.get(id) ?? [];
+    this.byTarget.delete(id);
+    for (const effect of effects) effect();
+  }
+}
+
+/**
+ * Other messages that a message changes: reactions, edits, deletions and votes take effect on what they name, now or once
+ * it is there.
+ */
 export function takeEffect(phone: Phone, message: PhoneMessage, author: Account, received: proto.IMessage): void {
   const content = unwrap(received);
+  const { reactionMessage, protocolMessage, pollUpdateMessage } = content;
+  const { id } = reactionMessage?.key ?? protocolMessage?.key ?? pollUpdateMessage?.pollCreationMessageKey ?? {};
+  if (id) {
+    const effect = (): void => {
+      const target = phone.messages.get(id);
+      if (target) change(phone, message, target, author, content);
+    };
+    if (phone.messages.get(id)) effect();
+    else phone.awaiting.add(id, effect);
+  }
+  phone.awaiting.arrived(message.id);
+}
+
+function change(
+  phone: Phone,
+  message: PhoneMessage,
+  target: PhoneMessage,
+  author: Account,
+  content: proto.IMessage,
+): void {
   const protocol = content.protocolMessage;
-  const key = content.reactionMessage?.key ?? protocol?.key ?? content.pollUpdateMessage?.pollCreationMessageKey;
-  const target = key?.id ? phone.messages.get(key.id) : undefined;
-  if (!target) return;
   if (content.reactionMessage) {
     const { [author.phoneJid]: _previous, ...others } = target.reactions ?? {};
     const emoji = content.reactionMessage.text ?? '';

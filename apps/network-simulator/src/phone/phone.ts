@@ -14,6 +14,7 @@ import { sharePushName } from './change-chats.js';
 import { applyChanges, type ChatSettings, type SharedByPhone } from './chat-settings.js';
 import { compose, type Draft } from './compose.js';
 import { encodeContent } from './content.js';
+import { AwaitingEffects } from './effects.js';
 import { EventLog } from './event-log.js';
 import { GroupSessions, type GroupSessionState } from './group-sessions.js';
 import { receiveMessage } from './incoming.js';
@@ -53,6 +54,8 @@ export class Phone {
   readonly shared: SharedByPhone;
   /** Ids that arrived and could not be read, with how often another copy was asked for. */
   readonly unreadable = new Map<string, number>();
+  /** What changes messages that are still under way. */
+  readonly awaiting = new AwaitingEffects();
   private readonly serial = new Serial();
 
   constructor(

@@ -24,10 +24,10 @@ const run = new RandomRun(simulator, {
   limitMs: Number(values.minutes) * 60_000,
   settleMs: 120_000,
 });
-const result = await run.run();
+const result = await run.run((operations) => write(`${operations} operations`));
 write(JSON.stringify(result, undefined, 2));
 await simulator.stop();
-const clean = [result.missing, result.doubled, result.unreadable, result.unconfirmed].every(
+const clean = [result.missing, result.doubled, result.wrong, result.unreadable, result.unconfirmed].every(
   ({ length }) => length === 0,
 );
 process.exit(clean ? 0 : 1);

@@ -60,6 +60,7 @@ export class PhoneColumn {
     );
     this.stream = new EventSource(`phones/${phone}/stream`);
     this.stream.addEventListener('ready', () => attempt(() => this.refresh()));
+    this.stream.addEventListener('devices', () => attempt(() => this.listDevices()));
     this.stream.addEventListener('message', (event: MessageEvent<string>) =>
       this.hear(JSON.parse(event.data) as Message),
     );
@@ -99,6 +100,12 @@ export class PhoneColumn {
 
   /** Reads everything anew. */
   async refresh(): Promise<void> {
+    await this.listDevices();
+    await this.listChats();
+    if (this.open) await this.show(this.open);
+  }
+
+  private async listDevices(): Promise<void> {
     const details = await call<PhoneDetails>('GET', `phones/${this.phone}`);
     this.title.replaceChildren(
       avatar(details.name),
@@ -124,8 +131,6 @@ export class PhoneColumn {
       ),
     );
     redraw(() => this.devices.replaceChildren(...(chips.length > 0 ? chips : ['No linked devices'])));
-    await this.listChats();
-    if (this.open) await this.show(this.open);
   }
 
   private async listChats(): Promise<void> {
