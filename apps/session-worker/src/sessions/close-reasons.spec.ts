@@ -1,5 +1,12 @@
 import { DisconnectReason } from '@whiskeysockets/baileys';
-import { ATTEMPTS_USED_UP, CLOSE_REASONS, closeReason, needsPerson } from './close-reasons.js';
+import {
+  ATTEMPTS_USED_UP,
+  CLOSE_REASONS,
+  closeReason,
+  needsPerson,
+  STATE_UNREADABLE,
+  STORES_AWAY,
+} from './close-reasons.js';
 
 describe('close reasons', () => {
   it('hold every reason that Baileys knows', () => {
@@ -8,7 +15,8 @@ describe('close reasons', () => {
   });
 
   it('have distinct names', () => {
-    const names = [...CLOSE_REASONS.values()].map(({ name }) => name);
+    const own = [ATTEMPTS_USED_UP, STATE_UNREADABLE, STORES_AWAY];
+    const names = [...CLOSE_REASONS.values(), ...own].map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 
@@ -32,6 +40,7 @@ describe('close reasons', () => {
   it('let a new owner try again unless a person must act', () => {
     expect(needsPerson('banned')).toBe(true);
     expect(needsPerson(ATTEMPTS_USED_UP.name)).toBe(false);
+    expect(needsPerson(STORES_AWAY.name)).toBe(false);
     expect(needsPerson(null)).toBe(false);
   });
 });
