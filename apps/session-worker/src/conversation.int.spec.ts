@@ -52,7 +52,7 @@ describe('a conversation', () => {
   let runner: CommandRunner;
   let own: string;
   let ada: string;
-  let jobId = 0;
+  let order = 0;
   let restoreConsole = (): void => undefined;
   const told = new ChangeSignal();
   const masterKeys = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
@@ -145,12 +145,13 @@ describe('a conversation', () => {
 
   const call = (input: Record<string, unknown>): Promise<CommandReply> =>
     runner.run({
-      jobId: ++jobId,
+      order: ++order,
       channelId: CHANNEL,
       name: 'messages.sendText',
       input,
       startBy: Date.now() + 10_000,
-      requestId: `r${jobId}`,
+      requestId: `r${order}`,
+      afterAnswer: () => undefined,
     });
 
   const send = async (input: Record<string, unknown>): Promise<Message> => {

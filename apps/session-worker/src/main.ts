@@ -5,6 +5,9 @@ import { workerConfig } from './config.js';
 import { silenceConsole } from './silent-console.js';
 import { WorkerModule } from './worker.module.js';
 
+// The library reads the stack of a new Error several times for each message; with source maps that is a tenth of a send.
+process.setSourceMapsEnabled(false);
+
 const log = openLog({ name: 'session-worker' });
 silenceConsole(log);
 

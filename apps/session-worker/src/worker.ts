@@ -12,9 +12,9 @@ import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, EventWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
-import { publishEventsReady } from '@dormouse/queues';
+import { publishEventsReady, subscribeChannelChanged } from '@dormouse/queues';
 import type { ObjectStorage } from '@dormouse/object-storage';
-import type { Redis } from '@dormouse/redis';
+import type { Redis, Subscription } from '@dormouse/redis';
 import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
 import { AuthRows } from './auth-state/auth-rows.js';
@@ -78,6 +78,8 @@ export class Worker {
   private readonly sleep: SleepKeeper;
   private readonly rewrapping: MasterKeySweep;
   private readonly wakes: WakeLatencies;
+  private readonly directory: ChannelDirectory;
+  private changes: Subscription | undefined;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, media, registry } = parts;
@@ -85,6 +87,7 @@ export class Worker {
     const eventsReady = this.eventsReady.bind(this);
     const wait = (ms: number): Promise<void> => delay(ms);
     const directory = new ChannelDirectory({ database: parts.database });
+    this.directory = directory;
     const { reader, writer, chats, events, groups, groupReader } = storesOf(parts.database);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });
@@ -164,6 +167,7 @@ export class Worker {
     const { config, log } = this.parts;
     await this.leases.ensureShards(config.shards.count);
     log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
+    this.changes = subscribeChannelChanged(this.parts.redis, (channelId) => this.directory.forget(channelId));
     this.owner.start();
     this.sleep.start();
     this.rewrapping.start();
@@ -176,6 +180,7 @@ export class Worker {
     this.rewrapping.stop();
     await this.owner.drain();
     await this.wakes.stop();
+    await this.changes?.close();
   }
 
   async databaseAnswers(): Promise<boolean> {
@@ -185,7 +190,14 @@ export class Worker {
 
   /** Losing the signal is harmless: the dispatcher looks by itself, too. */
   private eventsReady(channelId: string): void {
-    publishEventsReady(this.parts.redis, channelId).catch(() => undefined);
+    this.tellDispatcher(channelId).catch(() => undefined);
+  }
+
+  /** A channel without webhooks has nobody to be told. */
+  private async tellDispatcher(channelId: string): Promise<void> {
+    const channel = await this.directory.byId(channelId).catch(() => undefined);
+    if (channel?.settings.webhooks.length === 0) return;
+    await publishEventsReady(this.parts.redis, channelId);
   }
 }
 

@@ -120,6 +120,13 @@ export class ChannelDirectory {
     return this.byId(id);
   }
 
+  /** Forgets what is remembered of the channel. */
+  forget(id: string): void {
+    this.byChannel.forget(id);
+    const key = this.tokenOf.get(id);
+    if (key !== undefined) this.byToken.forget(key);
+  }
+
   /** Adds a channel with default settings. The id must be new. */
   async create(channel: NewChannel): Promise<ChannelRecord> {
     const { rows } = await this.pool.query<ChannelRow>({
@@ -277,11 +284,6 @@ export class ChannelDirectory {
     if (!oldest.done) this.tokenOf.delete(oldest.value);
   }
 
-  private forget(id: string): void {
-    this.byChannel.forget(id);
-    const key = this.tokenOf.get(id);
-    if (key !== undefined) this.byToken.forget(key);
-  }
 }
 
 const RECORD_SESSION_STATE = `

@@ -6,10 +6,11 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { GatewayError, toErrorReply, type CommandInput } from '@dormouse/gateway-contract';
-import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { closeRedis, openRedis, subscribeTo, type Redis } from '@dormouse/redis';
 import { CommandClient } from './command-client.js';
 import type { CommandReply } from './command-job.js';
 import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
+import { commandLists } from './names.js';
 
 jest.setTimeout(30_000);
 
@@ -24,6 +25,14 @@ function collector<T>(count: number) {
   let done: (values: T[]) => void;
   const all = new Promise<T[]>((resolve) => (done = resolve));
   return { all, values, push: (value: T) => values.push(value) === count && done(values) };
+}
+
+/** The next message on a pub/sub channel. */
+function heardOn(redis: Redis, channel: string) {
+  let hear: (message: string) => void;
+  const message = new Promise<string>((resolve) => (hear = resolve));
+  const { started, close } = subscribeTo(redis, channel, (said) => hear(said));
+  return { message, started, close };
 }
 
 /** A door to Redis that can be shut: connections drop and new ones are refused. */
@@ -73,7 +82,7 @@ describe('commands', () => {
   const channel = (id = 'CH-1') => ({ id, shard });
   const work = (
     handle: (command: ReceivedCommand) => Promise<CommandReply>,
-    options: { concurrency?: number; lockMs?: number } = {},
+    options: { concurrency?: number; lookEveryMs?: number } = {},
   ): CommandWorker => {
     const settings = { redisUrl, shard, concurrency: 16, handle, onError: (error: unknown) => errors.push(error) };
     const worker = openCommandWorker({ ...settings, ...options });
@@ -87,17 +96,16 @@ describe('commands', () => {
     return made;
   };
   /** A call whose worker, a process of its own, was killed while it held the command. */
-  const callOfKilledWorker = async (lockMs = 10_000) => {
+  const callOfKilledWorker = async () => {
     const script = `
       import { openCommandWorker } from '@dormouse/queues';
       const settings = JSON.parse(process.argv[1]);
       const handle = () => (process.stdout.write('taken'), new Promise(() => undefined));
       openCommandWorker({ ...settings, concurrency: 4, handle, onError: console.error });`;
-    const child = spawn(
-      process.execPath,
-      ['--input-type=module', '-e', script, JSON.stringify({ redisUrl, shard, lockMs })],
-      { cwd: projectFolder, stdio: ['ignore', 'pipe', 'inherit'] },
-    );
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, JSON.stringify({ redisUrl, shard })], {
+      cwd: projectFolder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const answer = client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
     answer.catch(() => undefined);
     await once(child.stdout, 'data');
@@ -109,7 +117,8 @@ describe('commands', () => {
   const until = async (condition: () => Promise<boolean>) => {
     while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
   };
-  const queueKey = (type: string) => `bull:commands.${shard}:${type}`;
+  const waiting = () => redis.llen(commandLists(shard).waiting);
+  const taken = () => redis.llen(commandLists(shard).taken);
 
   beforeAll(() => {
     redis = openRedis({ url: redisUrl, name: 'spec' });
@@ -122,8 +131,7 @@ describe('commands', () => {
   });
   afterEach(async () => {
     await Promise.all(closing.splice(0).map((one) => one.close()));
-    const keys = await redis.keys(queueKey('*'));
-    if (keys.length > 0) await redis.del(keys);
+    await redis.del(...Object.values(commandLists(shard)));
   });
 
   it('answers a call with what the handler answers, and leaves nothing in Redis', async () => {
@@ -131,8 +139,8 @@ describe('commands', () => {
     work((command) => (seen.push(command), answered({ success: true })));
     expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r1' })).toEqual({ success: true });
     expect(seen).toMatchObject([{ channelId: 'CH-1', name: 'channel.logout', input: {}, requestId: 'r1' }]);
-    await until(async () => (await redis.llen(queueKey('active'))) === 0);
-    expect(await redis.keys(queueKey('[0-9]*'))).toEqual([]);
+    await until(async () => (await taken()) === 0);
+    expect(await redis.keys(`*${shard}*`)).toEqual([]);
     expect(errors).toEqual([]);
   });
 
@@ -153,18 +161,18 @@ describe('commands', () => {
   it('hands commands over in the order of the calls, whatever order they finish in', async () => {
     const count = 400;
     const started = collector<string>(count);
-    const ids: number[] = [];
-    work(async ({ input, jobId }) => {
-      ids.push(jobId);
+    const orders: number[] = [];
+    work(async ({ input, order }) => {
+      orders.push(order);
       started.push((input as { body: string }).body);
-      if (jobId % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (order % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
       return answered(null);
     });
     const bodies = Array.from({ length: count }, (_, index) => `message ${index}`);
     const calls = bodies.map((body) => client.call(channel(), 'messages.sendText', text(body), { requestId: 'r' }));
     await Promise.all(calls);
     expect(await started.all).toEqual(bodies);
-    expect(ids).toEqual([...ids].sort((a, b) => a - b));
+    expect(orders).toEqual([...orders].sort((a, b) => a - b));
   });
 
   it('gives each of two callers its own answers', async () => {
@@ -217,7 +225,7 @@ describe('commands', () => {
   it('refuses a command that reaches the worker too late', async () => {
     let handled = 0;
     const late = client.call(channel(), 'channel.logout', {}, { requestId: 'r', startWithinMs: 0 });
-    await until(async () => (await redis.llen(queueKey('wait'))) === 1);
+    await until(async () => (await waiting()) === 1);
     work(() => (handled++, answered({ success: true })));
     await expect(late).rejects.toMatchObject({ status: 503 });
     expect(handled).toBe(0);
@@ -229,29 +237,65 @@ describe('commands', () => {
     let handled = 0;
     work(() => (handled++, answered({ success: true })));
     await expect(call.answer).rejects.toMatchObject({ status: 502 });
-    // Long before its lock of 10 s could have run out.
+    // Long before its answer was due.
     expect(Date.now() - before).toBeLessThan(5_000);
     expect(handled).toBe(0);
   });
 
-  it('never runs the command of a killed worker again: the stall check buries it', async () => {
-    await callOfKilledWorker(1_000);
+  it('never runs the command of a killed worker again', async () => {
+    await callOfKilledWorker();
     const names: string[] = [];
-    work(({ name }) => (names.push(name), answered({ success: true })), { lockMs: 1_000 });
-    await until(async () => (await redis.llen(queueKey('active'))) === 0 && (await redis.llen(queueKey('wait'))) === 0);
+    work(({ name }) => (names.push(name), answered({ success: true })));
     await client.call(channel(), 'channel.delete', {}, { requestId: 'r' });
+    await until(async () => (await taken()) === 0);
     expect(names).toEqual(['channel.delete']);
-    expect(await redis.keys(queueKey('[0-9]*'))).toEqual([]);
+    expect(await waiting()).toBe(0);
   });
 
-  it('keeps the lock of a command that takes longer than the lock lasts', async () => {
+  it('answers 502 for a command that Redis handed out and that never arrived, and runs it never', async () => {
+    const names: string[] = [];
+    work(({ name }) => (names.push(name), answered({ success: true })), { lookEveryMs: 50 });
+    await client.call(channel(), 'channel.delete', {}, { requestId: 'r' }); // its former owner's are answered
+    await until(async () => (await taken()) === 0);
+    const lost = { callId: 'lost', name: 'channel.logout', clientId: client.clientId, channelId: 'CH-1', input: {} };
+    const heard = heardOn(redis, `replies.${client.clientId}`);
+    await heard.started;
+    await redis.rpush(
+      commandLists(shard).taken,
+      JSON.stringify({ ...lost, startBy: Date.now() + 9_000, requestId: 'r' }),
+    );
+    expect(JSON.parse(await heard.message)).toMatchObject({
+      callId: 'lost',
+      reply: { ok: false, error: { status: 502 } },
+    });
+    await until(async () => (await taken()) === 0);
+    expect(names).toEqual(['channel.delete']);
+    await heard.close();
+  });
+
+  it('leaves alone a command that takes longer than a look lasts', async () => {
     let handled = 0;
-    const slow = () =>
-      new Promise<CommandReply>((resolve) => setTimeout(() => resolve({ ok: true, result: 7 }), 1_500));
-    work(() => (handled++, slow()), { lockMs: 600 });
+    const slow = () => new Promise<CommandReply>((resolve) => setTimeout(() => resolve({ ok: true, result: 7 }), 500));
+    work(() => (handled++, slow()), { lookEveryMs: 20 });
     expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toBe(7);
     expect(handled).toBe(1);
     expect(errors).toEqual([]);
+  });
+
+  it('answers before the work that may follow the answer, and closes after it', async () => {
+    let finish: () => void = () => undefined;
+    let closed = false;
+    const worker = work(({ afterAnswer }) => {
+      afterAnswer(new Promise<void>((resolve) => (finish = resolve)));
+      return answered({ success: true });
+    });
+    expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toEqual({ success: true });
+    expect(await taken()).toBe(1);
+    const closing = worker.close().then(() => (closed = true));
+    await until(async () => (await redis.ping()) === 'PONG' && !closed);
+    finish();
+    await closing;
+    expect(await taken()).toBe(0);
   });
 
   it('waits for the commands that run before it closes, and takes no more', async () => {

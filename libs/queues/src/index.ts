@@ -6,6 +6,6 @@ export {
   type CommandWorkerSettings,
   type ReceivedCommand,
 } from './command-worker.js';
-export { commandQueueName } from './names.js';
+export { commandLists, type CommandLists } from './names.js';
 export { readQueueFigures, type QueueFigures } from './queue-figures.js';
 export { publishChannelChanged, publishEventsReady, subscribeChannelChanged, subscribeEventsReady } from './signals.js';

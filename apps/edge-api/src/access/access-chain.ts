@@ -98,5 +98,5 @@ function template(request: FastifyRequest): string {
 /** @throws {GatewayError} 413 before a byte of the body was read */
 function requireSize(request: FastifyRequest, policy: EndpointPolicy, limits: BodyLimits): void {
   const { maxBytes, refusal } = bodyLimitOf(request, policy, limits);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw refusal;
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw refusal();
 }

@@ -48,12 +48,12 @@ function announcesBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function text(payload: Readable, limit: { maxBytes: number; refusal: GatewayError }): Promise<string> {
+async function text(payload: Readable, limit: { maxBytes: number; refusal: () => GatewayError }): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of bytesOf(payload)) {
     bytes += chunk.length;
-    if (bytes > limit.maxBytes) throw limit.refusal;
+    if (bytes > limit.maxBytes) throw limit.refusal();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -34,10 +34,10 @@ export function bodyLimitOf(
   request: FastifyRequest,
   policy: Pick<EndpointPolicy, 'file' | 'maxBodyBytes'>,
   { maxJsonBytes, media }: BodyLimits,
-): { maxBytes: number; refusal: GatewayError } {
+): { maxBytes: number; refusal: () => GatewayError } {
   if (policy.file === undefined) {
     const maxBytes = policy.maxBodyBytes ?? maxJsonBytes;
-    return { maxBytes, refusal: new GatewayError(413, { details: `body: larger than ${maxBytes} bytes` }) };
+    return { maxBytes, refusal: () => new GatewayError(413, { details: `body: larger than ${maxBytes} bytes` }) };
   }
   const { limits } = media;
   const form = bodyFormOf(request, policy);
@@ -51,5 +51,5 @@ export function bodyLimitOf(
     form === 'json'
       ? Math.min(media.maxJsonBytes, Math.ceil(bytes * BASE64_FACTOR) + BESIDE_THE_FILE)
       : bytes + (form === 'raw' ? 0 : BESIDE_THE_FILE);
-  return { maxBytes, refusal: fileTooLarge(kind, limits) };
+  return { maxBytes, refusal: () => fileTooLarge(kind, limits) };
 }

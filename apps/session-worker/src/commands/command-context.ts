@@ -25,6 +25,8 @@ export interface CommandContext {
    * while this one still waits for the network's answer.
    */
   leaveLane(): void;
+  /** Work that is to be done to its end, but that the answer need not wait for. It must not reject. */
+  afterAnswer(work: Promise<unknown>): void;
 }
 
 /** One handler for each command of the catalogue; a missing one does not compile. */

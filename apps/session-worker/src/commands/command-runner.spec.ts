@@ -66,16 +66,17 @@ function setup(given: Partial<Handlers> & Given = {}) {
       'channel.loginCode': (context) => context.sessions.loginCode(context.channelId, 0),
     },
     networkError: (error) => (error instanceof Error && error.message === 'known' ? new GatewayError(403) : undefined),
-    log: { info: () => undefined, error: (facts) => logged.push(facts) },
+    log: { debug: () => undefined, info: () => undefined, error: (facts) => logged.push(facts) },
     clock,
   });
   const command = (overrides: Partial<ReceivedCommand> = {}): ReceivedCommand => ({
-    jobId: 1,
+    order: 1,
     channelId: 'c1',
     name: 'messages.sendText',
     input: { to: '4915112345678', body: 'hello' },
     startBy: 50_000,
     requestId: 'r1',
+    afterAnswer: () => undefined,
     ...overrides,
   });
   return { runner, clock, command, logged, due };
@@ -107,7 +108,7 @@ describe('CommandRunner', () => {
         return Promise.resolve(SENT);
       },
     });
-    const say = (jobId: number, body: string) => runner.run(command({ jobId, input: { to: '4915112345678', body } }));
+    const say = (order: number, body: string) => runner.run(command({ order, input: { to: '4915112345678', body } }));
     const first = say(1, 'first');
     const second = say(2, 'second');
     for (let turns = 0; turns < 5; turns++) await turn(); // all the time the second needs to get ahead
@@ -198,7 +199,7 @@ describe('CommandRunner', () => {
       },
     });
     const first = runner.run(command());
-    const second = runner.run(command({ jobId: 2, input: { to: '4915112345678', body: 'second' } }));
+    const second = runner.run(command({ order: 2, input: { to: '4915112345678', body: 'second' } }));
     await expect(second).resolves.toMatchObject({ ok: true });
     answered.resolve(SENT);
     await first;
@@ -227,7 +228,7 @@ describe('CommandRunner', () => {
 
   it('goes on with the channel after a handler that threw', async () => {
     const { runner, command } = setup({ 'messages.sendText': () => Promise.reject(new Error('known')) });
-    const replies = await Promise.all([1, 2, 3].map((jobId) => runner.run(command({ jobId }))));
+    const replies = await Promise.all([1, 2, 3].map((order) => runner.run(command({ order }))));
     expect(replies).toEqual([failing(403), failing(403), failing(403)]);
   });
 });

@@ -38,6 +38,7 @@ export interface CommandRunnerOptions {
   /** What a failure of the network means to the caller; undefined when it is none that is known. */
   readonly networkError: (error: unknown) => GatewayError | undefined;
   readonly log: {
+    debug(facts: object, text: string): void;
     info(facts: object, text: string): void;
     error(facts: object, text: string): void;
   };
@@ -104,15 +105,22 @@ export class CommandRunner {
       settings: record.settings,
       answerBy: command.startBy - spec.startWithinMs + spec.answerWithinMs,
       sessions: this.options.sessions,
+      afterAnswer: (work: Promise<unknown>) => this.afterAnswer(command, work),
     };
+  }
+
+  /** The session stays awake for it. */
+  private afterAnswer(command: ReceivedCommand, work: Promise<unknown>): void {
+    const done = this.options.sessions.keepAwake(command.channelId);
+    command.afterAnswer(work.finally(done));
   }
 
   private async inLane<T>(
     command: ReceivedCommand,
     work: (session: OpenSession, leaveLane: () => void) => Promise<T>,
   ): Promise<T> {
-    const { channelId, jobId, startBy } = command;
-    const leaveLane = await this.lanes.enter(channelId, { order: jobId, startBy }).catch((error: unknown) => {
+    const { channelId, order, startBy } = command;
+    const leaveLane = await this.lanes.enter(channelId, { order, startBy }).catch((error: unknown) => {
       throw this.whyTooLate(channelId, error);
     });
     let session: OpenSession | undefined;
@@ -152,7 +160,10 @@ export class CommandRunner {
 
   private answered(facts: { command: string }, status: number, startedMs: number): void {
     const tookMs = this.clock.now() - startedMs;
-    this.options.log.info({ ...facts, status, tookMs }, 'command answered');
+    const line = { ...facts, status, tookMs };
+    // The edge has a line for every request; what went well needs no second one.
+    if (status === 200) this.options.log.debug(line, 'command answered');
+    else this.options.log.info(line, 'command answered');
     this.options.onAnswered?.(facts.command, status, tookMs);
   }
 }

@@ -52,7 +52,13 @@ function setup(acks: Ack[] = []) {
     },
   } as unknown as OpenSession;
   const context = (sendAs?: string) =>
-    ({ channelId: 'c1', sendAs, session: () => session, leaveLane: () => undefined }) as unknown as CommandContext;
+    ({
+      channelId: 'c1',
+      sendAs,
+      session: () => session,
+      leaveLane: () => undefined,
+      afterAnswer: () => undefined,
+    }) as unknown as CommandContext;
   const send = (sendAs?: string, text = 'Hello') =>
     sendMessage(context(sendAs), tools, {
       to: { jid: ADA, chatId: ADA },

@@ -5,8 +5,9 @@
  * hears it, so nothing said is untold and a recipient that could not read it can be answered after a crash; it is given
  * to the network once; the caller gets a success only after the network's own acknowledgement. A send that its caller
  * repeats has the same id again: what the network took is not said again, and what it may have taken is said again as the
- * same message, which phones show once. With PostgreSQL away nothing is said. When it goes away between the two writes the caller still hears the truth of the network, and the
- * first receipt makes up for the step that was not written.
+ * same message, which phones show once. With PostgreSQL away nothing is said. That the network took it is written
+ * beside the answer: when PostgreSQL goes away just then, the caller still hears the truth of the network, and the first
+ * receipt makes up for the step that was not written.
  */
 import type { Message, SentMessage } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
@@ -118,7 +119,7 @@ async function say(
     },
   );
   if (error === undefined) {
-    await report(tools, session, { keyId, status: 'sent', timestamp: timestampS });
+    context.afterAnswer(report(tools, session, { keyId, status: 'sent', timestamp: timestampS }));
     return;
   }
   const refusal = refusalOf(error);

@@ -4,6 +4,7 @@
 import '../signatures/signatures.js';
 import { trustRootKey } from '../signatures/server-certificate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
+import { keepTokensOutside } from '../auth-state/contact-tokens.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import {
   DEFAULT_CONNECTION_CONFIG,
@@ -56,7 +57,10 @@ export function openSocket(options: SocketOptions): WASocket {
     ...(version ? { version } : {}),
     waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
     logger: libraryLog(log),
-    makeSignalRepository: journal.makeSignalRepository,
+    makeSignalRepository: (state, logger, pnToLid) => {
+      keepTokensOutside(state.keys, auth.keys);
+      return journal.makeSignalRepository(state, logger, pnToLid);
+    },
     browser: LISTED_AS,
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
     // A linked device that says it is online silences the owner's phone.

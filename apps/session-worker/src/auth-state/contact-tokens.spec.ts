@@ -1,0 +1,41 @@
+import { addTransactionCapability, type SignalDataSet, type SignalKeyStore } from '@whiskeysockets/baileys';
+import { deferred } from '../sessions/deferred.js';
+import { libraryLog } from '../sessions/library-log.js';
+import { keepTokensOutside } from './contact-tokens.js';
+
+const CONTACT = '15550001111@lid';
+const token = (senderTimestamp: number) => ({ token: Buffer.alloc(0), senderTimestamp });
+
+function setup() {
+  const written: SignalDataSet[] = [];
+  const store: SignalKeyStore = { get: () => ({}), set: (data) => void written.push(data) };
+  const log = libraryLog({ debug: () => undefined });
+  const keys = addTransactionCapability(store, log, { maxCommitRetries: 1, delayBetweenTriesMs: 0 });
+  keepTokensOutside(keys, store);
+  return { keys, written };
+}
+
+describe('keepTokensOutside', () => {
+  it('stores a token that is set by work which outlives its transaction', async () => {
+    const { keys, written } = setup();
+    const transactionOver = deferred<void>();
+    let later: Promise<void> | undefined;
+    await keys.transaction(() => {
+      later = transactionOver.promise.then(() => Promise.resolve(keys.set({ tctoken: { [CONTACT]: token(5) } })));
+      return Promise.resolve();
+    }, 'send');
+    transactionOver.resolve();
+    await later;
+    expect(written).toEqual([{ tctoken: { [CONTACT]: token(5) } }]);
+  });
+
+  it('leaves everything else to the transaction, which is written as a whole', async () => {
+    const { keys, written } = setup();
+    await keys.transaction(async () => {
+      await keys.set({ session: { a: Buffer.of(1) }, tctoken: { [CONTACT]: token(5) } });
+      await keys.set({ session: { b: Buffer.of(2) } });
+      expect(written).toEqual([{ tctoken: { [CONTACT]: token(5) } }]);
+    }, 'send');
+    expect(written.slice(1)).toEqual([{ session: { a: Buffer.of(1), b: Buffer.of(2) } }]);
+  });
+});
