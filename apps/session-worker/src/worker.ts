@@ -86,8 +86,7 @@ export class Worker {
     const { ttlMs, commandsEach } = config.shards;
     const eventsReady = this.eventsReady.bind(this);
     const wait = (ms: number): Promise<void> => delay(ms);
-    const directory = new ChannelDirectory({ database: parts.database });
-    this.directory = directory;
+    const directory = (this.directory = new ChannelDirectory({ database: parts.database }));
     const { reader, writer, chats, events, groups, groupReader } = storesOf(parts.database);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });

@@ -1,6 +1,10 @@
-import { addTransactionCapability, type SignalDataSet, type SignalKeyStore } from '@whiskeysockets/baileys';
-import { deferred } from '../sessions/deferred.js';
-import { libraryLog } from '../sessions/library-log.js';
+import { EventEmitter, once } from 'node:events';
+import {
+  addTransactionCapability,
+  DEFAULT_CONNECTION_CONFIG,
+  type SignalDataSet,
+  type SignalKeyStore,
+} from '@whiskeysockets/baileys';
 import { keepTokensOutside } from './contact-tokens.js';
 
 const CONTACT = '15550001111@lid';
@@ -9,8 +13,8 @@ const token = (senderTimestamp: number) => ({ token: Buffer.alloc(0), senderTime
 function setup() {
   const written: SignalDataSet[] = [];
   const store: SignalKeyStore = { get: () => ({}), set: (data) => void written.push(data) };
-  const log = libraryLog({ debug: () => undefined });
-  const keys = addTransactionCapability(store, log, { maxCommitRetries: 1, delayBetweenTriesMs: 0 });
+  const { logger } = DEFAULT_CONNECTION_CONFIG;
+  const keys = addTransactionCapability(store, logger, { maxCommitRetries: 1, delayBetweenTriesMs: 0 });
   keepTokensOutside(keys, store);
   return { keys, written };
 }
@@ -18,13 +22,13 @@ function setup() {
 describe('keepTokensOutside', () => {
   it('stores a token that is set by work which outlives its transaction', async () => {
     const { keys, written } = setup();
-    const transactionOver = deferred<void>();
+    const transaction = new EventEmitter();
     let later: Promise<void> | undefined;
     await keys.transaction(() => {
-      later = transactionOver.promise.then(() => Promise.resolve(keys.set({ tctoken: { [CONTACT]: token(5) } })));
+      later = once(transaction, 'over').then(() => Promise.resolve(keys.set({ tctoken: { [CONTACT]: token(5) } })));
       return Promise.resolve();
     }, 'send');
-    transactionOver.resolve();
+    transaction.emit('over');
     await later;
     expect(written).toEqual([{ tctoken: { [CONTACT]: token(5) } }]);
   });

@@ -176,7 +176,7 @@ describe('CommandRunner', () => {
     });
     const first = runner.run(command());
     await asked.promise;
-    const second = runner.run(command({ jobId: 2 }));
+    const second = runner.run(command({ order: 2 }));
     due.forEach((callback) => callback());
     await expect(second).resolves.toEqual({
       ok: false,
