@@ -78,7 +78,7 @@ async function openNumber(
   keys: SignalKeyStore,
   scan: (qr: string) => Promise<unknown>,
 ): Promise<BareNumber> {
-  const socket = await openSocket(socketUrl, creds, keys, scan);
+  const socket = await openBareSocket(socketUrl, creds, keys, scan);
   const waiting = new Map<string, () => void>();
   socket.ws.on('CB:ack,class:message', (node: BinaryNode) => {
     const id = node.attrs['id'] ?? '';
@@ -98,7 +98,11 @@ async function openNumber(
   };
 }
 
-function openSocket(
+/**
+ * Opens a socket with this state, linking it first if it is new. Resolves when it is open.
+ * @param scan shows the code to a phone
+ */
+export function openBareSocket(
   socketUrl: string,
   creds: AuthenticationCreds,
   keys: SignalKeyStore,

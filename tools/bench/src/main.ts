@@ -1,5 +1,6 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
 import { benchEvents } from './events-bench.js';
+import { benchFleet } from './fleet-bench.js';
 import { benchGroups } from './groups-bench.js';
 import { benchKills } from './kills-bench.js';
 import { benchMedia } from './media-bench.js';
@@ -7,10 +8,12 @@ import { benchNetwork } from './network-bench.js';
 import { benchReads } from './reads-bench.js';
 import { benchSend } from './send-bench.js';
 import { benchSleeps } from './sleeps-bench.js';
+import { benchSoak } from './soak-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
   events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
   groups: { about: 'sends to groups of up to 1,024, the first and the later ones', run: benchGroups },
+  fleet: { about: 'many numbers: memory, bytes asleep, wakes, restarts, kills', run: benchFleet },
   kills: {
     about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
     run: benchKills,
@@ -20,6 +23,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
   sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },
+  soak: { about: 'traffic both ways for minutes: does a process grow?', run: benchSoak },
 };
 
 const [name] = process.argv.slice(2);

@@ -1,11 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startStack, type Stack } from '@dormouse/stack';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Stack } from '@dormouse/stack';
+import pg from 'pg';
 import { Pool } from 'undici';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
+import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
 import { measure, type Summary } from './latencies.js';
+import { askRedis } from './stored-bytes.js';
 import { printTable } from './table.js';
+import { World, type LinkedChannel } from './world.js';
 
 /** How many numbers send, how many sends are under way at once, and how many are sent in all. */
 const ROUNDS = [
@@ -13,50 +16,19 @@ const ROUNDS = [
   { numbers: 10, inFlight: 10, total: 1_000 },
   { numbers: 50, inFlight: 50, total: 2_000 },
 ];
-const MOST_NUMBERS = Math.max(...ROUNDS.map(({ numbers }) => numbers));
+type Round = (typeof ROUNDS)[number];
 
-interface GatewayNumber {
-  token: string;
-}
-
-async function call<T>(url: string, init: { method?: string; token?: string; body?: unknown } = {}): Promise<T> {
-  const response = await fetch(url, {
-    method: init.method ?? 'GET',
-    headers: {
-      ...(init.token === undefined ? {} : { authorization: `Bearer ${init.token}` }),
-      ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
-  });
-  if (!response.ok)
-    throw new Error(`${init.method ?? 'GET'} ${new URL(url).pathname}: ${response.status} ${await response.text()}`);
-  const isJson = response.headers.get('content-type')?.startsWith('application/json');
-  return (isJson ? await response.json() : await response.arrayBuffer()) as T;
-}
-
-const createPhone = (simulator: string) => call<{ phone: string }>(`${simulator}/phones`, { method: 'POST', body: {} });
-
-async function linkGatewayNumber(stack: Stack, simulator: string): Promise<GatewayNumber> {
-  const { token } = await call<{ token: string }>(`${stack.urls.controlPlane}/api/v1/channels`, {
-    method: 'POST',
-    token: stack.accountKey,
-    body: { name: 'bench', region: 'sg' },
-  });
-  const { phone } = await createPhone(simulator);
-  const code = await stack.readLoginCode(token);
-  await call(`${simulator}/phones/${phone}/scan`, { method: 'POST', body: { qr: code } });
-  for (;;) {
-    const { status } = await call<{ status: { text: string } }>(`${stack.urls.edge.sg}/health`, { token });
-    if (status.text === 'connected') return { token };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+/** Sends that open Signal sessions and let the compilers see the code; they are not what is measured. */
+const WARM_UP = 150;
+const LINKING_AT_ONCE = 4;
+/** PostgreSQL's own counters are told with a delay. */
+const COUNTERS_AFTER_MS = 1_500;
 
 async function benchGateway(
   edge: string,
-  numbers: readonly GatewayNumber[],
+  numbers: readonly LinkedChannel[],
   to: string,
-  round: (typeof ROUNDS)[number],
+  round: Round,
 ): Promise<Summary> {
   const pool = new Pool(edge, { connections: round.inFlight });
   const summary = await measure(async (index) => {
@@ -74,14 +46,59 @@ async function benchGateway(
   return summary;
 }
 
-function benchBare(numbers: readonly BareNumber[], to: string, round: (typeof ROUNDS)[number]): Promise<Summary> {
+function benchBare(numbers: readonly BareNumber[], to: string, round: Round): Promise<Summary> {
   return measure(async (index) => numbers[index % round.numbers]?.sendText(to, `text ${index}`), round);
+}
+
+async function linkBareNumbers(world: World, count: number): Promise<BareNumber[]> {
+  const { socketUrl, control } = await world.network();
+  const numbers: BareNumber[] = [];
+  let begun = 0;
+  const lane = async (): Promise<void> => {
+    while (begun++ < count) {
+      const phone = await world.newPhone();
+      numbers.push(
+        await linkBareNumber(socketUrl, (qr) => world.call(`${control}/phones/${phone}/scan`, 'POST', { qr })),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: LINKING_AT_ONCE }, lane));
+  return numbers;
+}
+
+/** What the stores were asked so far. */
+interface Asked {
+  transactions: number;
+  commands: number;
+}
+
+async function askedOf({ databases, redis }: Stack): Promise<Asked> {
+  await delay(COUNTERS_AFTER_MS);
+  const connection = new pg.Client({ connectionString: databases.sg });
+  await connection.connect();
+  try {
+    const { rows } = await connection.query<{ count: string }>(
+      'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = current_database()',
+    );
+    const stats = await askRedis(redis.sg, ['INFO', 'stats']);
+    const commands = Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
+    return { transactions: Number(rows[0]?.count), commands };
+  } finally {
+    await connection.end();
+  }
+}
+
+interface Result {
+  round: Round;
+  bare: Summary;
+  gateway: Summary;
+  asked: Asked;
 }
 
 const ms = (value: number) => value.toFixed(1);
 const ratio = (ours: number, bare: number) => `${(ours / bare).toFixed(2)}x`;
 
-function report(results: readonly { round: (typeof ROUNDS)[number]; bare: Summary; gateway: Summary }[]): void {
+function report(results: readonly Result[]): void {
   printTable([
     ['numbers', 'who', 'sends', 'p50 ms', 'p95 ms', 'p99 ms', 'per second'],
     ...results.flatMap(({ round, bare, gateway }) => [
@@ -105,50 +122,49 @@ function report(results: readonly { round: (typeof ROUNDS)[number]; bare: Summar
       ],
     ]),
   ]);
+  console.log('\nGoals: 6 ms more than bare Baileys over 1 number, 0.60x of its rate over 50.');
+  for (const { round, gateway, asked } of results) {
+    const each = (count: number): string => (count / gateway.count).toFixed(1);
+    console.log(
+      `${round.numbers} numbers: ${each(asked.transactions)} PostgreSQL transactions and ${each(asked.commands)} Redis ` +
+        'commands a send, of all processes, receipts included.',
+    );
+  }
 }
 
-/** POST /messages/text through the whole stack, beside the same sends by bare Baileys to the same simulator. */
+/**
+ * `npm run bench -- send [--numbers 1,10,50]`: POST /messages/text through the whole stack, beside the same sends by bare
+ * Baileys (keys in memory) to the same simulator.
+ */
 export async function benchSend(): Promise<void> {
+  const { values } = parseArgs({ args: process.argv.slice(3), options: { numbers: { type: 'string' } } });
+  const wanted = values.numbers?.split(',').map(Number);
+  const rounds = ROUNDS.filter(({ numbers }) => wanted === undefined || wanted.includes(numbers));
+  const most = Math.max(...rounds.map(({ numbers }) => numbers));
   silenceLibsignal();
-  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
-  console.error('Starting the stack ...');
-  const stack = await startStack({
-    dataDir,
-    network: 'simulator',
-    logs: 'silent',
-    env: { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } },
-  });
-  try {
-    const simulator = stack.urls.simulator;
-    if (simulator === undefined) throw new Error('the stack has no simulated network');
-    const { socketUrl } = await call<{ socketUrl: string }>(`${simulator}/network`);
-    const { phone: to } = await createPhone(simulator);
-    console.error(`Linking ${MOST_NUMBERS} numbers each ...`);
-    const bareNumbers: BareNumber[] = [];
-    const gatewayNumbers: GatewayNumber[] = [];
-    for (let index = 0; index < MOST_NUMBERS; index++) {
-      gatewayNumbers.push(await linkGatewayNumber(stack, simulator));
-      const { phone } = await createPhone(simulator);
-      bareNumbers.push(
-        await linkBareNumber(socketUrl, (qr) =>
-          call(`${simulator}/phones/${phone}/scan`, { method: 'POST', body: { qr } }),
-        ),
-      );
-    }
-    const results = [];
-    for (const round of ROUNDS) {
-      console.error(`${round.total} sends over ${round.numbers} ...`);
-      // The first sends open Signal sessions; they are not what is measured.
-      await benchBare(bareNumbers, to, { ...round, total: round.numbers });
-      await benchGateway(stack.urls.edge.sg, gatewayNumbers, to, { ...round, total: round.numbers });
+  await onStack({ env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
+    const world = new World(stack);
+    const to = await world.newPhone();
+    tell(`linking ${most} numbers each`);
+    const gatewayNumbers = await world.linkMany(most);
+    const bareNumbers = await linkBareNumbers(world, most);
+    const results: Result[] = [];
+    for (const round of rounds) {
+      tell(`${round.total} sends over ${round.numbers}`);
+      const warmUp = { ...round, total: Math.max(WARM_UP, round.numbers) };
+      await benchBare(bareNumbers, to, warmUp);
+      await benchGateway(stack.urls.edge.sg, gatewayNumbers, to, warmUp);
       const bare = await benchBare(bareNumbers, to, round);
+      const before = await askedOf(stack);
       const gateway = await benchGateway(stack.urls.edge.sg, gatewayNumbers, to, round);
-      results.push({ round, bare, gateway });
+      const after = await askedOf(stack);
+      const asked = {
+        transactions: after.transactions - before.transactions,
+        commands: after.commands - before.commands,
+      };
+      results.push({ round, bare, gateway, asked });
     }
     for (const number of bareNumbers) number.end();
     report(results);
-  } finally {
-    await stack.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  }
+  });
 }

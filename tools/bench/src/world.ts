@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@dormouse/stack';
+import { tell } from './bench-stack.js';
 
 const LINKING_AT_ONCE = 8;
 
@@ -56,8 +57,8 @@ export class World {
     }
   }
 
-  /** A channel with a webhook, linked to a phone of its own. */
-  async link(webhook: string): Promise<LinkedChannel> {
+  /** A channel linked to a phone of its own. */
+  async link(webhook?: string): Promise<LinkedChannel> {
     const { controlPlane, edge } = this.stack.urls;
     const made = { name: 'bench', region: 'sg' };
     const { channel, token } = await this.call<{ channel: { id: string }; token: string }>(
@@ -65,7 +66,9 @@ export class World {
       'POST',
       made,
     );
-    await this.call(`${edge.sg}/settings`, 'PATCH', { webhooks: [{ url: webhook }] }, token);
+    if (webhook !== undefined) {
+      await this.call(`${edge.sg}/settings`, 'PATCH', { webhooks: [{ url: webhook }] }, token);
+    }
     const phone = await this.newPhone();
     const qr = await this.stack.readLoginCode(token);
     await this.call(`${this.simulator}/phones/${phone}/scan`, 'POST', { qr });
@@ -82,13 +85,44 @@ export class World {
     }
   }
 
-  async linkMany(count: number, webhook: string): Promise<LinkedChannel[]> {
+  async linkMany(count: number, webhook?: string): Promise<LinkedChannel[]> {
     const channels: LinkedChannel[] = [];
+    let begun = 0;
     const lane = async (): Promise<void> => {
-      while (channels.length < count) channels.push(await this.link(webhook));
+      while (begun++ < count) {
+        channels.push(await this.link(webhook));
+        if (channels.length % 50 === 0) tell(`${channels.length} numbers linked`);
+      }
     };
     await Promise.all(Array.from({ length: LINKING_AT_ONCE }, lane));
-    return channels.slice(0, count);
+    return channels;
+  }
+
+  /** Sends a text through the gateway. @returns the status it was answered with */
+  async send({ token }: LinkedChannel, to: string, body: string): Promise<number> {
+    const response = await fetch(`${this.stack.urls.edge.sg}/messages/text`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ to, body }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  }
+
+  /** Devices that are logged in to the network. */
+  async devicesOnline(): Promise<number> {
+    return (await this.call<{ open: unknown[] }>(`${this.simulator}/connections`)).open.length;
+  }
+
+  /** Resolves when so many devices are logged in to the network. */
+  async untilOnline(count: number): Promise<void> {
+    while ((await this.devicesOnline()) < count) await delay(50);
+  }
+
+  /** Where devices connect to, and where phones are told what to do. */
+  async network(): Promise<{ socketUrl: string; control: string }> {
+    const { socketUrl } = await this.call<{ socketUrl: string }>(`${this.simulator}/network`);
+    return { socketUrl, control: this.simulator };
   }
 
   async wake({ id }: LinkedChannel): Promise<void> {

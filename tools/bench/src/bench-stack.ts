@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack, type Stack, type StackOptions } from '@dormouse/stack';
+
+/** No benchmark is held up by limits that protect the network from customers. */
+export const NO_RATE_LIMITS = { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' };
+
+/** Says on standard error how far it is; standard output holds the figures alone. */
+export function tell(text: string): void {
+  console.error(`${new Date().toISOString().slice(11, 19)}  ${text}`);
+}
+
+/**
+ * Runs a benchmark on a stack of its own, which ends with it: also when it fails, and on SIGINT and SIGTERM.
+ * @param work is given the stack and the folder of its data
+ */
+export async function onStack(
+  options: Omit<StackOptions, 'dataDir' | 'network' | 'logs'>,
+  work: (stack: Stack, dataDir: string) => Promise<void>,
+): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
+  tell('starting the stack');
+  const stack = await startStack({ ...options, dataDir, network: 'simulator', logs: 'silent' });
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ending ??= stack.stop().then(() => rm(dataDir, { recursive: true, force: true }));
+    return ending;
+  };
+  const stop = (): void => {
+    tell('ending what was started');
+    void end().finally(() => process.exit(130));
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    await work(stack, dataDir);
+  } catch (error) {
+    if (!ending) throw error; // what fails because everything ends is no news
+  } finally {
+    await end();
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}

@@ -1,0 +1,142 @@
+/** Traffic both ways for minutes: does any process grow? */
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Stack } from '@dormouse/stack';
+import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
+import { residentBytes } from './process-figures.js';
+import { printTable } from './table.js';
+import { World } from './world.js';
+
+const SAMPLE_EVERY_MS = 30_000;
+const MB = 2 ** 20;
+
+interface Sample {
+  atMs: number;
+  rssBytes: number;
+  heapBytes: number | undefined;
+}
+
+/** Growth of a series in its unit an hour: the slope of the line that fits best. */
+export function growthPerHour(points: readonly { atMs: number; value: number }[]): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const atMs = mean(points.map((point) => point.atMs));
+  const value = mean(points.map((point) => point.value));
+  const spread = points.reduce((sum, point) => sum + (point.atMs - atMs) ** 2, 0);
+  const slope = points.reduce((sum, point) => sum + (point.atMs - atMs) * (point.value - value), 0) / spread;
+  return slope * 3_600_000;
+}
+
+/** Where the processes tell of themselves, by name. */
+function watched({ processes, urls, installation }: Stack): { name: string; pid: number; metrics?: string }[] {
+  const probe = (name: string): string => `http://127.0.0.1:${installation.facts.ports[name] ?? 0}/metrics`;
+  const [worker] = processes['session-worker'];
+  const all = [
+    { name: 'session-worker', pid: worker, metrics: probe('session-worker') },
+    { name: 'edge-api', pid: processes['edge-api'], metrics: `${urls.edge.sg}/metrics` },
+    { name: 'webhook-dispatcher', pid: processes['webhook-dispatcher'], metrics: probe('webhook-dispatcher') },
+    { name: 'control-plane', pid: processes['control-plane'], metrics: `${urls.controlPlane}/metrics` },
+    { name: 'network-simulator', pid: processes['network-simulator'] },
+  ];
+  return all.flatMap(({ pid, ...rest }) => (pid === undefined ? [] : [{ pid, ...rest }]));
+}
+
+async function heapBytes(metrics: string | undefined): Promise<number | undefined> {
+  if (metrics === undefined) return undefined;
+  const text = await fetch(metrics).then((response) => response.text());
+  const found = /^nodejs_heap_size_used_bytes(?:\{[^}]*\})? (\S+)/m.exec(text);
+  return found ? Number(found[1]) : undefined;
+}
+
+/** Keeps `perSecond` calls of `say` going until told to stop; counts what failed. */
+function traffic(perSecond: number, say: (index: number) => Promise<void>) {
+  let count = 0;
+  let failed = 0;
+  const running = new Set<Promise<void>>();
+  const timer = setInterval(() => {
+    if (running.size > perSecond * 10) return; // a machine that does not keep up is not buried
+    const call = say(count++)
+      .catch(() => void failed++)
+      .finally(() => running.delete(call));
+    running.add(call);
+  }, 1_000 / perSecond);
+  return {
+    figures: () => ({ count, failed }),
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(running);
+    },
+  };
+}
+
+/** `npm run bench -- soak [--minutes 10] [--numbers 50] [--rate 10]`: so many messages a second each way. */
+export async function benchSoak(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      minutes: { type: 'string', default: '10' },
+      numbers: { type: 'string', default: '50' },
+      rate: { type: 'string', default: '10' },
+    },
+  });
+  const [minutes, count, rate] = [Number(values.minutes), Number(values.numbers), Number(values.rate)];
+  await onStack({ env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
+    const world = new World(stack);
+    tell(`linking ${count} numbers`);
+    const numbers = await world.linkMany(count);
+    const other = await world.newPhone();
+    const of = (index: number) => numbers[index % count] ?? numbers[0]!;
+    const out = traffic(rate, async (index) => {
+      const status = await world.send(of(index), other, `soak ${index}`);
+      if (status !== 200) throw new Error(`answered ${status}`);
+    });
+    const into = traffic(rate, (index) => world.say(other, of(index).phone, `soak ${index}`));
+    const series = new Map<string, Sample[]>(watched(stack).map(({ name }) => [name, []]));
+    const endsAtMs = performance.now() + minutes * 60_000;
+    while (performance.now() < endsAtMs) {
+      await delay(Math.min(SAMPLE_EVERY_MS, endsAtMs - performance.now()));
+      const line: string[] = [];
+      for (const { name, pid, metrics } of watched(stack)) {
+        const sample = {
+          atMs: performance.now(),
+          rssBytes: await residentBytes(pid),
+          heapBytes: await heapBytes(metrics),
+        };
+        series.get(name)?.push(sample);
+        const heap = sample.heapBytes === undefined ? '' : ` (heap ${(sample.heapBytes / MB).toFixed(0)})`;
+        line.push(`${name} ${(sample.rssBytes / MB).toFixed(0)}${heap}`);
+      }
+      tell(`MB: ${line.join(', ')}; out ${out.figures().count}, in ${into.figures().count}`);
+    }
+    await Promise.all([out.stop(), into.stop()]);
+    report(series);
+    const [sent, heard] = [out.figures(), into.figures()];
+    console.log(
+      `${sent.count} sends (${sent.failed} failed), ${heard.count} messages of phones (${heard.failed} failed).`,
+    );
+  });
+}
+
+/** The first half of the time is the way to the steady state. */
+function report(series: ReadonlyMap<string, Sample[]>): void {
+  const growth = (samples: readonly Sample[], read: (sample: Sample) => number | undefined): string => {
+    const points = samples.flatMap((sample) => {
+      const value = read(sample);
+      return value === undefined ? [] : [{ atMs: sample.atMs, value: value / MB }];
+    });
+    return points.length < 3 ? '' : growthPerHour(points).toFixed(1);
+  };
+  printTable([
+    ['process', 'RSS MB', 'heap MB', 'RSS MB an hour', 'heap MB an hour'],
+    ...[...series].map(([name, samples]) => {
+      const late = samples.slice(Math.floor(samples.length / 2));
+      const last = samples.at(-1);
+      return [
+        name,
+        ((last?.rssBytes ?? 0) / MB).toFixed(0),
+        last?.heapBytes === undefined ? '' : (last.heapBytes / MB).toFixed(0),
+        growth(late, (sample) => sample.rssBytes),
+        growth(late, (sample) => sample.heapBytes),
+      ];
+    }),
+  ]);
+}
