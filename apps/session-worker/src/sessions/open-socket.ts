@@ -11,12 +11,14 @@ import {
   makeWASocket,
   type GroupMetadata,
   proto,
+  type UserFacingSocketConfig,
   type WABrowserDescription,
   type WAMessageKey,
   type WASocket,
   type WAVersion,
 } from '@whiskeysockets/baileys';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
+import { withOneAsyncStorage } from './one-async-storage.js';
 import { KEEP_ALIVE_MS } from './session-times.js';
 
 /** Where the network is, if it is not the real one. */
@@ -52,7 +54,7 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 export function openSocket(options: SocketOptions): WASocket {
   const { auth, network, version, log, fullHistory, journal, getMessage, groupMetadata } = options;
   if (network.rootKey) trustRootKey(network.rootKey);
-  return makeWASocket({
+  const config: UserFacingSocketConfig = {
     auth,
     ...(version ? { version } : {}),
     waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
@@ -73,5 +75,6 @@ export function openSocket(options: SocketOptions): WASocket {
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     getMessage,
     cachedGroupMetadata: groupMetadata,
-  });
+  };
+  return withOneAsyncStorage(() => makeWASocket(config));
 }
