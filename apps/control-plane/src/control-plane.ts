@@ -8,12 +8,13 @@ import {
   type RunningServer,
 } from '@dormouse/bootstrap';
 import { openGlobalDatabase } from '@dormouse/database';
+import type { Site } from '@dormouse/gateway-contract';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type Services } from './app.module.js';
 import type { ControlPlaneConfig } from './config.js';
-import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
+import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
 import { readJsonBodies } from './http/json-body.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';

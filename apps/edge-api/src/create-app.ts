@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { NestLog, requestIdFrom, type Logger } from '@dormouse/bootstrap';
+import type { Site } from '@dormouse/gateway-contract';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { guardAccess, type AccessServices } from './access/access-chain.js';
 import { AppModule, type AppServices } from './app.module.js';
 import { readBodies } from './body/bodies.js';
 import { cleanUrl } from './clean-path.js';
-import { ErrorEnvelopeFilter, type Site } from './errors/error-envelope.filter.js';
+import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
 import { answerMalformedRequest } from './errors/malformed-request.js';
 import { logRequests } from './request-log.js';
 

@@ -66,16 +66,20 @@ export function fromErrorReply(reply: ErrorReply): GatewayError {
   return new GatewayError(reply.status, reply);
 }
 
+/** Where an installation's documentation lives, and whom to write to. */
+export interface Site {
+  /** No trailing slash. */
+  docsUrl: string;
+  supportAddress: string;
+}
+
 /** The body of every failure. */
 export interface ErrorEnvelope {
   error: { code: ErrorStatus; message: string; details?: string; href: string; support: string };
 }
 
-/**
- * The envelope of an error.
- * @param site where the documentation lives (no trailing slash) and whom to write to
- */
-export function errorEnvelope(error: GatewayError, site: { docsUrl: string; supportAddress: string }): ErrorEnvelope {
+/** The envelope of an error. */
+export function errorEnvelope(error: GatewayError, site: Site): ErrorEnvelope {
   return {
     error: {
       code: error.status,

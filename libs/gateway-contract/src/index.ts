@@ -3,6 +3,7 @@ export * from './chat-acts.js';
 export * from './chats.js';
 export * from './commands.js';
 export * from './contacts.js';
+export * from './error-answer.js';
 export * from './errors.js';
 export * from './event-payloads.js';
 export * from './form.js';

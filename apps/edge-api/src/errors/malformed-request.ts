@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { newRequestId } from '@dormouse/bootstrap';
-import { errorEnvelope, GatewayError } from '@dormouse/gateway-contract';
-import type { Site } from './error-envelope.filter.js';
+import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
 
 /**
  * Answers what never became a request (broken HTTP, headers too large, too slow): there is no reply object yet, so the
@@ -11,11 +10,11 @@ export function answerMalformedRequest(site: Site): (error: { code?: string }, s
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     if (!socket.writable) return void socket.destroy();
-    const envelope = errorEnvelope(new GatewayError(400, { details: 'the request is not valid HTTP' }), site);
-    const body = JSON.stringify(envelope);
+    const malformed = new GatewayError(400, { details: 'the request is not valid HTTP' });
+    const { headers, body } = errorAnswer(malformed, site);
     const head = [
       'HTTP/1.1 400 Bad Request',
-      'content-type: application/json; charset=utf-8',
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${newRequestId()}`,
       'connection: close',
