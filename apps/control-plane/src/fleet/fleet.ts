@@ -7,6 +7,7 @@
  * channel's worker: an answer of success means done, 503 that nothing was done. Who asked for what is logged.
  * The region's database away: 503. Redis away: figures come without the queues, sleep and wake are 503.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
@@ -48,6 +49,9 @@ export interface Asking {
 const SLEEPS_WITHIN_MS = 20_000;
 const WAKES_WITHIN_MS = 30_000;
 const RETRY_AFTER_S = 2;
+/** How often, and how long apart, it is looked whether a session that is open is written down as such. */
+const STATE_LOOKS = 20;
+const STATE_LOOK_EVERY_MS = 50;
 /** Numbers beyond are no shard of anybody; the column holds no larger ones. */
 const MAX_SHARD = 4_096;
 /** The list of late queues is as long as those of the database. */
@@ -173,6 +177,12 @@ export class Fleet {
     if (channel.state === 'open') return channel;
     this.#audit(asking, 'wake channel', { region, channelId: id });
     await this.#link(region).command(channel, 'channel.wake', {}, options(asking, WAKES_WITHIN_MS));
+    // The socket is open; its worker writes that down beside everything else it does.
+    for (let looks = 1; looks < STATE_LOOKS; looks += 1) {
+      const now = await this.channel(region, id);
+      if (now.state === 'open') return now;
+      await delay(STATE_LOOK_EVERY_MS);
+    }
     return this.channel(region, id);
   }
 
