@@ -46,6 +46,36 @@ describe('groups in great number and of great size', () => {
     expect((await client.socket.groupMetadata(group.jid)).size).toBe(1024);
   });
 
+  it('a client writes into a group of 1,024 members, and every one of them reads it once', async () => {
+    const { network } = simulator;
+    const { group } = createGroup(network, alice.account, 'City', members(MAX_MEMBERS - 1));
+    const everybody = group.memberLids.flatMap((lid) => network.accounts.find(`${lid}@lid`) ?? []);
+    expect(everybody.length).toBe(1024);
+    const sent = await client.send(group.jid, { text: 'to the whole city' });
+    const id = sent.key.id ?? '';
+    for (const account of everybody) {
+      const message = await network.phone(account).wait({ id }, 60_000);
+      expect(message).toMatchObject({ text: 'to the whole city', chat: group.jid, fromMe: account === alice.account });
+    }
+    const again = await client.send(group.jid, { text: 'once more, with the keys in place' });
+    for (const account of everybody) {
+      const phone = network.phone(account);
+      expect(await phone.wait({ id: again.key.id ?? '' }, 60_000)).toMatchObject({ deliveries: 1 });
+      expect(phone.messages.all({ chat: group.jid }).length).toBe(2);
+      expect(phone.unreadable.size).toBe(0);
+    }
+    // What comes while the message's own event is still buffered is merged into it.
+    const readers = () => [
+      ...client
+        .eventsOf('message-receipt.update')
+        .flat()
+        .filter(({ key }) => key.id === id)
+        .map(({ receipt }) => receipt),
+      ...client.messages.flatMap(({ message }) => (message.key.id === id ? (message.userReceipt ?? []) : [])),
+    ];
+    await client.until(() => new Set(readers().map(({ userJid }) => userJid)).size === 1023, 'the receipts of all');
+  });
+
   it('a client lists 400 groups at once', async () => {
     const others = members(4);
     for (let index = 0; index < GROUPS; index++)

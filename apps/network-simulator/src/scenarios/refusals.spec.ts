@@ -1,0 +1,160 @@
+import { Agent } from 'node:https';
+import { jest } from '@jest/globals';
+import { scanCode } from '../network/pairing.js';
+import { takePreKey } from '../stanzas/encrypt.js';
+import type { Phone } from '../phone/phone.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator, type Simulator } from '../simulator.js';
+import { Client } from './client.js';
+
+jest.setTimeout(120_000);
+quietLibsignal();
+
+const ALICE = '6591110001';
+const BOB = '6591110002@s.whatsapp.net';
+const NOBODY = '6590000000@s.whatsapp.net';
+
+describe('what the network refuses, ends and asks for', () => {
+  let simulator: Simulator;
+  let bob: Phone;
+  let client: Client;
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    const { network } = simulator;
+    const alice = network.accounts.add(ALICE, 'Alice');
+    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    client = new Client(simulator);
+    await client.link((qr) => scanCode(network, alice, qr));
+  }, 120_000);
+
+  afterAll(async () => {
+    await client.end();
+    await simulator.stop();
+  });
+
+  const fault = (body: object) =>
+    fetch(`${simulator.control}/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const refusalOf = async (to: string, text: string): Promise<string | undefined> => {
+    const id = client.newId();
+    const ack = client.acknowledged(id, 8000);
+    await client.send(to, { text }, { messageId: id });
+    return (await ack)?.['error'];
+  };
+
+  it.each([463, 479, 403, 404])('a send is refused with %i, and nobody gets it', async (code) => {
+    await fault({ kind: 'refuse-send', phone: ALICE, code });
+    expect(await refusalOf(BOB, `refused with ${code}`)).toBe(String(code));
+    expect(await refusalOf(BOB, `accepted after ${code}`)).toBeUndefined();
+    await bob.wait({ text: `accepted after ${code}` }, 8000);
+    expect(bob.messages.all({ text: `refused with ${code}` })).toEqual([]);
+  });
+
+  it('a number that does not exist is refused with 404', async () => {
+    expect(await refusalOf(NOBODY, 'is anybody there')).toBe('404');
+  });
+
+  it.each([
+    [{ code: 500 }, 500],
+    [{ code: 503 }, 503],
+    [{ conflict: 'replaced' }, 440],
+    [{ code: 401, conflict: 'device_removed' }, 401],
+  ])('a stream ends with %j, which a client reads as %i', async (how, status) => {
+    const closed = client.closed();
+    await fault({ kind: 'drop', phone: ALICE, ...how });
+    expect(await closed).toBe(status);
+    await client.connect();
+  });
+
+  it('a device whose one-time keys run low is asked for more, and gives them', async () => {
+    const device = simulator.network.accounts.byNumber(ALICE)?.devices.get(1);
+    if (!device) throw new Error('not linked');
+    const uploaded = device.preKeys.count;
+    const handedOut = new Set<number>();
+    while (device.preKeys.count >= 5) handedOut.add(takePreKey(simulator.network, device)?.id ?? 0);
+    expect(handedOut.size).toBe(uploaded - 4);
+    // The client confirms the request when it has done what it was asked for.
+    await device.queue.whenEmpty();
+    expect(device.preKeys.count).toBeGreaterThan(4);
+    const fresh = takePreKey(simulator.network, device);
+    expect(handedOut.has(fresh?.id ?? 0)).toBe(false);
+  });
+
+  it('reading unseen is told to the own devices only', async () => {
+    const { network } = simulator;
+    const alice = network.phone(network.accounts.byNumber(ALICE) ?? network.accounts.add());
+    const receipts = async (who: 'none' | 'all'): Promise<void> => {
+      await client.socket.updateReadReceiptsPrivacy(who);
+      // The library goes by what it was told last.
+      expect(await client.socket.fetchPrivacySettings(true)).toMatchObject({ readreceipts: who });
+    };
+    await receipts('none');
+    const sent = await bob.sendText(ALICE, 'read unseen');
+    const { key } = await client.text('read unseen');
+    await client.socket.readMessages([key]);
+    expect(await alice.wait({ id: sent.id, status: 'read' }, 8000)).toBeDefined();
+    await receipts('all');
+    const other = await bob.sendText(ALICE, 'read openly');
+    await client.socket.readMessages([(await client.text('read openly')).key]);
+    expect(await bob.wait({ id: other.id, status: 'read' }, 8000)).toBeDefined();
+    expect(bob.messages.get(sent.id)?.status).toBe('delivered');
+  });
+});
+
+describe('other ways in', () => {
+  let simulator: Simulator;
+
+  beforeEach(async () => {
+    simulator = await startSimulator();
+  });
+  afterEach(() => simulator.stop());
+
+  it('a client links and talks over wss on any path, trusting the own certificate', async () => {
+    const { network } = simulator;
+    const alice = network.accounts.add(ALICE, 'Alice');
+    const bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const secure = { waWebSocketUrl: simulator.control.replace('http', 'wss') + '/some/other/path' };
+    const client = new Client(simulator, { ...secure, agent: new Agent({ ca: simulator.certificate }) });
+    await client.link((qr) => scanCode(network, alice, qr));
+    await bob.sendText(ALICE, 'over TLS');
+    await client.text('over TLS');
+    await client.send(BOB, { text: 'and back' });
+    expect(await bob.wait({ text: 'and back' }, 8000)).toBeDefined();
+    await client.end();
+
+    const trusting = new Client(simulator, secure);
+    trusting.start();
+    const status = await trusting.closed();
+    expect(status).not.toBe(401);
+    expect(trusting.eventsOf('connection.update').some(({ qr }) => qr)).toBe(false);
+    await trusting.end();
+  });
+
+  it('the mock phone that scans is the number a client has as its push name, made if need be', async () => {
+    const { network } = simulator;
+    const scanned = async (qr: string): Promise<{ phone: string; device: number }> => {
+      const answer = await fetch(`${simulator.control}/admin/mock-phone/scan-qr`, { method: 'POST', body: qr });
+      return (await answer.json()) as { phone: string; device: number };
+    };
+    for (const device of [1, 2]) {
+      const client = new Client(simulator);
+      const code = await client.code();
+      // The library names nobody when it registers; other clients put a number there.
+      for (const { connection } of network.pairingCodes.waiting()) connection.payload.pushName = '6597654321';
+      const closed = client.closed();
+      expect(await scanned(code)).toMatchObject({ phone: '6597654321', device });
+      await closed;
+      await client.connect();
+      await client.end();
+    }
+    const client = new Client(simulator);
+    const made = await scanned(await client.code());
+    expect(made).toMatchObject({ device: 1 });
+    expect(made.phone).not.toBe('6597654321');
+    await client.end();
+  });
+});
