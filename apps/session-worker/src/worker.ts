@@ -12,7 +12,7 @@ import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, EventWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
-import { publishEventsReady, subscribeChannelChanged } from '@dormouse/queues';
+import { publishEventsReady, publishEventsToPull, subscribeChannelChanged } from '@dormouse/queues';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { Redis, Subscription } from '@dormouse/redis';
 import type { WorkerMedia } from './worker-media.js';
@@ -25,6 +25,7 @@ import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
 import { RecentNumbers } from './commands/recent-numbers.js';
 import type { WorkerConfig } from './config.js';
+import { EventSignals } from './event-signals.js';
 import { GroupBook } from './groups/group-book.js';
 import { GroupKeeper } from './groups/group-keeper.js';
 import { AutoDownload } from './inbound/auto-download.js';
@@ -84,9 +85,9 @@ export class Worker {
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, media, registry } = parts;
     const { ttlMs, commandsEach } = config.shards;
-    const eventsReady = this.eventsReady.bind(this);
     const wait = (ms: number): Promise<void> => delay(ms);
     const directory = (this.directory = new ChannelDirectory({ database: parts.database }));
+    const { ready: eventsReady } = signalsOf(parts, directory);
     const { reader, writer, chats, events, groups, groupReader } = storesOf(parts.database);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });
@@ -186,18 +187,6 @@ export class Worker {
     await this.parts.database.pool.query('SELECT 1');
     return true;
   }
-
-  /** Losing the signal is harmless: the dispatcher looks by itself, too. */
-  private eventsReady(channelId: string): void {
-    this.tellDispatcher(channelId).catch(() => undefined);
-  }
-
-  /** A channel without webhooks has nobody to be told. */
-  private async tellDispatcher(channelId: string): Promise<void> {
-    const channel = await this.directory.byId(channelId).catch(() => undefined);
-    if (channel?.settings.webhooks.length === 0) return;
-    await publishEventsReady(this.parts.redis, channelId);
-  }
 }
 
 /** Another network than the real one does not say what it wants. */
@@ -241,6 +230,14 @@ function ownerOf(options: Omit<ShardOwnerOptions, 'renewEveryMs' | 'marginMs' | 
     renewEveryMs: ttlMs / RENEWALS_PER_TTL,
     marginMs: ttlMs * MARGIN_OF_TTL,
     finishWithinMs: FINISH_WITHIN_MS,
+  });
+}
+
+function signalsOf({ redis }: WorkerParts, directory: ChannelDirectory): EventSignals {
+  return new EventSignals({
+    directory,
+    tellDispatcher: (channelId) => publishEventsReady(redis, channelId),
+    tellPullers: (channelId) => publishEventsToPull(redis, channelId),
   });
 }
 

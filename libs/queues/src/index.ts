@@ -8,4 +8,11 @@ export {
 } from './command-worker.js';
 export { commandLists, type CommandLists } from './names.js';
 export { readQueueFigures, type QueueFigures } from './queue-figures.js';
-export { publishChannelChanged, publishEventsReady, subscribeChannelChanged, subscribeEventsReady } from './signals.js';
+export {
+  publishChannelChanged,
+  publishEventsReady,
+  publishEventsToPull,
+  subscribeAllEvents,
+  subscribeChannelChanged,
+  subscribeEventsReady,
+} from './signals.js';

@@ -4,14 +4,24 @@ import { redisKeys, subscribeTo, type Redis, type Subscription } from '@dormouse
  * Signals say "look now". Losing one is harmless: whoever hears them also looks by itself from time to time.
  */
 
-/** Events of the channel were committed; the dispatcher may look. */
+/** Events of the channel, which has webhooks, were committed; the dispatcher may look. */
 export async function publishEventsReady(redis: Redis, channelId: string): Promise<void> {
   await redis.publish(redisKeys.eventsReady, channelId);
 }
 
-/** Hears of every channel whose events were committed, until closed. */
+/** Events of a channel without webhooks were committed; whoever pulls them may look. */
+export async function publishEventsToPull(redis: Redis, channelId: string): Promise<void> {
+  await redis.publish(redisKeys.eventsToPull, channelId);
+}
+
+/** Hears of every channel with webhooks whose events were committed, until closed. */
 export function subscribeEventsReady(redis: Redis, hear: (channelId: string) => void): Subscription {
   return subscribeTo(redis, redisKeys.eventsReady, hear);
+}
+
+/** Hears of every channel whose events were committed, with webhooks or without, until closed. */
+export function subscribeAllEvents(redis: Redis, hear: (channelId: string) => void): Subscription {
+  return subscribeTo(redis, [redisKeys.eventsReady, redisKeys.eventsToPull], hear);
 }
 
 /** The channel's record changed: settings, token, deletion. */

@@ -9,8 +9,10 @@ export const redisKeys = {
   commandsTaken: (shard: number) => `commands.${shard}.taken`,
   /** Pub/sub channel on which one caller of commands hears the answers to its own calls. */
   replies: (clientId: string) => `replies.${clientId}`,
-  /** Pub/sub channel: events were written for the channel whose id is the message. */
+  /** Pub/sub channel: events were written for the channel whose id is the message, which has webhooks. */
   eventsReady: 'signals.events-ready',
+  /** The same of a channel without webhooks: only those who pull its events want to know. */
+  eventsToPull: 'signals.events-to-pull',
   /** Pub/sub channel: the record of the channel whose id is the message has changed (settings, deleted). */
   channelChanged: 'signals.channel-changed',
   /** Prefix of the counters of one rate limit; the limiter appends `:<channel id>`. */

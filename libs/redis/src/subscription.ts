@@ -4,9 +4,9 @@ import type { Redis } from 'ioredis';
 /** A server that does not answer QUIT within this time is left without a goodbye. */
 const QUIT_WITHIN_MS = 1_000;
 
-/** One pub/sub channel, heard on a connection of its own. */
+/** Pub/sub channels, heard on a connection of their own. */
 export interface Subscription {
-  /** Settles once the channel is heard for the first time. */
+  /** Settles once they are heard for the first time. */
   readonly started: Promise<void>;
   /** Would a message published now be heard? False from the drop of the connection until Redis has confirmed anew. */
   isLive(): boolean;
@@ -14,13 +14,18 @@ export interface Subscription {
 }
 
 /**
- * Hears one pub/sub channel and keeps hearing it across reconnects. Messages published during an outage are lost:
+ * Hears a pub/sub channel, or several, and keeps hearing them across reconnects. Messages published during an outage are lost:
  * whoever listens must be able to do without them.
  * @param redis any connection to the same server; it is duplicated, because a subscribed connection does nothing else
  */
-export function subscribeTo(redis: Redis, channel: string, hear: (message: string) => void): Subscription {
+export function subscribeTo(
+  redis: Redis,
+  channel: string | readonly string[],
+  hear: (message: string) => void,
+): Subscription {
+  const channels = [channel].flat();
   const connection = redis.duplicate({
-    connectionName: `${redis.options.connectionName ?? 'redis'}:${channel}`,
+    connectionName: `${redis.options.connectionName ?? 'redis'}:${channels.join('+')}`,
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
     autoResubscribe: false,
@@ -33,7 +38,7 @@ export function subscribeTo(redis: Redis, channel: string, hear: (message: strin
   connection.on('error', () => undefined);
   connection.on('close', () => (live = false));
   connection.on('ready', () => {
-    connection.subscribe(channel).then(
+    connection.subscribe(...channels).then(
       () => {
         live = connection.status === 'ready';
         tellStarted();

@@ -13,7 +13,7 @@ import {
   publishChannelChanged,
   publishEventsReady,
   readQueueFigures,
-  subscribeEventsReady,
+  subscribeAllEvents,
   type CallOptions,
   type QueueFigures,
 } from '@dormouse/queues';
@@ -99,7 +99,7 @@ export class RegionLink {
 
   /** Hears of every channel of the region that has new events, on a connection of its own. */
   hearEvents(hear: (channelId: string) => void): Subscription {
-    return subscribeEventsReady(this.#redis, hear);
+    return subscribeAllEvents(this.#redis, hear);
   }
 
   /**

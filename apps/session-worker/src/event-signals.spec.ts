@@ -1,0 +1,55 @@
+import { jest } from '@jest/globals';
+import type { ChannelRecord } from '@dormouse/channel-directory';
+import { DEFAULT_SETTINGS } from '@dormouse/gateway-contract';
+import { EventSignals } from './event-signals.js';
+
+function setup(channels: Record<string, number | 'away'>) {
+  const dispatcher: string[] = [];
+  const pullers: string[] = [];
+  const signals = new EventSignals({
+    directory: {
+      byId: (id) => {
+        const webhooks = channels[id];
+        if (webhooks === 'away') return Promise.reject(new Error('away'));
+        const settings = { ...DEFAULT_SETTINGS, webhooks: Array.from({ length: webhooks ?? 0 }, () => ({})) };
+        return Promise.resolve({ id, settings } as unknown as ChannelRecord);
+      },
+    },
+    tellDispatcher: (id) => Promise.resolve(void dispatcher.push(id)),
+    tellPullers: (id) => Promise.resolve(void pullers.push(id)),
+  });
+  return { signals, dispatcher, pullers };
+}
+
+describe('EventSignals', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('tells the dispatcher at once of every event of a channel with webhooks', async () => {
+    const { signals, dispatcher, pullers } = setup({ a: 1 });
+    signals.ready('a');
+    signals.ready('a');
+    await jest.advanceTimersByTimeAsync(0);
+    expect(dispatcher).toEqual(['a', 'a']);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(pullers).toEqual([]);
+  });
+
+  it('tells those who pull of a channel without webhooks once for events that come together, and again for later ones', async () => {
+    const { signals, dispatcher, pullers } = setup({ a: 0, b: 0 });
+    for (const id of ['a', 'a', 'b', 'a']) signals.ready(id);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(pullers).toEqual(['a', 'b']);
+    signals.ready('a');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(pullers).toEqual(['a', 'b', 'a']);
+    expect(dispatcher).toEqual([]);
+  });
+
+  it('tells the dispatcher when nobody knows whether there are webhooks', async () => {
+    const { signals, dispatcher } = setup({ a: 'away' });
+    signals.ready('a');
+    await jest.advanceTimersByTimeAsync(0);
+    expect(dispatcher).toEqual(['a']);
+  });
+});
