@@ -70,7 +70,9 @@ export class Phone {
     this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`);
     network.accounts.keepPhoneState(account.phone, (): PhoneState => ({
       sessions: this.sessions.snapshot(),
+      groups: this.groupSessions.snapshot(),
       settings: this.settings,
+      shared: this.shared,
     }));
   }
 

@@ -2,7 +2,9 @@ import { jest } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createGroup } from '../groups/group-members.js';
 import { scanCode, unlink } from '../network/pairing.js';
+import { download } from '../phone/attachments.js';
 import type { Phone } from '../phone/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
@@ -120,6 +122,12 @@ describe('connections of linked devices', () => {
 });
 
 describe('a network kept on disk', () => {
+  const alicePhone = ({ network }: Simulator): Phone => {
+    const account = network.accounts.byNumber('6591110001');
+    if (!account) throw new Error('Alice is gone');
+    return network.phone(account);
+  };
+
   it('finds its phones, linked devices, sessions and queues again after a restart', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'simulator-'));
     let simulator = await startSimulator({ dataDir });
@@ -133,6 +141,12 @@ describe('a network kept on disk', () => {
     await client.text('first');
     await client.send('6591110002@s.whatsapp.net', { text: 'answer' });
     await bob.wait({ text: 'answer' }, 5000);
+    const { group } = createGroup(simulator.network, bob.account, 'Survivors', [alice.phoneJid]);
+    const file = Buffer.alloc(3000, 5);
+    const { id: fileId } = await bob.sendDraft(group.jid, { document: { bytes: file, fileName: 'kept.bin' } });
+    await client.message(({ key }) => key.id === fileId, 'the file');
+    await client.socket.chatModify({ pin: true }, '6591110002@s.whatsapp.net');
+    await alicePhone(simulator).idle();
     await client.end();
     await bob.sendText('6591110001', 'waits over the restart');
     await simulator.stop();
@@ -142,11 +156,24 @@ describe('a network kept on disk', () => {
     const found = simulator.network.accounts.byNumber('6591110002');
     if (!found) throw new Error('Bob is gone');
     bob = simulator.network.phone(found);
-    expect(bob.messages.all().map(({ text }) => text)).toEqual(['first', 'answer', 'waits over the restart']);
+    expect(bob.messages.all().map(({ text }) => text)).toEqual([
+      'first',
+      'answer',
+      'kept.bin',
+      'waits over the restart',
+    ]);
+    const kept = alicePhone(simulator).messages.get(fileId);
+    expect(kept && (await download(simulator.network, kept)).bytes.equals(file)).toBe(true);
+    expect(simulator.network.groups.find(group.jid)?.state.subject.text).toBe('Survivors');
+    expect(alicePhone(simulator).shared.chats['6591110002@s.whatsapp.net']?.pinnedAtMs).toBeGreaterThan(0);
     await client.connect();
     await client.text('waits over the restart');
     await client.send('6591110002@s.whatsapp.net', { text: 'still linked' });
     expect(await bob.wait({ text: 'still linked' }, 5000)).toBeDefined();
+    await client.socket.chatModify({ pin: false }, '6591110002@s.whatsapp.net');
+    expect(alicePhone(simulator).shared.chats['6591110002@s.whatsapp.net']?.pinnedAtMs).toBe(0);
+    await bob.sendText(group.jid, 'the group goes on');
+    await client.text('the group goes on');
     expect(bob.unreadable.size).toBe(0);
     await client.end();
     await simulator.stop();

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import sharp from 'sharp';
 import { hangUp, ring } from '../network/calls.js';
 import { scanCode } from '../network/pairing.js';
 import { setOwnPicture } from '../network/pictures.js';
@@ -95,6 +96,21 @@ describe('people: presence, profiles, numbers, calls', () => {
     expect(url).toContain(new URL(simulator.control).host);
     const fetched = await fetch(url.replace('https', 'http'));
     expect(Buffer.from(await fetched.arrayBuffer()).toString()).toBe('a jpeg');
+    const jpeg = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'teal' } })
+      .jpeg()
+      .toBuffer();
+    await client.socket.updateProfilePicture(ALICE, jpeg);
+    const { group } = createGroup(network, alice.account, 'Pictures', [BOB]);
+    await client.socket.updateProfilePicture(group.jid, jpeg);
+    for (const whose of [ALICE, group.jid]) {
+      const shown = await fetch(
+        ((await client.socket.profilePictureUrl(whose, 'image')) ?? '').replace('https', 'http'),
+      );
+      expect((await sharp(Buffer.from(await shown.arrayBuffer())).metadata()).format).toBe('jpeg');
+    }
+    expect(await bob.events.wait({ kind: 'picture', chat: group.jid }, 8000)).toBeDefined();
+    await client.socket.removeProfilePicture(ALICE);
+    await expect(client.socket.profilePictureUrl(ALICE, 'image')).rejects.toMatchObject({ data: 404 });
     bob.account.state.privacy['profile'] = 'none';
     await expect(client.socket.profilePictureUrl(BOB, 'image')).rejects.toMatchObject({ data: 401 });
     await client.socket.updateProfileStatus('Busy');
