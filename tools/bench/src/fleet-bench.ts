@@ -87,7 +87,11 @@ async function bareMemory({ world, dataDir }: Fleet, count: number): Promise<Mem
     const child = fork(join(import.meta.dirname, 'bare-fleet.js'), [socketUrl, control, folder, String(numbers)], {
       execArgv: ['--expose-gc'],
     });
-    await once(child, 'message');
+    const failed = once(child, 'exit').then(([code]) => {
+      throw new Error(`bare Baileys ended with ${String(code)}`);
+    });
+    failed.catch(() => undefined); // its end after its work is meant
+    await Promise.race([once(child, 'message'), failed]);
     return child;
   };
   const memoryOf = async (numbers: number): Promise<Memory> => {
