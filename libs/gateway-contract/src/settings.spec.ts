@@ -50,6 +50,15 @@ describe('settings', () => {
     expect(shownSettings(settings).proxy).toBe('socks5://user:***@proxy.example:1080');
   });
 
+  it('keeps the password of the proxy when the record is sent back as it was shown', () => {
+    const before = { ...DEFAULT_SETTINGS, proxy: 'socks5://user:secret@proxy.example:1080' };
+    const back = parseInput(settingsPatchBody, { ...shownSettings(before), auto_read: true });
+    expect(applySettingsPatch(before, back)).toEqual({ ...before, auto_read: true });
+    const other = 'socks5://user:other@proxy.example:1080';
+    expect(applySettingsPatch(before, { proxy: other }).proxy).toBe(other);
+    expect(applySettingsPatch(before, { proxy: '' }).proxy).toBe('');
+  });
+
   it('understands deprecated event names, and no method as every method', () => {
     const { webhooks } = parseInput(settingsPatchBody, {
       webhooks: [{ url: 'https://a.example', events: [{ type: 'ack' }, { type: 'message', method: 'put' }] }],

@@ -125,9 +125,13 @@ export function settingsOf(stored: unknown): ChannelSettings {
   return applySettingsPatch(DEFAULT_SETTINGS, settingsPatchBody.parse(Object.fromEntries(readable)));
 }
 
-/** The record after a partial update: webhooks are replaced as a whole, media is merged key by key. */
+/**
+ * The record after a partial update: webhooks are replaced as a whole, media is merged key by key. The proxy as it is
+ * shown, its password masked, is what a client sends back that changes something else: it leaves the proxy as it was.
+ */
 export function applySettingsPatch(before: ChannelSettings, patch: SettingsPatch): ChannelSettings {
-  return { ...before, ...patch, media: { ...before.media, ...patch.media } };
+  const after = { ...before, ...patch, media: { ...before.media, ...patch.media } };
+  return patch.proxy === shownProxy(before.proxy) ? { ...after, proxy: before.proxy } : after;
 }
 
 /** Answer of PATCH /settings. */
@@ -146,5 +150,9 @@ export function changedSettings(before: ChannelSettings, after: ChannelSettings)
 
 /** The record as customers see it: the password of the proxy is masked. */
 export function shownSettings(settings: ChannelSettings): ChannelSettings {
-  return { ...settings, proxy: settings.proxy.replace(/^(socks5h?:\/\/[^:]+:)\S+@/, '$1***@') };
+  return { ...settings, proxy: shownProxy(settings.proxy) };
+}
+
+function shownProxy(proxy: string): string {
+  return proxy.replace(/^(socks5h?:\/\/[^:]+:)\S+@/, '$1***@');
 }
