@@ -16,6 +16,8 @@ export interface PhoneMessage {
 
 export interface Connections {
   open: { phone: string; device: number }[];
+  /** How many sockets were ever opened, logged in or not. */
+  opened: number;
   /** Moments at which two sockets of one device were logged in at once. */
   overlaps: number;
   log: { phone: string; device: number; at: string; event: string }[];

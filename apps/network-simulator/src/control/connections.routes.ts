@@ -5,6 +5,11 @@ import type { Network } from '../network/network.js';
 export function connectionRoutes(app: FastifyInstance, network: Network): void {
   app.get('/connections', () => {
     const { connections } = network;
-    return { open: connections.open(), overlaps: connections.overlaps, log: connections.log };
+    return {
+      open: connections.open(),
+      opened: connections.opened,
+      overlaps: connections.overlaps,
+      log: connections.log,
+    };
   });
 }

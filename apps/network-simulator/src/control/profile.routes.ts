@@ -23,6 +23,7 @@ export const naming = z.object({ who: z.string(), name: z.string() });
 export const pastBody = z.object({
   chats: z.array(z.string()).min(1),
   messagesPerChat: z.number().int().min(1).max(100_000),
+  minutesApart: z.number().int().min(1).optional(),
 });
 export const ringing = z.object({ to: z.string(), video: z.boolean().default(false) });
 export const nudging = z.object({ what: z.enum(['pre-keys-low', 'groups-dirty', 'account-dirty']) });

@@ -50,6 +50,9 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
     ...(inner.extendedTextMessage?.matchedText && {
       preview: { url: inner.extendedTextMessage.matchedText, title: inner.extendedTextMessage.title ?? '' },
     }),
+    ...(inner.extendedTextMessage?.jpegThumbnail?.length && {
+      previewPictureBytes: inner.extendedTextMessage.jpegThumbnail.length,
+    }),
     ...(inner.groupInviteMessage && {
       invitation: { group: inner.groupInviteMessage.groupJid, code: inner.groupInviteMessage.inviteCode },
     }),

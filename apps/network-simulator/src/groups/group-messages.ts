@@ -61,12 +61,13 @@ function partsByDevice(network: Network, stanza: Node): Map<string, Node> {
 }
 
 function groupAttrs(network: Network, group: Group, sender: Sender, stanza: Node): Record<string, string> {
-  const byLid = group.state.addressing === 'lid';
+  const server = group.state.addressing === 'lid' ? LID_SERVER : PHONE_SERVER;
+  const beside = sender.account.otherName(server);
   return {
     ...messageBasics(network, sender, stanza),
     from: group.jid,
-    participant: sender.account.jidLike(byLid ? LID_SERVER : PHONE_SERVER, sender.device),
-    [byLid ? 'participant_pn' : 'participant_lid']: sender.account.jidLike(byLid ? PHONE_SERVER : LID_SERVER),
+    participant: sender.account.jidLike(server, sender.device),
+    ...(beside !== undefined && { [server === LID_SERVER ? 'participant_pn' : 'participant_lid']: beside }),
     addressing_mode: group.state.addressing,
   };
 }

@@ -4,14 +4,11 @@ import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import { node, type Node } from '../wire/node.js';
 import type { Group } from './group.js';
 
-/** A member's address in the group's naming, and the other one. */
-export function memberNames(network: Network, group: Group, lid: string): { jid: string; other: string } {
+/** A member's address in the group's naming, and the other one where it is shown. */
+export function memberNames(network: Network, group: Group, lid: string): { jid: string; other: string | undefined } {
   const account = network.accounts.find(`${lid}@${LID_SERVER}`);
-  const byLid = group.state.addressing === 'lid';
-  return {
-    jid: account?.jidLike(byLid ? LID_SERVER : PHONE_SERVER) ?? `${lid}@${LID_SERVER}`,
-    other: account?.jidLike(byLid ? PHONE_SERVER : LID_SERVER) ?? '',
-  };
+  const server = group.state.addressing === 'lid' ? LID_SERVER : PHONE_SERVER;
+  return { jid: account?.jidLike(server) ?? `${lid}@${LID_SERVER}`, other: account?.otherName(server) };
 }
 
 /** One member as metadata and notices show it; `error` for members that could not be added. */

@@ -91,6 +91,15 @@ export class Account {
       : formatJid({ user: this.phone, device, server: PHONE_SERVER });
   }
 
+  /**
+   * The address in the other naming than `server`, as it goes beside the one in use. Who keeps the number private (the
+   * privacy setting `number` is `none`) is known by private id alone, until something is said under the number.
+   */
+  otherName(server: string): string | undefined {
+    if (server !== LID_SERVER) return this.jidLike(LID_SERVER);
+    return this.state.privacy['number'] === 'none' ? undefined : this.jidLike(PHONE_SERVER);
+  }
+
   /** The phone's keys. One signature, made at the first use: thousands of phones are made that never talk. */
   keys(): PhoneKeys {
     if (!this.state.keys) {

@@ -17,6 +17,7 @@ export class Connections {
   private readonly events: ConnectionEvent[] = [];
   private overlapCount = 0;
   private readonly news = new EventEmitter().setMaxListeners(0);
+  private openedCount = 0;
 
   constructor(private readonly now: () => number) {}
 
@@ -25,11 +26,17 @@ export class Connections {
     return this.overlapCount;
   }
 
+  /** How many sockets were ever opened, logged in or not: pairings, too. */
+  get opened(): number {
+    return this.openedCount;
+  }
+
   get log(): readonly ConnectionEvent[] {
     return this.events;
   }
 
   add(connection: Connection): void {
+    this.openedCount++;
     this.sockets.add(connection);
   }
 

@@ -20,6 +20,8 @@ export interface DeviceState {
   registrationId: number;
   signedPreKey: SignedPreKeyPublic;
   platform: string;
+  /** The client asked for all of the phone's history, not only for the recent part. */
+  fullHistory: boolean;
   preKeysTaken: number;
   bootstrapped: boolean;
   queue: QueuedState[];

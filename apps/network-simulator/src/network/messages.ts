@@ -78,7 +78,6 @@ function deliverDirect(
 ): void {
   const to = stanza.attrs['to'] ?? '';
   const server = isLidJid(to) ? LID_SERVER : PHONE_SERVER;
-  const other = server === LID_SERVER ? PHONE_SERVER : LID_SERVER;
   // Whom somebody has blocked is not told so: the message goes nowhere.
   if (target.state.blocked.includes(sender.account.lid)) return;
   const attrs: Record<string, string> = {
@@ -89,10 +88,11 @@ function deliverDirect(
     // An own device hears of a chat: who the chat is with, in both namings; never our own other naming as the sender's.
     const chat = bareJid(stanza.attrs['recipient'] ?? to);
     attrs['recipient'] = chat;
-    const peer = network.accounts.find(chat);
-    if (peer) attrs[server === LID_SERVER ? 'peer_recipient_pn' : 'peer_recipient_lid'] = peer.jidLike(other);
+    const beside = network.accounts.find(chat)?.otherName(server);
+    if (beside !== undefined) attrs[server === LID_SERVER ? 'peer_recipient_pn' : 'peer_recipient_lid'] = beside;
   } else {
-    attrs[server === LID_SERVER ? 'sender_pn' : 'sender_lid'] = sender.account.jidLike(other);
+    const beside = sender.account.otherName(server);
+    if (beside !== undefined) attrs[server === LID_SERVER ? 'sender_pn' : 'sender_lid'] = beside;
   }
   const content = [enc];
   const identity = child(stanza, 'device-identity');

@@ -76,7 +76,7 @@ export async function link(
     identity,
     registrationId: Buffer.from(registration.eRegid ?? [0, 0, 0, 0]).readUInt32BE(0),
     signedPreKey,
-    platform: describe(registration.deviceProps),
+    ...describe(registration.deviceProps),
     preKeysTaken: 0,
     bootstrapped: false,
     queue: [],
@@ -151,9 +151,9 @@ export function pairingAnswer(connection: Connection, stanza: Node): void {
   if (child(stanza, 'pair-device-sign')) pending.get(connection)?.(stanza);
 }
 
-function describe(deviceProps: Uint8Array | null | undefined): string {
-  if (!deviceProps) return 'unknown';
-  return proto.DeviceProps.decode(deviceProps).os ?? 'unknown';
+function describe(deviceProps: Uint8Array | null | undefined): { platform: string; fullHistory: boolean } {
+  const { os, requireFullSync } = proto.DeviceProps.decode(deviceProps ?? new Uint8Array());
+  return { platform: os || 'unknown', fullHistory: requireFullSync === true };
 }
 
 /** Unlinks a device: its socket, if any, is told and closed, and whoever knows the account's devices hears of it. */

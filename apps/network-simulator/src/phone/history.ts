@@ -13,6 +13,8 @@ const { HistorySyncType } = proto.HistorySync;
 const FIRST_PER_CHAT = 20;
 /** Messages in each later part. */
 const PER_PART = 1000;
+/** What is older is told to a device that asked for the full history when it was linked, and to no other. */
+const RECENT_SECONDS = 90 * 86_400;
 /** Larger parts do not fit into a message and go through the file host, if the phone may use it. */
 const INLINE_LIMIT_BYTES = 256 * 1024;
 
@@ -20,12 +22,18 @@ const HIDDEN_KINDS = new Set(['protocol', 'poll_vote', 'reaction', 'unknown']);
 
 /**
  * What a phone tells a newly linked device, in this order: the app-state key, the newest messages of its chats, the names it
- * knows, then the rest of its history in parts.
+ * knows, then the rest of its recent history in parts, and then what is older if the device wants it.
  */
-export function bootstrapMessages(phone: Phone): proto.IMessage[] {
+export function bootstrapMessages(phone: Phone, { full }: { full: boolean }): proto.IMessage[] {
   const chats = chatsOf(phone);
   const first = conversations(phone, chats, (messages) => messages.slice(0, FIRST_PER_CHAT));
-  const parts = restInParts(chats);
+  const since = Number(phone.network.timestamp()) - RECENT_SECONDS;
+  const recent = restInParts(chats, ({ timestamp }) => timestamp >= since);
+  const older = full ? restInParts(chats, ({ timestamp }) => timestamp < since) : [];
+  const parts = [
+    ...recent.map((part) => ({ part, syncType: HistorySyncType.RECENT })),
+    ...older.map((part) => ({ part, syncType: HistorySyncType.FULL })),
+  ];
   return [
     keyShare(phone),
     notification(phone, {
@@ -35,9 +43,9 @@ export function bootstrapMessages(phone: Phone): proto.IMessage[] {
       progress: parts.length ? 10 : 100,
     }),
     notification(phone, names(phone)),
-    ...parts.map((part, index) => {
+    ...parts.map(({ part, syncType }, index) => {
       const progress = Math.floor(((index + 1) / parts.length) * 100);
-      const sync = { syncType: HistorySyncType.RECENT, chunkOrder: index + 2, progress };
+      const sync = { syncType, chunkOrder: index + 2, progress };
       return notification(phone, { ...conversations(phone, part, (messages) => messages), ...sync });
     }),
   ];
@@ -103,12 +111,17 @@ function chatsOf(phone: Phone): Map<string, PhoneMessage[]> {
   return chats;
 }
 
-function restInParts(chats: Map<string, PhoneMessage[]>): Map<string, PhoneMessage[]>[] {
+/** What follows the first messages of each chat, as far as it is wanted. */
+function restInParts(
+  chats: Map<string, PhoneMessage[]>,
+  wanted: (message: PhoneMessage) => boolean,
+): Map<string, PhoneMessage[]>[] {
   const parts: Map<string, PhoneMessage[]>[] = [];
   let part = new Map<string, PhoneMessage[]>();
   let size = 0;
-  for (const [chat, messages] of chats) {
-    for (let at = FIRST_PER_CHAT; at < messages.length;) {
+  for (const [chat, all] of chats) {
+    const messages = all.slice(FIRST_PER_CHAT).filter(wanted);
+    for (let at = 0; at < messages.length;) {
       const taken = messages.slice(at, at + PER_PART - size);
       part.set(chat, taken);
       at += taken.length;

@@ -167,7 +167,8 @@ export class Phone {
     return this.serial.run(async () => {
       if (device.state.bootstrapped) return;
       this.shareName();
-      for (const content of bootstrapMessages(this)) await this.sendPeer(device, content);
+      const full = device.state.fullHistory;
+      for (const content of bootstrapMessages(this, { full })) await this.sendPeer(device, content);
       device.state.bootstrapped = true;
       device.account.changed();
     });

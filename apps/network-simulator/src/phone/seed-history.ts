@@ -2,11 +2,13 @@ import { chatName, type Phone } from './phone.js';
 import { encodeContent } from './content.js';
 import { newMessageId } from './outgoing.js';
 
-/** A past to be made up: so many messages in each of these chats, one a minute, the last one now. */
+/** A past to be made up: so many messages in each of these chats, the last one now. */
 export interface HistoryPlan {
   /** Numbers or addresses; numbers need not exist. */
   chats: string[];
   messagesPerChat: number;
+  /** Between two messages of a chat; one when absent. */
+  minutesApart?: number | undefined;
 }
 
 /** Puts messages of the past into a phone, as if they had been there before anybody linked. Returns how many. */
@@ -26,7 +28,7 @@ export function addHistory(phone: Phone, plan: HistoryPlan): number {
         fromMe,
         type: 'text',
         text,
-        timestamp: now - (plan.messagesPerChat - index) * 60,
+        timestamp: now - (plan.messagesPerChat - index) * 60 * (plan.minutesApart ?? 1),
         deliveries: 0,
         status: fromMe ? 'read' : 'delivered',
         content: encodeContent({ conversation: text }),

@@ -50,6 +50,26 @@ describe('the history of a phone', () => {
     await client.end();
   });
 
+  it('what is older than 90 days comes to a device that asked for all when it was linked, and to no other', async () => {
+    addHistory(alice, { chats: ['6591110002'], messagesPerChat: 300, minutesApart: 24 * 60 });
+    const numbers = [];
+    for (const syncFullHistory of [true, false]) {
+      const client = new Client(simulator, { syncFullHistory });
+      await client.link((qr) => scanCode(simulator.network, alice.account, qr));
+      const ids = () =>
+        new Set(
+          received(client)
+            .flatMap(({ messages }) => messages)
+            .map(({ key }) => key.id),
+        ).size;
+      await client.until(() => ids() >= (syncFullHistory ? 300 : 89), 'the history', 20_000);
+      numbers.push(ids());
+      await client.end();
+    }
+    expect(numbers[0]).toBe(300);
+    expect(numbers[1]).toBeLessThanOrEqual(91);
+  });
+
   it('older messages come when a client asks for them', async () => {
     addHistory(alice, { chats: ['6591110002'], messagesPerChat: 60 });
     const client = await linked();

@@ -77,6 +77,23 @@ describe('people: presence, profiles, numbers, calls', () => {
     expect(await client.socket.onWhatsApp('6590000000')).toEqual([]);
   });
 
+  it('who keeps the number private is known by private id alone, until something is said under the number', async () => {
+    const { network } = simulator;
+    const dan = network.phone(network.accounts.add('6591110009', 'Dan'));
+    dan.account.state.privacy['number'] = 'none';
+    await dan.sendText(alice.account.lidJid, 'guess who');
+    const { key } = await client.text('guess who');
+    expect(key.remoteJid).toBe(dan.account.lidJid);
+    expect(key.remoteJidAlt).toBeUndefined();
+    const { group } = createGroup(network, bob.account, 'Both', [ALICE, dan.account.phoneJid]);
+    const { participants } = await client.socket.groupMetadata(group.jid);
+    const named = (lid: string) => participants.find(({ id }) => id === lid)?.phoneNumber;
+    expect([named(dan.account.lidJid), named(bob.account.lidJid)]).toEqual([undefined, BOB]);
+    await dan.sendText(ALICE, 'it is me');
+    const told = await client.text('it is me');
+    expect([told.key.remoteJid, told.key.remoteJidAlt]).toEqual([dan.account.phoneJid, dan.account.lidJid]);
+  });
+
   it('profiles: name, about, picture, privacy, and who is blocked', async () => {
     const { network } = simulator;
     await expect(client.socket.profilePictureUrl(BOB, 'image')).rejects.toMatchObject({ data: 404 });
