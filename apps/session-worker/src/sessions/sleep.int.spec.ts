@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { EventWriter } from '@dormouse/message-store/write';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
@@ -19,6 +20,7 @@ import { deferred } from './deferred.js';
 import type { OpenSession } from './open-session.js';
 import { Sessions } from './sessions.js';
 import { SleepKeeper } from './sleep-keeper.js';
+import { StateEvents } from './state-events.js';
 
 jest.setTimeout(120_000);
 
@@ -75,6 +77,13 @@ describe('sleep', () => {
       ackWaitMs: 5_000,
       connectingAtOnce: 10,
       startJitterMs: 0,
+      states: new StateEvents({
+        directory,
+        events: new EventWriter({ database }),
+        eventsReady: () => undefined,
+        version: 'spec',
+        now: Date.now,
+      }),
       log: silent,
       onClosed: () => changed.fire(),
       onWoken: () => (wakes += 1),
@@ -167,6 +176,16 @@ describe('sleep', () => {
   const tellsIt = (friend: string, phone: string, text: string): Promise<unknown> =>
     network.call('POST', `/phones/${friend}/messages`, { to: phone, text });
 
+  /** What the channel's customer was told of it, in order. */
+  const told = async (channelId: string): Promise<string[]> => {
+    const { rows } = await database.pool.query<{ what: string }>(
+      `SELECT concat_ws(' ', type || '.' || method, payload #>> '{health,status,text}') AS what FROM events
+       WHERE channel_id = $1 AND NOT (type = 'channel' AND method = 'patch') ORDER BY seq`,
+      [channelId],
+    );
+    return rows.map(({ what }) => what);
+  };
+
   const objects = async (channelId: string): Promise<string[]> => {
     const keys: string[] = [];
     for await (const { key } of storage.list(`sessions/${channelId}/`)) keys.push(key);
@@ -258,6 +277,32 @@ describe('sleep', () => {
     await untilState(channelId, 'closed');
     expect((await record(channelId)).session).toMatchObject({ linked: false, reason: 'unlinked' });
     expect([await objects(channelId), await rowsLeft(channelId)]).toEqual([[], 0]);
+  });
+
+  it('is invisible to the customer: neither falling asleep nor a wake in its turn or on demand is told', async () => {
+    const { channelId } = await linked();
+    const before = await told(channelId);
+    expect(before.at(-1)).toBe('channel.post connected');
+    await sleeps(channelId);
+    await database.pool.query('UPDATE channels SET wake_at = now() WHERE id = $1', [channelId]);
+    await keeper.look();
+    await untilState(channelId, 'open');
+    await sleeps(channelId);
+    await sessions.open(channelId, soon());
+    await untilState(channelId, 'open');
+    expect(await told(channelId)).toEqual(before);
+  });
+
+  it('does not hide what a customer must know: a number that was unlinked meanwhile', async () => {
+    const { channelId, phone } = await linked();
+    const { deviceId } = (await record(channelId)).session;
+    await sleeps(channelId);
+    const before = await told(channelId);
+    await network.call('DELETE', `/phones/${phone}/devices/${deviceId}`);
+    await database.pool.query('UPDATE channels SET wake_at = now() WHERE id = $1', [channelId]);
+    await keeper.look();
+    await untilState(channelId, 'closed');
+    expect((await told(channelId)).slice(before.length)).toEqual(['users.delete', 'channel.post not_linked']);
   });
 
   it('does not begin while the object storage is away: the session stays awake', async () => {

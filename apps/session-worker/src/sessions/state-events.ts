@@ -13,7 +13,7 @@ import {
   type SessionStateChange,
 } from '@dormouse/channel-directory';
 import type { Fence } from '@dormouse/database';
-import type { ChannelEvent, LoginCode } from '@dormouse/gateway-contract';
+import { channelStatus, type ChannelEvent, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
 import type { EventWriter } from '@dormouse/message-store/write';
 import { toDataURL } from 'qrcode';
 
@@ -26,6 +26,9 @@ export interface StateEventsOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
+
+/** A number that sleeps, or is on the way there or back, works as far as its customer can notice. */
+const CONNECTED_TO_CUSTOMERS: readonly SessionState[] = ['open', 'hibernating', 'hibernated', 'waking'];
 
 /** Side of the picture of a code, as GET /users/login/image draws it. */
 const CODE_PIXELS = 264;
@@ -61,13 +64,19 @@ export class StateEvents {
     const { now, version } = this.options;
     const [was, is] = [linkedUser(before), linkedUser(after)];
     const health = healthOf(after, { nowMs: now(), version });
-    const shows = JSON.stringify(healthOf(before, { nowMs: 0, version }).status) !== JSON.stringify(health.status);
+    const shows = toldStatus(before) !== toldStatus(after);
     return [
       ...(was && was.id !== is?.id ? [userEvent('delete', was)] : []),
       ...(is && was?.id !== is.id ? [userEvent('post', is)] : []),
       ...(shows ? [{ type: 'channel' as const, method: 'post' as const, payload: { health } }] : []),
     ];
   }
+}
+
+/** Status code of a channel as far as its events tell it. */
+function toldStatus({ session }: ChannelRecord): number {
+  const state = CONNECTED_TO_CUSTOMERS.includes(session.state) ? 'open' : session.state;
+  return channelStatus({ ...session, state }).code;
 }
 
 function userEvent(method: 'post' | 'delete', user: NonNullable<ReturnType<typeof linkedUser>>): ChannelEvent {
