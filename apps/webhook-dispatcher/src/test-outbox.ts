@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ChannelDirectory } from '@dormouse/channel-directory';
+import { ChannelDirectory, type Standing } from '@dormouse/channel-directory';
 import { openRegionalDatabase, transaction, type RegionalDatabase } from '@dormouse/database';
 import type { SettingsPatch } from '@dormouse/gateway-contract';
 import { createTestDatabase } from '@dormouse/stack/test-stores';
@@ -47,6 +47,10 @@ export class TestOutbox {
 
   async updateSettings(channelId: string, patch: SettingsPatch): Promise<void> {
     await this.#directory.updateSettings(channelId, patch);
+  }
+
+  async setStanding(channelId: string, standing: Standing): Promise<void> {
+    await this.#directory.setStanding(channelId, standing);
   }
 
   async markDeleted(channelId: string): Promise<void> {

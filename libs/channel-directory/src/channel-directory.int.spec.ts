@@ -44,6 +44,29 @@ describe('ChannelDirectory', () => {
     expect(await directory.byId('no such')).toBeUndefined();
   });
 
+  it('tells the customer each change of standing once, in the transaction that makes it', async () => {
+    const { id } = await create();
+    const told = async () => {
+      const { rows } = await database.pool.query<{ kind: string; payload: { errors: { code: number }[] } }>(
+        `SELECT type || '.' || method AS kind, payload FROM events WHERE channel_id = $1 ORDER BY seq`,
+        [id],
+      );
+      return rows.map(({ kind, payload }) => [kind, payload.errors[0]?.code]);
+    };
+    expect(await directory.setStanding(id, 'good')).toBeUndefined();
+    expect(await directory.setStanding(id, 'past_due')).toBe(1);
+    expect(await directory.setStanding(id, 'past_due')).toBeUndefined();
+    expect((await directory.byId(id))?.standing).toBe('past_due');
+    expect(await directory.setStanding(id, 'good')).toBe(2);
+    expect(await told()).toEqual([
+      ['service.post', 402],
+      ['service.post', 200],
+    ]);
+    expect(await directory.setStanding('no such', 'past_due')).toBeUndefined();
+    await directory.markDeleted(id);
+    expect(await directory.setStanding(id, 'past_due')).toBeUndefined();
+  });
+
   it('refuses a rotated token elsewhere within a second, and takes the new one at once', async () => {
     const old = newHash();
     const renewed = newHash();

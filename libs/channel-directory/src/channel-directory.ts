@@ -27,8 +27,10 @@ import {
   type ChannelRecord,
   type ChannelRow,
   type SleepOverride,
+  type Standing,
 } from './channel-record.js';
 import { RecentLookups } from './recent-lookups.js';
+import { standingNotice } from './standing.js';
 import { keepCursorsOf } from './webhook-cursors.js';
 
 export interface ChannelDirectoryOptions {
@@ -68,6 +70,16 @@ export interface SettingsUpdate {
 }
 
 const MAX_REMEMBERED = 20_000;
+
+const SET_STANDING = `
+WITH changed AS (
+  UPDATE channels SET standing = $2 WHERE id = $1 AND deleted_at IS NULL AND standing <> $2 RETURNING id
+), moved AS (
+  UPDATE event_sequences s SET last_seq = s.last_seq + 1 FROM changed WHERE s.channel_id = changed.id
+  RETURNING s.channel_id, s.last_seq
+)
+INSERT INTO events (channel_id, seq, id, type, method, payload)
+SELECT channel_id, last_seq, gen_random_uuid(), 'service', 'post', $3::jsonb FROM moved RETURNING seq`;
 
 export class ChannelDirectory {
   private readonly pool: RegionalDatabase['pool'];
@@ -137,6 +149,28 @@ export class ChannelDirectory {
     const [row] = rows;
     if (!row) throw new Error(`channel ${channel.id} was not written`);
     return toChannelRecord(row);
+  }
+
+  /**
+   * Writes down whether the channel may be billed. What changed is told to the customer (`service.post`) by the same
+   * transaction; it locks the channel's event sequence first, as all who write events do.
+   * @returns the number of that event; undefined when the channel is not there or stands so already
+   */
+  async setStanding(id: string, standing: Standing): Promise<number | undefined> {
+    const seq = await transaction(this.database, async (connection) => {
+      await connection.query({
+        text: `INSERT INTO event_sequences (channel_id) SELECT id FROM channels WHERE id = $1 AND deleted_at IS NULL
+               ON CONFLICT (channel_id) DO UPDATE SET last_seq = event_sequences.last_seq`,
+        values: [id],
+      });
+      const { rows } = await connection.query<{ seq: string }>({
+        text: SET_STANDING,
+        values: [id, standing, JSON.stringify(standingNotice(standing))],
+      });
+      return rows[0] && Number(rows[0].seq);
+    });
+    this.forget(id);
+    return seq;
   }
 
   /** Replaces the token; the old one stops working. False when there is no such live channel. */
