@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { MessageReader } from '@dormouse/message-store/read';
+import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
+import { Inbound } from './inbound/inbound.js';
 import { ChangeSignal } from './sessions/change-signal.js';
 import type { SessionListener } from './sessions/open-session.js';
 import { Sessions } from './sessions/sessions.js';
@@ -21,16 +24,23 @@ const CHANNEL = 'CH-JOURNAL';
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 const soon = (): number => Date.now() + 15_000;
 
+const textOf = ({ message }: WAMessage): string | null | undefined =>
+  message?.conversation ?? message?.extendedTextMessage?.text;
+
 /** What one worker's listener heard. A deaf one stores nothing, as one that dies at once. */
 class Listener implements SessionListener {
   readonly heard: WAMessage[] = [];
+  /** Texts that waited at the network while nobody was there. */
+  readonly waited = new Set<unknown>();
   readonly news = new ChangeSignal();
 
   constructor(private readonly isDeaf: boolean) {}
 
   attach(session: Parameters<SessionListener['attach']>[0]) {
     session.socket.ev.on('messages.upsert', ({ messages }) => {
-      this.heard.push(...messages.filter(({ message }) => message?.conversation ?? message?.extendedTextMessage));
+      const texts = messages.filter(({ message }) => message?.conversation ?? message?.extendedTextMessage);
+      this.heard.push(...texts);
+      texts.filter((each) => session.hasWaited(each)).forEach((each) => this.waited.add(textOf(each)));
       if (!this.isDeaf) session.settle(messages);
       this.news.fire();
     });
@@ -41,7 +51,7 @@ class Listener implements SessionListener {
   get texts(): (string | null | undefined)[] {
     const ids = this.heard.map(({ key }) => key.id);
     const first = this.heard.filter(({ key }, index) => ids.indexOf(key.id) === index);
-    return first.map(({ message }) => message?.conversation ?? message?.extendedTextMessage?.text);
+    return first.map(textOf);
   }
 
   async until(isRight: () => boolean): Promise<void> {
@@ -64,16 +74,23 @@ describe('the journal of what was decrypted', () => {
   let ada: string;
   let restoreConsole = (): void => undefined;
   const masterKeys = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
-  const held: HeldShard = {
-    fence: { shard: 0, epoch: 1n },
-    isHeld: () => true,
-    verify: () => Promise.resolve(true),
-    lose: () => undefined,
+  let held: HeldShard;
+  const holdShard = (epoch: bigint): void => {
+    held = {
+      fence: { shard: 0, epoch },
+      isHeld: () => true,
+      verify: () => Promise.resolve(true),
+      lose: () => undefined,
+    };
   };
 
   /** A worker whose listener is deaf, or hears and stores. */
   const startWorker = async (isDeaf: boolean): Promise<Listener> => {
     const listener = new Listener(isDeaf);
+    await startWith(listener);
+    return listener;
+  };
+  const startWith = async (listener: SessionListener): Promise<void> => {
     sessions = new Sessions({
       directory: new ChannelDirectory({ database, cacheMs: 0 }),
       database,
@@ -91,10 +108,27 @@ describe('the journal of what was decrypted', () => {
       log: silent,
     });
     await sessions.takeOver(held);
-    return listener;
   };
-  /** As dead as a process can be made from inside: sockets are cut, nothing is drained. */
-  const crash = (): void => sessions.abandon(held);
+  /** As dead as a process can be made from inside: sockets are cut, nothing is drained, nothing more is written. */
+  const crash = async (): Promise<void> => {
+    sessions.abandon(held);
+    const epoch = held.fence.epoch + 1n;
+    await database.pool.query('UPDATE shard_leases SET epoch = $1 WHERE shard = 0', [epoch]);
+    holdShard(epoch);
+  };
+  /** The listener of a real worker. */
+  const inbound = (): Inbound =>
+    new Inbound({
+      writer: new MessageWriter({ database }),
+      chats: new ChatWriter({ database }),
+      groups: new GroupWriter({ database }),
+      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      askGroup: () => undefined,
+      eventsReady: () => undefined,
+      retryForMs: 1_000,
+      now: Date.now,
+      wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    });
   const newPhone = (name: string) => network.call<{ phone: string }>('POST', '/phones', { name });
   const send = (to: string, text: string) =>
     network.call<{ id: string }>('POST', `/phones/${ada}/messages`, { to, text });
@@ -116,6 +150,7 @@ describe('the journal of what was decrypted', () => {
     [store, network] = await Promise.all([createTestDatabase('regional'), startTestNetwork()]);
     database = openRegionalDatabase({ url: store.url, applicationName: 'journal-spec' });
     await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES (0, 1)');
+    holdShard(1n);
     await new ChannelDirectory({ database }).create({
       id: CHANNEL,
       accountId: 'a',
@@ -146,7 +181,7 @@ describe('the journal of what was decrypted', () => {
     const sent: { id: string }[] = [];
     for (const text of ['one', 'two', 'three']) sent.push(await send(own, text));
     await deaf.until(() => deaf.texts.length === 3);
-    crash();
+    await crash();
     expect(await journal()).toBeGreaterThanOrEqual(3); // what the phone shares with a new device may be there, too
     await send(own, 'four');
     const next = await startWorker(false);
@@ -158,8 +193,56 @@ describe('the journal of what was decrypted', () => {
     const third = await startWorker(false);
     await send(own, 'five');
     await third.until(() => third.texts.includes('five'));
-    // What the network brings again for want of a receipt may come; nothing comes out of the journal.
-    expect(third.texts.filter((text) => text === 'one' || text === 'two')).toEqual([]);
+    expect(third.heard.map(textOf)).toEqual(['five']);
+    await emptied();
+    await sessions.handOver(held);
+  });
+
+  it('remembers which messages waited at the network, also when it hands them over itself', async () => {
+    await send(own, 'kept by the network');
+    const deaf = await startWorker(true);
+    await sessions.open(CHANNEL, soon());
+    await deaf.until(() => deaf.texts.includes('kept by the network'));
+    await send(own, 'live');
+    await deaf.until(() => deaf.texts.includes('live'));
+    expect([...deaf.waited]).toEqual(['kept by the network']);
+    await crash();
+    const next = await startWorker(false);
+    await next.until(() => next.texts.includes('live'));
+    expect([...next.waited]).toEqual(['kept by the network']);
+    await emptied();
+    await sessions.handOver(held);
+  });
+
+  it('tells nothing twice when the worker dies after a message was stored and before it is forgotten here', async () => {
+    const told = async (): Promise<string[]> => {
+      const events = await new MessageReader({ database }).events(CHANNEL, 0, 1_000);
+      return events
+        .filter(({ type }) => type === 'messages')
+        .map(({ method, payload }) => `${method} ${JSON.stringify(payload)}`);
+    };
+    const untilTold = async (what: string): Promise<string[]> => {
+      for (const giveUpAt = soon(); Date.now() < giveUpAt;) {
+        const events = await told();
+        if (events.some((event) => event.includes(what))) return events;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      throw new Error(`never told: ${what}`);
+    };
+    await startWith(inbound());
+    await sessions.open(CHANNEL, soon());
+    const { id } = await send(own, 'stored');
+    const change = (draft: object) => network.call('POST', `/phones/${ada}/messages`, { to: own, ...draft });
+    await change({ edit: { id, text: 'stored and edited' } });
+    await change({ reaction: { id, emoji: '👍' } });
+    const before = await untilTold('"reactions"');
+    expect(await journal()).toBeGreaterThanOrEqual(3);
+    await crash();
+    await startWith(inbound());
+    await send(own, 'afterwards');
+    const after = await untilTold('afterwards');
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.slice(before.length)).toHaveLength(1);
     await emptied();
     await sessions.handOver(held);
   });
@@ -174,7 +257,7 @@ describe('the journal of what was decrypted', () => {
     await send(group, 'in the group');
     await send(group, 'again');
     await deaf.until(() => deaf.texts.length === 2);
-    crash();
+    await crash();
     const next = await startWorker(false);
     await send(group, 'after');
     await next.until(() => next.texts.includes('after'));
@@ -190,7 +273,7 @@ describe('the journal of what was decrypted', () => {
     await sessions.open(CHANNEL, soon());
     await send(own, 'twice');
     await deaf.until(() => deaf.texts.includes('twice'));
-    crash();
+    await crash();
     await network.call('DELETE', `/faults/${fault.id}`);
     const next = await startWorker(false);
     await send(own, 'later');
@@ -207,7 +290,7 @@ describe('the journal of what was decrypted', () => {
     await sessions.open(CHANNEL, soon());
     await send(own, 'a secret word');
     await deaf.until(() => deaf.texts.length === 1);
-    crash();
+    await crash();
     const { rows } = await database.pool.query<{ sealed: Buffer }>(
       `SELECT sealed FROM auth_keys WHERE type = 'inbound-journal'`,
     );

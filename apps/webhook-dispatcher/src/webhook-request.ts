@@ -1,4 +1,4 @@
-import { toldAs, webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
+import { asTold, webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
 import { Webhook as Signer } from 'standardwebhooks';
 import type { PendingEvent } from './pending-events.js';
 
@@ -49,7 +49,7 @@ export function webhookRequest(
   given: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
   { secrets, atMs }: { secrets: readonly string[]; atMs: number },
 ): WebhookRequest {
-  const event = { ...given, method: toldAs(entry, given) };
+  const event = asTold(entry, given);
   const url = new URL(entry.url);
   url.hash = '';
   if (entry.mode === 'path') appendPath(url, `${event.type}/${event.method}`);

@@ -1,4 +1,4 @@
-import { toldAs, wantedEvents } from './webhook-events.js';
+import { asTold, wantedEvents } from './webhook-events.js';
 
 describe('wantedEvents', () => {
   it('reads deprecated names, takes a missing method for all of them, and names each event once', () => {
@@ -16,6 +16,7 @@ describe('wantedEvents', () => {
       'channel.post',
       'channel.patch',
       'chats.delete',
+      'messages.put',
     ]);
   });
 
@@ -23,13 +24,46 @@ describe('wantedEvents', () => {
     expect(wantedEvents({ events: [] })).toEqual([]);
   });
 
-  it('takes put alone, the default of the compatible gateway, as another name of post', () => {
+  it('takes either method of a new message for both, and tells it by the one that was asked for', () => {
     const byPut = { events: [{ type: 'message' as const, method: 'put' as const }] };
-    expect(wantedEvents(byPut)).toEqual(['messages.put', 'messages.post']);
-    expect(toldAs(byPut, { type: 'messages', method: 'post' })).toBe('put');
-    expect(toldAs(byPut, { type: 'messages', method: 'patch' })).toBe('patch');
+    const byPost = { events: [{ type: 'messages' as const, method: 'post' as const }] };
     const all = { events: [{ type: 'messages' as const }] };
-    expect(toldAs(all, { type: 'messages', method: 'post' })).toBe('post');
-    expect(toldAs({ events: [{ type: 'groups', method: 'put' }] }, { type: 'groups', method: 'post' })).toBe('post');
+    expect(wantedEvents(byPut)).toEqual(['messages.put', 'messages.post']);
+    expect(wantedEvents(byPost)).toEqual(['messages.post', 'messages.put']);
+    const written = (method: 'post' | 'put' | 'patch') => ({ type: 'messages' as const, method, payload: {} });
+    const told = (entry: Parameters<typeof asTold>[0]) =>
+      [written('post'), written('put')].map((event) => asTold(entry, event).method);
+    expect([told(byPut), told(byPost), told(all)]).toEqual([
+      ['put', 'put'],
+      ['post', 'post'],
+      ['post', 'put'],
+    ]);
+    expect(asTold(byPut, written('patch')).method).toBe('patch');
+  });
+
+  it('tells receipts by put to whom asks for that alone', () => {
+    const receipt = { type: 'statuses' as const, method: 'post' as const, payload: {} };
+    expect(asTold({ events: [{ type: 'statuses', method: 'put' }] }, receipt).method).toBe('put');
+    expect(asTold({ events: [{ type: 'ack' }] }, receipt).method).toBe('post');
+  });
+
+  it('tells a change of a chat once: with what it was before, or whole to whom asks for that alone', () => {
+    const [was, is] = [
+      { id: '1@s.whatsapp.net', pin: false },
+      { id: '1@s.whatsapp.net', pin: true },
+    ];
+    const chats_updates = [{ before_update: was, after_update: is, changes: ['pin'] }];
+    const change = { type: 'chats' as const, method: 'patch' as const, payload: { chats_updates } };
+    const whole = { events: [{ type: 'chats' as const, method: 'put' as const }] };
+    expect(wantedEvents(whole)).toEqual(['chats.put', 'chats.patch']);
+    expect(asTold(whole, change)).toEqual({ type: 'chats', method: 'put', payload: { chats: [is] } });
+    expect(asTold({ events: [{ type: 'chat' }] }, change)).toEqual(change);
+  });
+
+  it('leaves kinds that are not two ways of one thing as they are', () => {
+    const group = { type: 'groups' as const, method: 'post' as const, payload: {} };
+    const members = { events: [{ type: 'groups' as const, method: 'put' as const }] };
+    expect(wantedEvents(members)).toEqual(['groups.put']);
+    expect(asTold(members, group)).toEqual(group);
   });
 });

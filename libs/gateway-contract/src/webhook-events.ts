@@ -1,4 +1,4 @@
-import type { EventPayload } from './event-payloads.js';
+import type { EventPayload, EventPayloads } from './event-payloads.js';
 import {
   DEPRECATED_EVENT_TYPES,
   WEBHOOK_EVENT_METHODS,
@@ -31,34 +31,48 @@ export function webhookBody(
   };
 }
 
-/** Has this webhook asked for such an event? An entry without method asks for every method of its type. */
-export function wantsEvent(entry: WebhookEntry, event: Pick<ChannelEvent, 'type' | 'method'>): boolean {
-  return entry.events.some(
-    ({ type, method }) => canonicalEventType(type) === event.type && (method === undefined || method === event.method),
-  );
-}
-
-/** Types whose news the compatible gateway tells by the method put, if that alone is asked for. */
-const NEWS_BY_PUT: readonly WebhookEventType[] = ['messages', 'statuses'];
-
 /**
- * The `type.method` pairs of the events a webhook is told, present names only, each once. Who asks for `put` of messages
- * or statuses and not for `post` is told what others are told by `post`; see {@link toldAs}.
+ * Kinds that tell of one thing in two ways. Whoever asks for one of a pair is told of that thing in this way; whoever
+ * asks for both is told of it once, as it was written:
+ * - a new message is `post`, one that waited at the network while the session was away `put`, the same body;
+ * - a receipt is always `post`, by `put` only to whom asks for that alone;
+ * - a change of a chat is `patch` (before and after); `put`, the whole chat, to whom asks for that and not for `patch`.
  */
+const TWO_WAYS = {
+  messages: ['post', 'put'],
+  statuses: ['post', 'put'],
+  chats: ['patch', 'put'],
+} as const satisfies Partial<Record<WebhookEventType, readonly WebhookEventMethod[]>>;
+
+const waysOf = (type: WebhookEventType): readonly WebhookEventMethod[] =>
+  type in TWO_WAYS ? TWO_WAYS[type as keyof typeof TWO_WAYS] : [];
+
+/** The `type.method` pairs of the events a webhook is told, as they are written; see {@link asTold} for how. */
 export function wantedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
   const asked = askedEvents(entry);
-  const byPut = NEWS_BY_PUT.filter((type) => asked.includes(`${type}.put`)).map((type) => `${type}.post`);
-  return [...new Set([...asked, ...byPut])];
+  const told = Object.entries(TWO_WAYS).flatMap(([type, ways]) => {
+    const kinds = ways.map((method) => `${type}.${method}`);
+    return kinds.some((kind) => asked.includes(kind)) ? kinds : [];
+  });
+  return [...new Set([...asked, ...told])];
 }
 
-/** The method by which a webhook is told an event. */
-export function toldAs(
-  entry: Pick<WebhookEntry, 'events'>,
-  { type, method }: Pick<ChannelEvent, 'type' | 'method'>,
-): WebhookEventMethod {
-  if (method !== 'post' || !NEWS_BY_PUT.includes(type)) return method;
+/** An event as it was written. */
+type WrittenEvent = { type: WebhookEventType; method: WebhookEventMethod; payload: Record<string, unknown> };
+
+/** An event as this webhook, which wants it, is told of it. */
+export function asTold<Event extends WrittenEvent>(entry: Pick<WebhookEntry, 'events'>, event: Event): Event {
+  const { type, method, payload } = event;
   const asked = askedEvents(entry);
-  return asked.includes(`${type}.put`) && !asked.includes(`${type}.post`) ? 'put' : method;
+  if (asked.includes(`${type}.${method}`) || !waysOf(type).includes(method)) return event;
+  const other = waysOf(type).find((way) => asked.includes(`${type}.${way}`)) ?? method;
+  return { ...event, method: other, ...(type === 'chats' && other === 'put' && { payload: wholeChats(payload) }) };
+}
+
+/** What `chats.put` carries in place of a change. */
+function wholeChats(payload: Record<string, unknown>): Record<string, unknown> {
+  const updates = payload['chats_updates'] as EventPayloads['chats.patch']['chats_updates'];
+  return { chats: updates.map((update) => update.after_update) };
 }
 
 function askedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {

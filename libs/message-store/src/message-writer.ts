@@ -200,11 +200,12 @@ async function write(
   if (messages.length === 0) return { messages: [], events: [] };
   const { names, made } = await touchChats(transaction, messages, live);
   if (!live) return { messages, events: [] };
+  const waited = new Set(clean.filter((record) => record.waited).map(({ message }) => message.id));
   const events = messages.map((message): ChannelEvent => {
     const chatName = names.get(message.chat_id);
     return {
       type: 'messages',
-      method: 'post',
+      method: waited.has(message.id) ? 'put' : 'post',
       payload: { messages: [{ ...message, ...(chatName && { chat_name: chatName }) }] },
     };
   });

@@ -21,6 +21,8 @@ export interface MessageRecord {
   keyAliases?: readonly string[];
   /** The network's Message, protobuf-encoded. */
   proto?: Uint8Array;
+  /** It waited at the network while the session was away: told by `put` instead of `post`. */
+  waited?: true;
 }
 
 /** A message from the store, with what the network needs to refer to it. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { transaction, type Connection, type RegionalDatabase } from '@dormouse/database';
 import {
   wantedEvents,
+  asTold,
   webhookBody,
   type EventPayloads,
   type WebhookEntry,
@@ -127,7 +128,7 @@ export class WebhookRows {
     };
   }
 
-  async deadLetters({ channelId, id }: ManagedWebhook, page: DeadLettersQuery): Promise<DeadLetterList> {
+  async deadLetters({ channelId, id, entry }: ManagedWebhook, page: DeadLettersQuery): Promise<DeadLetterList> {
     const [listed, counted] = await Promise.all([
       this.database.pool.query<DeadRow>({
         name: 'dead-letters',
@@ -155,7 +156,7 @@ export class WebhookRows {
         ...(row.last_status === null ? {} : { last_status: row.last_status }),
         ...(row.last_error === null ? {} : { last_error: row.last_error }),
         redriving: row.redrive_at !== null,
-        body: webhookBody(channelId, row),
+        body: webhookBody(channelId, asTold(entry, row)),
       })),
       count: page.count,
       total: Number(counted.rows[0]?.total ?? 0),

@@ -38,6 +38,8 @@ interface Entry {
   readonly parts: number;
   /** As the ratchet gave it, padding included. */
   readonly plain: Uint8Array;
+  /** It waited at the network while the session was away. */
+  readonly waited?: true;
 }
 
 /** A message part that arrived and may be decrypted. */
@@ -61,6 +63,8 @@ export class InboundJournal {
   private readonly arrived = new WeakMap<Uint8Array, Arrived>();
   /** What earlier sockets left, by ciphertext. */
   private left = new Map<string, Entry>();
+  /** Messages that waited at the network while the session was away, until they are settled. */
+  private readonly waitedIds = new Set<string>();
   /** Entries by message, to be removed when it is settled. */
   private readonly entries = new Map<string, Set<string>>();
   private readonly settledIds = new Set<string>();
@@ -106,7 +110,8 @@ export class InboundJournal {
    */
   watch({ ws }: Pick<WASocket, 'ws'>): void {
     ws.prependListener('CB:message', (node: BinaryNode) => {
-      node.attrs['offline'] ??= '0';
+      if (node.attrs['offline'] === undefined) node.attrs['offline'] = '0';
+      else this.waitedIds.add(node.attrs['id'] ?? '');
       const children = Array.isArray(node.content) ? node.content : [];
       const parts = children.filter(({ tag }) => tag === 'enc').length;
       children.forEach(({ tag, content }, child) => {
@@ -135,12 +140,18 @@ export class InboundJournal {
     socket.ev.flush();
   }
 
+  /** Did the network keep this message while the session was away? Known until it is settled. */
+  hasWaited({ key }: { key: { id?: string | null } }): boolean {
+    return this.waitedIds.has(key.id ?? '');
+  }
+
   /** These messages are stored, or nothing is to be stored of them. */
   settled(messages: readonly { key: { id?: string | null } }[]): void {
     for (const { key } of messages) {
       const ids = this.entries.get(key.id ?? '');
       ids?.forEach((id) => this.settledIds.add(id));
       this.entries.delete(key.id ?? '');
+      this.waitedIds.delete(key.id ?? '');
     }
     if (this.settledIds.size === 0) return;
     this.timer ??= setTimeout(() => void this.flush(), REMOVE_AFTER_MS).unref();
@@ -167,6 +178,7 @@ export class InboundJournal {
     for (const [id, value] of await this.auth.readAll(JOURNAL)) {
       const entry = value as Entry;
       this.note(entry.stanza, id);
+      if (entry.waited) this.waitedIds.add(entry.stanza.attrs['id'] ?? '');
       if (entry.at[0] < oldest) this.settled([{ key: { id: entry.stanza.attrs['id'] ?? null } }]);
       else kept.set(id, entry);
     }
@@ -179,7 +191,8 @@ export class InboundJournal {
       : [];
     const stanza: BinaryNode = { tag: node.tag, attrs: node.attrs, content };
     this.note(stanza, id);
-    return { at: [this.now(), (this.count += 1)], stanza, child, parts, plain };
+    const waited = this.waitedIds.has(node.attrs['id'] ?? '') && { waited: true as const };
+    return { at: [this.now(), (this.count += 1)], stanza, child, parts, plain, ...waited };
   }
 
   private note({ attrs }: BinaryNode, id: string): void {

@@ -18,6 +18,7 @@ describe('Inbound: chats and people', () => {
   let reader: MessageReader;
   let session: FakeSession;
   let attachment: Attachment;
+  let inbound: Inbound;
   let channelId: string;
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 3n };
@@ -33,7 +34,7 @@ describe('Inbound: chats and people', () => {
   afterAll(() => database.close());
   beforeEach(() => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
-    const inbound = new Inbound({
+    inbound = new Inbound({
       writer: new MessageWriter({ database }),
       chats: new ChatWriter({ database }),
       groups: new GroupWriter({ database }),
@@ -44,9 +45,13 @@ describe('Inbound: chats and people', () => {
       now: () => 1_790_000_000_000,
       wait: () => Promise.resolve(),
     });
+    connect();
+  });
+  /** The channel's next socket. */
+  const connect = (): void => {
     session = fakeSession(channelId, fence);
     attachment = inbound.attach(session);
-  });
+  };
 
   const message = (id: string, remoteJid: string, fields: Partial<WAMessage['key']> = {}): WAMessage => ({
     key: { id, remoteJid, fromMe: false, ...fields },
@@ -94,6 +99,71 @@ describe('Inbound: chats and people', () => {
     await hear('chats.delete', [ADA]);
     expect(await chatIds()).toEqual([]);
     expect((await told()).slice(before)).toEqual(['chats.patch', 'chats.delete']);
+  });
+
+  it('tells nothing twice under a new id, whatever comes again on this socket or the next', async () => {
+    const group = '120363000000000001@g.us';
+    const act = (id: string, content: WAMessage['message']) => ({ ...message(id, ADA), message: content });
+    const own = { remoteJid: ADA, id: 'O1', fromMe: true };
+    const heard: [string, unknown][] = [
+      ['messages.upsert', { messages: [message('A1', ADA), message('A2', ADA)], type: 'notify' }],
+      ['messages.upsert', { messages: [act('A3', { reactionMessage: { key: { id: 'A1' }, text: '👍' } })] }],
+      [
+        'messages.upsert',
+        {
+          messages: [
+            act('A4', { protocolMessage: { type: 14, key: { id: 'A1' }, editedMessage: { conversation: 'x' } } }),
+          ],
+        },
+      ],
+      [
+        'messages.upsert',
+        { messages: [act('A5', { protocolMessage: { type: 0, key: { id: 'A1', remoteJid: ADA } } })] },
+      ],
+      ['messages.delete', { keys: [{ remoteJid: ADA, id: 'A2' }] }],
+      ['messages.upsert', { messages: [{ ...message('O1', ADA, { fromMe: true }), status: 1 }], type: 'notify' }],
+      ['messages.update', [{ key: own, update: { status: 3, messageTimestamp: 1_789_999_001 } }]],
+      ['messages.update', [{ key: own, update: { status: 4, messageTimestamp: 1_789_999_002 } }]],
+      ['contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]],
+      ['contacts.update', [{ id: ADA, notify: 'Ada of Examples' }]],
+      ['chats.update', [{ id: ADA, archived: true }]],
+      ['chats.update', [{ id: ADA, muteEndTime: 1_790_028_800_000 }]],
+      [
+        'groups.upsert',
+        [{ id: group, subject: 'Neighbours', participants: [{ id: ADA }, { id: '15550009999@s.whatsapp.net' }] }],
+      ],
+      ['group-participants.update', { id: group, participants: [{ id: ADA }], action: 'promote' }],
+      [
+        'messages.upsert',
+        {
+          messages: [
+            {
+              key: { id: 'G1', remoteJid: group, participant: ADA },
+              messageStubType: 21,
+              messageStubParameters: ['New'],
+            },
+          ],
+        },
+      ],
+      ['group-participants.update', { id: group, participants: [{ id: ADA }], action: 'remove' }],
+      ['chats.delete', [ADA]],
+    ];
+    const kinds = new Set<string>();
+    for (const [event, what] of heard) {
+      const before = (await told()).length;
+      await hear(event as never, what);
+      const first = await told();
+      expect([event, first.length]).not.toEqual([event, before]);
+      first.slice(before).forEach((kind) => kinds.add(kind));
+      await hear(event as never, what);
+      connect();
+      await hear(event as never, what);
+      expect([event, await told()]).toEqual([event, first]);
+    }
+    expect(session.faults).toEqual([]);
+    const messages = ['messages.post', 'messages.patch', 'messages.delete', 'statuses.post'];
+    const others = ['chats.post', 'chats.patch', 'chats.delete', 'contacts.post', 'contacts.patch'];
+    expect([...kinds].sort()).toEqual([...messages, ...others, 'groups.post', 'groups.put', 'groups.patch'].sort());
   });
 
   it('tells no chats and contacts while the phone tells a new device what there is', async () => {

@@ -19,12 +19,15 @@ export interface FakeSession extends OpenSession {
   readonly ends: (Error | undefined)[];
   /** User part of LIDs to numbers that the key store knows. */
   readonly numbers: Map<string, string>;
+  /** Ids of messages that the network kept while the session was away. */
+  readonly waited: Set<string>;
 }
 
 export function fakeSession(channelId: string, fence: Fence, generation = 1): FakeSession {
   const faults: unknown[] = [];
   const ends: (Error | undefined)[] = [];
   const numbers = new Map<string, string>();
+  const waited = new Set<string>();
   const lidMapping = {
     getPNsForLIDs: (lids: string[]) =>
       Promise.resolve(
@@ -54,10 +57,12 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: 'Example Shop' },
     expectAck: () => Promise.reject(new Error('nothing is sent here')),
     group: () => Promise.reject(new Error('no group is asked for here')),
+    hasWaited: ({ key }) => waited.has(key.id ?? ''),
     settle: () => undefined,
     reportFault: (error) => faults.push(error),
     faults,
     ends,
     numbers,
+    waited,
   };
 }

@@ -79,9 +79,10 @@ describe('Inbound', () => {
   const told = async () => (await events()).map(({ type, method }) => `${type}.${method}`);
 
   it('stores and tells live messages and those that waited while the device was offline', async () => {
+    session.waited.add('A1');
     upsert([heard('A1', { conversation: 'while you were away' })], 'append');
-    upsert([heard('A2', { conversation: 'now' })]);
-    expect(await told()).toEqual(['messages.post', 'messages.post']);
+    upsert([heard('A2', { conversation: 'now' })], 'append');
+    expect(await told()).toEqual(['messages.put', 'messages.post']);
     expect((await stored()).map(({ text }) => text?.body)).toEqual(['while you were away', 'now']);
     expect(await reader.chat(channelId, ADA)).toMatchObject({ name: 'Ada Example', unread: 2 });
     expect(woken).toEqual([channelId, channelId]);

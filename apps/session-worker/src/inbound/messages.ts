@@ -61,8 +61,9 @@ function read(message: WAMessage, people: People): Read | undefined {
 
 async function storeRecords(hearing: Hearing, heard: readonly MessageRecord[]): Promise<void> {
   if (heard.length === 0) return;
-  const records = (await hearing.downloads?.complete(hearing.session, heard)) ?? heard;
   const { session, writer } = hearing;
+  const marked = heard.map((record) => markWaited(session, record));
+  const records = (await hearing.downloads?.complete(session, marked)) ?? marked;
   const write = (some: readonly MessageRecord[]) =>
     storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, some));
   try {
@@ -89,12 +90,19 @@ function concernsAll(error: unknown): boolean {
 }
 
 async function storeAction(hearing: Hearing, { trigger, change }: HeardAction): Promise<void> {
-  const { fence, channelId } = hearing.session;
+  const { session, writer } = hearing;
+  const { fence, channelId } = session;
+  const record = markWaited(session, trigger);
   await storeAndTell(hearing, () =>
     change
-      ? hearing.writer.recordChange(fence, channelId, change)
-      : hearing.writer.recordMessage(fence, channelId, trigger),
+      ? writer.recordChange(fence, channelId, { ...change, trigger: record })
+      : writer.recordMessage(fence, channelId, record),
   );
+}
+
+/** What the network kept while the session was away is told so. */
+function markWaited(session: Hearing['session'], record: MessageRecord): MessageRecord {
+  return session.hasWaited(record) ? { ...record, waited: true } : record;
 }
 
 async function storeVote(

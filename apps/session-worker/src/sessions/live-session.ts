@@ -117,6 +117,10 @@ export class LiveSession implements OpenSession {
     return this.options.groups.read(this, groupId);
   }
 
+  hasWaited(message: { readonly key: { id?: string | null } }): boolean {
+    return this.options.journal.hasWaited(message);
+  }
+
   settle(messages: readonly WAMessage[]): void {
     this.options.journal.settled(messages);
   }

@@ -47,6 +47,8 @@ export interface OpenSession {
    * @throws {GatewayError} 404 when there is no such group or the channel is not in it
    */
   group(groupId: string): Promise<GroupRecord>;
+  /** Did this message wait at the network while the session was away? Known until it is settled. */
+  hasWaited(message: { readonly key: { id?: string | null } }): boolean;
   /** These messages are stored, or nothing is to be stored of them: they need not be kept for another socket. */
   settle(messages: readonly WAMessage[]): void;
   /**
