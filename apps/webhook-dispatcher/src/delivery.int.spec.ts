@@ -11,8 +11,8 @@ describe('a webhook', () => {
   let outbox: TestOutbox;
   let running: RunningDispatcher;
   const receivers: TestReceiver[] = [];
-  const receiver = async (): Promise<TestReceiver> => {
-    const opened = await TestReceiver.open();
+  const receiver = async (protocol: 'http' | 'https' = 'http'): Promise<TestReceiver> => {
+    const opened = await TestReceiver.open(0, protocol);
     receivers.push(opened);
     return opened;
   };
@@ -102,6 +102,19 @@ describe('a webhook', () => {
     expect(statuses.numbers).toEqual([3, 4]);
   });
 
+  it('is told when requests of its channel are refused for want of payment, and when they are not any more', async () => {
+    const hook = await receiver();
+    const channelId = await outbox.channel([webhook({ url: hook.url, events: [{ type: 'service' }] })]);
+    await outbox.setStanding(channelId, 'past_due');
+    await outbox.setStanding(channelId, 'good');
+    running.signal(channelId);
+    await hook.received(2);
+    const event = { type: 'service', event: 'post', method: 'post' };
+    const errors = [{ code: 402, message: 'payment required', details: 'subscription past due' }];
+    expect(hook.calls[0]?.body).toEqual({ errors, event, channel_id: channelId });
+    expect(hook.calls[1]?.body).toMatchObject({ errors: [{ code: 200 }] });
+  });
+
   it('that answers 500 is told the same event again, with the same id, and nothing later before it', async () => {
     const hook = await receiver();
     hook.behaviour = () => (hook.calls.length <= 3 ? 500 : 200);
@@ -167,6 +180,75 @@ describe('a webhook', () => {
       ([found]) => found?.attempts === 1,
     );
     expect(cursor).toMatchObject({ lastStatus: null, lastError: 'connection refused' });
+  });
+
+  it('whose certificate nobody vouches for is not talked to: said in words, tried again, told nothing', async () => {
+    const hook = await receiver('https');
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 2);
+    for (const attempts of [1, 2]) {
+      const [cursor] = await eventually(
+        () => outbox.cursors(channelId),
+        ([found]) => found?.attempts === attempts && !found.leased,
+      );
+      expect(cursor).toMatchObject({ position: 0, lastStatus: null, lastError: 'certificate not accepted' });
+      await outbox.passTime(attempts * 3_000);
+      running.dispatcher.lookAgain();
+    }
+    const refused = ['1.1 failed certificate not accepted', '1.2 failed certificate not accepted'];
+    await eventually(
+      () => outbox.log(channelId),
+      (lines) => JSON.stringify(lines.slice(0, 2)) === JSON.stringify(refused),
+    );
+    expect(hook.calls).toEqual([]);
+  });
+
+  it('that answers 404 for an hour is asked in growing steps, then told all of it in order, nothing lost', async () => {
+    const hook = await receiver();
+    hook.behaviour = () => 404;
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId, 5);
+    let [passedMs, attempts] = [0, 1];
+    for (; passedMs < 3_600_000; attempts += 1) {
+      const [cursor] = await eventually(
+        () => outbox.cursors(channelId),
+        ([found]) => found?.attempts === attempts && !found.leased,
+      );
+      const waitMs = Math.min(attempts * 3_000, 900_000);
+      expect(cursor?.waitMs).toBeGreaterThan(waitMs - 2_000);
+      expect(cursor?.waitMs).toBeLessThanOrEqual(waitMs);
+      if (passedMs + waitMs >= 3_600_000) hook.behaviour = () => 200;
+      await outbox.age(channelId, waitMs);
+      await outbox.passTime(waitMs);
+      passedMs += waitMs;
+      running.dispatcher.lookAgain();
+    }
+    await cursorAt(channelId, 5);
+    // 3 s + 6 s + 9 s ... : the forty-ninth wait ends the hour.
+    expect(hook.numbers).toEqual([...Array.from({ length: 49 }, () => 1), 1, 2, 3, 4, 5]);
+    expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
+    expect(await outbox.deadLetters(channelId)).toEqual([]);
+  });
+
+  it('that answers without end is read for a few kilobytes, then left', async () => {
+    const hook = await receiver();
+    let sentBytes = 0;
+    const left = new Promise<void>((resolve) => {
+      hook.behaviour = (_call, response) => {
+        response.writeHead(200);
+        const chunk = Buffer.alloc(65_536, 'x');
+        const more = (): void => {
+          while (!response.destroyed && response.write(chunk)) sentBytes += chunk.length;
+        };
+        response.on('drain', more).on('close', resolve);
+        more();
+      };
+    });
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    await tell(channelId);
+    await Promise.all([cursorAt(channelId, 1), left]);
+    // What is beyond lies in the buffers of the two ends; a reader without a bound takes gigabytes in its second.
+    expect(sentBytes).toBeLessThan(32 * 1024 * 1024);
   });
 
   it('that answers 2xx has taken the event, however long or slow the rest of the answer is', async () => {

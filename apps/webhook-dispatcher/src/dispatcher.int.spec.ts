@@ -53,6 +53,7 @@ describe('Dispatcher', () => {
   it('side by side with another tells every event once and in sequence', async () => {
     const ids = await channels(20);
     const both = [start(), start()];
+    await Promise.all(both.map(({ dispatcher }) => dispatcher.idle())); // neither looks by itself any more
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(ids.map((id) => outbox.write(id, 10)));
       // In the first round each hears of half the channels, afterwards of all.
@@ -107,14 +108,24 @@ describe('Dispatcher', () => {
 
   it('tells an event that is announced while the cursor is being given back', async () => {
     const [id = ''] = await channels(1);
+    let looks = 0;
     let isFirst = true;
     const running: RunningDispatcher = start({
       wrap: (database) =>
-        before(database, 'finish-cursor', async () => {
-          if (!isFirst) return;
-          isFirst = false;
-          await outbox.write(id);
-          running.signal(id);
+        intercepted(database, {
+          before: async (query) => {
+            if (query !== 'finish-cursor' || !isFirst) return;
+            isFirst = false;
+            const looked = looks;
+            await outbox.write(id);
+            running.signal(id);
+            // The signal is used up: whoever looked for the cursor found it still leased.
+            await eventually(
+              () => Promise.resolve(looks),
+              (count) => count > looked,
+            );
+          },
+          after: (query) => (looks += query === 'claim-cursors-of' ? 1 : 0),
         }),
     });
     await outbox.write(id);
@@ -263,28 +274,26 @@ describe('Dispatcher', () => {
 
 /** A database whose connection can freeze: what was asked from then on waits until it thaws. */
 function freezable(database: RegionalDatabase, frozen: { until?: Promise<void> }): Pick<RegionalDatabase, 'pool'> {
-  return intercepted(database, async () => frozen.until);
+  return intercepted(database, { before: async () => frozen.until });
 }
 
-/** A database that has something happen just before a statement. */
-function before(database: RegionalDatabase, name: string, happen: () => Promise<void>): Pick<RegionalDatabase, 'pool'> {
-  return intercepted(database, async (query) => {
-    if (typeof query === 'object' && query !== null && 'name' in query && query.name === name) await happen();
-  });
-}
-
+/** A database that has something happen just before and just after each statement, which is told by its name. */
 function intercepted(
   database: RegionalDatabase,
-  first: (query: unknown) => Promise<void>,
+  { before, after }: { before?: (name: unknown) => Promise<void>; after?: (name: unknown) => void },
 ): Pick<RegionalDatabase, 'pool'> {
   const pool = new Proxy(database.pool, {
-    get(target, name): unknown {
-      const value: unknown = Reflect.get(target, name, target);
+    get(target, property): unknown {
+      const value: unknown = Reflect.get(target, property, target);
       if (typeof value !== 'function') return value;
-      if (name !== 'query') return value.bind(target) as unknown;
+      if (property !== 'query') return value.bind(target) as unknown;
       return async (...given: unknown[]): Promise<unknown> => {
-        await first(given[0]);
-        return value.apply(target, given) as unknown;
+        const [query] = given;
+        const name: unknown = typeof query === 'object' && query !== null ? Reflect.get(query, 'name') : undefined;
+        await before?.(name);
+        const answer: unknown = await value.apply(target, given);
+        after?.(name);
+        return answer;
       };
     },
   });

@@ -16,7 +16,19 @@ describe('Retention', () => {
   };
   const told = (channelId: string, position: number) =>
     outbox.database.pool.query('UPDATE webhook_cursors SET position = $2 WHERE channel_id = $1', [channelId, position]);
-  const sweep = () => new Retention(outbox.database, silent, { batch: 2, pauseMs: 0 }).sweep();
+  /** Rows that single statements deleted. */
+  const batches: number[] = [];
+  const sweep = () => {
+    const query = async (what: { name: string; text: string; values: unknown[] }) => {
+      const answer = await outbox.database.pool.query(what);
+      if (what.name.startsWith('delete-')) batches.push(answer.rowCount ?? 0);
+      return answer;
+    };
+    const pool = new Proxy(outbox.database.pool, {
+      get: (target, name): unknown => (name === 'query' ? query : Reflect.get(target, name, target)),
+    });
+    return new Retention({ pool }, silent, { batch: 2, pauseMs: 0 }).sweep();
+  };
 
   beforeEach(async () => {
     outbox = await TestOutbox.open();
@@ -34,6 +46,7 @@ describe('Retention', () => {
     }
     await told(heard, 7);
     expect(await sweep()).toMatchObject({ events: 10 });
+    expect(Math.max(...batches)).toBe(2);
     expect([await left(heard), await left(silentOne)]).toEqual([
       [6, 7],
       [6, 7],

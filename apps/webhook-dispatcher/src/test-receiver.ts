@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { SELF_SIGNED } from './test-certificate.js';
 
 /** A call as it arrived. */
 export interface ReceivedCall {
@@ -23,18 +25,24 @@ export type Behaviour = (call: ReceivedCall, response: ServerResponse) => number
 export class TestReceiver {
   readonly calls: ReceivedCall[] = [];
   behaviour: Behaviour = () => 200;
-  readonly #server = createServer((request, response) => void this.#take(request, response));
+  readonly #server: Server;
   readonly #watchers = new Set<() => void>();
 
-  static async open(port = 0): Promise<TestReceiver> {
-    const receiver = new TestReceiver();
+  private constructor(private readonly protocol: 'http' | 'https') {
+    const listener: RequestListener = (request, response) => void this.#take(request, response);
+    this.#server = protocol === 'http' ? createServer(listener) : createTlsServer(SELF_SIGNED, listener);
+  }
+
+  /** @param protocol https: with a certificate that nobody trusts */
+  static async open(port = 0, protocol: 'http' | 'https' = 'http'): Promise<TestReceiver> {
+    const receiver = new TestReceiver(protocol);
     receiver.#server.listen(port, '127.0.0.1');
     await once(receiver.#server, 'listening');
     return receiver;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/hook`;
+    return `${this.protocol}://127.0.0.1:${this.port}/hook`;
   }
 
   get port(): number {
