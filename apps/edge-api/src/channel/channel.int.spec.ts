@@ -90,6 +90,10 @@ describe('channel', () => {
         'webhooks.1.url: must not be a private address',
       ],
       [{ webhooks: [{ url: 'http://2130706433/' }] }, 'webhooks.0.url: must not be a private address'],
+      [
+        { webhooks: [{ url: 'https://a.example', headers: { a: '1', b: '2', c: '3', d: '4', e: '5', f: '6' } }] },
+        'webhooks.0.headers: must have at most 5 entries',
+      ],
     ])('answer 400 naming the field: %j', async (body, details) => {
       const { token } = await edge.channel();
       const answer = await edge.ask('PATCH /settings', { token, body });
