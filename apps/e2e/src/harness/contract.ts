@@ -56,3 +56,19 @@ export function schemaViolation(name: string, value: unknown): string | undefine
   compiled.set(reference, validate);
   return validate(value) ? undefined : `${name}: ${ajv.errorsText(validate.errors)}`;
 }
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+const ENVELOPE = new Set(['event', 'channel_id']);
+
+/** Checks the body of a webhook call against the contract's schema of its kind: one key beside the envelope, not empty. */
+export function webhookViolation(
+  body: Record<string, unknown> & { event?: { type: string; event: string } },
+): string | undefined {
+  const { type = '', event = '' } = body.event ?? {};
+  const [key, ...others] = Object.keys(body).filter((name) => !ENVELOPE.has(name));
+  if (key === undefined || others.length > 0)
+    return `${type}.${event}: not one key but ${Object.keys(body).join(', ')}`;
+  const told = body[key];
+  if (Array.isArray(told) && told.length === 0) return `${type}.${event}: ${key} is empty`;
+  return schemaViolation(`Hook${capital(type)}${capital(event)}`, body);
+}

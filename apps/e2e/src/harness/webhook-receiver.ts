@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { webhookViolation } from './contract.js';
 import { eventually } from './eventually.js';
 
 /** A webhook call as it arrived. */
@@ -13,13 +14,17 @@ export interface WebhookCall {
 /** What an endpoint can do besides answering a status: nothing, cut the line, begin an answer that never ends. */
 export type Misbehaviour = 'hang' | 'reset' | 'slow-body';
 
-/** A customer's webhook endpoint: keeps every call it took, answers what the test decides. */
+/**
+ * A customer's webhook endpoint: keeps every call it took, answers what the test decides, and at the end complains of
+ * any call that the contract does not allow.
+ */
 export class WebhookReceiver {
   readonly calls: WebhookCall[] = [];
   /** Every call, taken or not. */
   readonly attempts: WebhookCall[] = [];
   /** The status to answer with, or another way to behave; may look at the call. */
   answer: (call: WebhookCall) => number | Misbehaviour = () => 200;
+  private readonly violations = new Set<string>();
 
   private constructor(private readonly server: Server) {}
 
@@ -33,6 +38,8 @@ export class WebhookReceiver {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as WebhookCall['body'];
         const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
         receiver.attempts.push(call);
+        const violation = webhookViolation(body);
+        if (violation !== undefined) receiver.violations.add(violation);
         const answer = receiver.answer(call);
         if (answer === 'hang') return;
         if (answer === 'reset') return void request.socket.resetAndDestroy();
@@ -54,8 +61,10 @@ export class WebhookReceiver {
     return eventually(() => Promise.resolve(this.calls.find(match)), { what: `webhook call: ${what}` });
   }
 
-  close(): Promise<void> {
+  /** @throws when it was told something that the contract does not allow */
+  async close(): Promise<void> {
     this.server.closeAllConnections();
-    return new Promise((resolve) => this.server.close(() => resolve()));
+    await new Promise((resolve) => this.server.close(resolve));
+    if (this.violations.size > 0) throw new Error([...this.violations].join('\n'));
   }
 }
