@@ -6,7 +6,6 @@
  * seconds otherwise. A region that is away leaves streams open and silent until it is back. A stream ends when its
  * channel is deleted or its account key revoked, within `checkMs`.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@dormouse/bootstrap';
@@ -57,7 +56,7 @@ export class EventStreams {
     what: { link: RegionLink; channelId: string; cursor: string | undefined; mayGoOn: () => Promise<boolean> },
   ): void {
     const stream: Stream = { ended: new AbortController(), wake: () => undefined };
-    response.once('close', () => stream.ended.abort());
+    response.once('close', () => end(stream));
     this.#add(what.channelId, stream);
     const running = this.#run(response, stream, what)
       .catch((error: unknown) => this.log.warn({ err: error, channelId: what.channelId }, 'an event stream broke off'))
@@ -71,7 +70,7 @@ export class EventStreams {
 
   /** Ends all streams. */
   async close(): Promise<void> {
-    for (const streams of this.#streams.values()) for (const { ended } of streams) ended.abort();
+    for (const streams of this.#streams.values()) streams.forEach(end);
     await Promise.all(this.#running);
     await Promise.all([...this.#ears.values()].map((ear) => ear.close()));
   }
@@ -96,7 +95,9 @@ export class EventStreams {
       for (const event of page?.events ?? []) if (!signal.aborted) await write(response, frameOf(event), signal);
       if (page?.more === true) continue;
       const pollMs = ear.isLive() ? this.settings.pollWhileLiveMs : this.settings.pollMs;
-      await Promise.race([woken, delay(pollMs, undefined, { signal }).catch(() => undefined)]);
+      const look = setTimeout(() => stream.wake(), pollMs);
+      if (!signal.aborted) await woken;
+      clearTimeout(look);
       if (performance.now() - checkedAtMs < this.settings.checkMs) continue;
       checkedAtMs = performance.now();
       await write(response, ': alive\n\n', signal);
@@ -129,6 +130,11 @@ export class EventStreams {
     streams?.delete(stream);
     if (streams?.size === 0) this.#streams.delete(channelId);
   }
+}
+
+function end({ ended, wake }: Stream): void {
+  ended.abort();
+  wake();
 }
 
 function frameOf({ id, sequence, created_at_ms, body }: PulledEvent): string {
