@@ -138,6 +138,19 @@ describe('the journal of what was decrypted', () => {
     );
     return rows[0]?.count ?? -1;
   };
+  /** What a webhook is told, in order. */
+  const told = async (): Promise<string[]> => {
+    const events = await new MessageReader({ database }).events(CHANNEL, 0, 1_000);
+    return events.map(({ type, method, payload }) => `${type}.${method} ${JSON.stringify(payload)}`);
+  };
+  const untilTold = async (what: string): Promise<string[]> => {
+    for (const giveUpAt = soon(); Date.now() < giveUpAt;) {
+      const events = await told();
+      if (events.some((event) => event.includes(what))) return events;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error(`never told: ${what}`);
+  };
   const emptied = async (): Promise<void> => {
     for (const giveUpAt = soon(); (await journal()) > 0;) {
       if (Date.now() > giveUpAt) throw new Error('the journal is never emptied');
@@ -215,20 +228,6 @@ describe('the journal of what was decrypted', () => {
   });
 
   it('tells nothing twice when the worker dies after a message was stored and before it is forgotten here', async () => {
-    const told = async (): Promise<string[]> => {
-      const events = await new MessageReader({ database }).events(CHANNEL, 0, 1_000);
-      return events
-        .filter(({ type }) => type === 'messages')
-        .map(({ method, payload }) => `${method} ${JSON.stringify(payload)}`);
-    };
-    const untilTold = async (what: string): Promise<string[]> => {
-      for (const giveUpAt = soon(); Date.now() < giveUpAt;) {
-        const events = await told();
-        if (events.some((event) => event.includes(what))) return events;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      throw new Error(`never told: ${what}`);
-    };
     await startWith(inbound());
     await sessions.open(CHANNEL, soon());
     const { id } = await send(own, 'stored');
@@ -242,7 +241,7 @@ describe('the journal of what was decrypted', () => {
     await send(own, 'afterwards');
     const after = await untilTold('afterwards');
     expect(after.slice(0, before.length)).toEqual(before);
-    expect(after.slice(before.length)).toHaveLength(1);
+    expect(after.slice(before.length).filter((event) => event.startsWith('messages.'))).toHaveLength(1);
     await emptied();
     await sessions.handOver(held);
   });
@@ -263,6 +262,22 @@ describe('the journal of what was decrypted', () => {
     await next.until(() => next.texts.includes('after'));
     expect(next.texts).toEqual(['in the group', 'again', 'after']);
     expect(next.heard.every(({ key }) => key.remoteJid === group)).toBe(true);
+    await emptied();
+    await sessions.handOver(held);
+  });
+
+  it('holds nothing of a chat that was deleted: its messages are not taken for new ones', async () => {
+    await startWith(inbound());
+    await sessions.open(CHANNEL, soon());
+    await send(own, 'of a chat that goes');
+    await untilTold('of a chat that goes');
+    await network.call('POST', `/phones/${own}/chats`, { chat: ada, delete: true });
+    const before = await untilTold('chats_removed');
+    await crash();
+    await startWith(inbound());
+    await send(own, 'of the chat anew');
+    const after = await untilTold('of the chat anew');
+    expect(after.slice(before.length).filter((event) => event.includes('that goes'))).toEqual([]);
     await emptied();
     await sessions.handOver(held);
   });

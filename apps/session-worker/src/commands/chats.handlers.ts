@@ -43,8 +43,9 @@ export function chatHandlers(tools: ChatTools): Pick<Handlers, 'chats.markRead' 
       const chat = await find(context, tools, chatId);
       const lastMessages = await lastMessagesOf(context, tools, chat.id);
       await modify(context, chat.id, { delete: true, lastMessages });
-      const { fence } = context.session();
-      const { seqs } = await tools.chats.deleteChat(fence, context.channelId, chat.id);
+      const session = context.session();
+      await session.forgetSettled();
+      const { seqs } = await tools.chats.deleteChat(session.fence, context.channelId, chat.id);
       if (seqs.length > 0) tools.eventsReady(context.channelId);
       return DONE;
     },

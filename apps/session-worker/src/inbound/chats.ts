@@ -18,6 +18,7 @@ export async function hearChats(hearing: Hearing, chats: readonly ChatUpdate[]):
 export async function hearChatsGone(hearing: Hearing, ids: readonly string[]): Promise<void> {
   const { session, chats } = hearing;
   const { numbers } = await hearing.ear.store(() => peopleIn(session, ids));
+  await session.forgetSettled();
   for (const id of ids) {
     const chatId = chatIdOf({ id }, numbers);
     if (chatId === undefined) continue;

@@ -59,6 +59,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     group: () => Promise.reject(new Error('no group is asked for here')),
     hasWaited: ({ key }) => waited.has(key.id ?? ''),
     settle: () => undefined,
+    forgetSettled: () => Promise.resolve(),
     reportFault: (error) => faults.push(error),
     faults,
     ends,

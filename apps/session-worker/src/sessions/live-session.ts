@@ -125,6 +125,10 @@ export class LiveSession implements OpenSession {
     this.options.journal.settled(messages);
   }
 
+  forgetSettled(): Promise<void> {
+    return this.options.journal.flush();
+  }
+
   reportFault(error: unknown): void {
     this.options.onFault(error);
   }

@@ -52,6 +52,11 @@ export interface OpenSession {
   /** These messages are stored, or nothing is to be stored of them: they need not be kept for another socket. */
   settle(messages: readonly WAMessage[]): void;
   /**
+   * Resolves when nothing is kept any more of what was settled: to be awaited before stored messages are deleted, which
+   * would be taken for new ones if they were handed over again.
+   */
+  forgetSettled(): Promise<void>;
+  /**
    * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
    * the shard has a newer owner; anything else is logged without content.
    */
