@@ -111,6 +111,7 @@ describe('Dispatcher', () => {
     let looks = 0;
     let isFirst = true;
     const running: RunningDispatcher = start({
+      settings: { pollMs: 60_000 }, // nothing but the signal leads to the event
       wrap: (database) =>
         intercepted(database, {
           before: async (query) => {
