@@ -168,7 +168,7 @@ describe('Chats, contacts, presences and profile', () => {
       expect((await client.get(`/chats/${jid(bo)}`)).status).toBe(404);
       expect((await client.get(`/messages/list/${jid(bo)}`)).status).toBe(404);
       expect((await client.get(`/messages/${last?.id ?? ''}`)).status).toBe(404);
-      expect((await onPhone(bo))?.deletedAtMs).toBeGreaterThan(0);
+      await eventually(async () => ((await onPhone(bo))?.deletedAtMs ?? 0) > 0, { what: 'the chat gone on the phone' });
       await told('chats', 'delete', jid(bo));
       await bo.send(owner.phone, 'Are you there?');
       await eventually(async () => (await client.get(`/chats/${jid(bo)}`)).status === 200, { what: 'the chat anew' });
