@@ -31,14 +31,20 @@ export type RegionalDatabase = Database<RegionalPrisma>;
 export type Connection = pg.PoolClient;
 export type { GlobalPrisma, RegionalPrisma };
 
+/** The server's word that it has cancelled a statement needs no longer to arrive. */
+const CANCEL_ON_ITS_WAY_MS = 2_000;
+
 function openPool(options: DatabaseOptions): pg.Pool {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 15_000;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: options.statementTimeoutMs ?? 15_000,
+    statement_timeout: statementTimeoutMs,
+    // A connection that died without a word (a router that forgot it) would hold its caller for a quarter of an hour.
+    query_timeout: statementTimeoutMs + CANCEL_ON_ITS_WAY_MS,
     keepAlive: true,
   });
   // An idle connection that the server closes (restart, failover) must not end the process; the pool replaces it.

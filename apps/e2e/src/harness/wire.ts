@@ -9,7 +9,6 @@ import type { AddressInfo } from 'node:net';
 export class Wire {
   private way: 'open' | 'refused' | 'held' = 'open';
   private readonly ends = new Set<Socket>();
-  private readonly forgotten: Socket[] = [];
 
   private constructor(
     private readonly target: URL,
@@ -57,18 +56,9 @@ export class Wire {
     for (const end of this.ends) end.resume();
   }
 
-  /** What was held stays silent for ever, new connections pass: a router on the way has forgotten the old ones. */
-  forget(): void {
-    this.way = 'open';
-    for (const end of this.ends) end.removeAllListeners('data');
-    this.forgotten.push(...this.ends);
-    this.ends.clear();
-  }
-
   async close(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
-    for (const end of this.forgotten) end.destroy();
     this.cut();
     await closed;
   }

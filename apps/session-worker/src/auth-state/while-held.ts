@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /** SQLSTATE classes that say "not now": connection, resources, shutdown, and transactions that met another. */
 const PASSING_CLASSES = new Set(['08', '40', '53', '57']);
-const PASSING_TEXTS = ['Connection terminated', 'timeout exceeded', 'Connection ended'];
+const PASSING_TEXTS = ['Connection terminated', 'timeout exceeded', 'Query read timeout', 'Connection ended'];
 
 /** Could the same statement succeed a moment later? */
 export function isPassing(error: unknown): boolean {

@@ -59,6 +59,8 @@ const EXPECTED_SOON_MS = 200;
 
 class OwnedShard implements HeldShard {
   work: ShardWork | undefined;
+  /** Set once it is being given away. */
+  leaving: Promise<void> | undefined;
   private over = false;
   private expiry: NodeJS.Timeout | undefined;
   private holdsUntilMs = 0;
@@ -136,8 +138,9 @@ export class ShardOwner {
     this.draining = true;
     const { leases } = this.options;
     await leases.heartbeat(true).catch((error: unknown) => this.noteAway(error));
-    await this.balancing;
-    await Promise.all([...this.owned.values()].map((shard) => this.giveAway(shard)));
+    // A shard that is being given away already must not keep the others waiting: each may take its whole time.
+    await Promise.all([this.balancing, this.giveAllAway()]);
+    await this.giveAllAway(); // claimed in the same moment
     this.stopping.abort();
     await this.loop;
     await leases.leaveFleet().catch((error: unknown) => this.noteAway(error));
@@ -232,7 +235,16 @@ export class ShardOwner {
     }
   }
 
-  private async giveAway(shard: OwnedShard): Promise<void> {
+  private async giveAllAway(): Promise<void> {
+    await Promise.all([...this.owned.values()].map((shard) => this.giveAway(shard)));
+  }
+
+  private giveAway(shard: OwnedShard): Promise<void> {
+    shard.leaving ??= this.finishAndRelease(shard);
+    return shard.leaving;
+  }
+
+  private async finishAndRelease(shard: OwnedShard): Promise<void> {
     const { leases, finishWithinMs, log } = this.options;
     const timer = new AbortController();
     const tooLong = delay(finishWithinMs, 'too long' as const, { signal: timer.signal }).catch(() => undefined);
