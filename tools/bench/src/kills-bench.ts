@@ -16,7 +16,7 @@ import { World } from './world.js';
 const PHONES = 3;
 const PAUSE_MS = 25;
 /** So long nobody owns what a killed worker owned: kills, not waiting, are what takes the time here. */
-const LEASE = { LEASE_TTL_MS: '3000' };
+const LEASE = { LEASE_TTL_MS: '5000' };
 /** A worker that hears is killed within this time; one in five is killed before it hears anything. */
 const KILL_WITHIN_MS = 1_500;
 const HEARS_WITHIN_MS = 60_000;
