@@ -23,10 +23,10 @@ export class SimulatorProcess {
     readonly socketUrl: string,
   ) {}
 
-  /** Starts a network in memory; `nodeOptions` are for profiling. */
-  static async start(nodeOptions: string[] = []): Promise<SimulatorProcess> {
+  /** Starts a network in memory. */
+  static async start(): Promise<SimulatorProcess> {
     const env = { PORT: '0', LOG_LEVEL: 'error', END_WITH_INPUT: 'true' };
-    const child = spawn(process.execPath, ['--expose-gc', ...nodeOptions, SIMULATOR], {
+    const child = spawn(process.execPath, ['--expose-gc', SIMULATOR], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
     });

@@ -51,6 +51,18 @@ describe('what can go wrong', () => {
     expect(await bob.wait({ text: 'broken on the way to the phone' }, 10_000)).toBeDefined();
   });
 
+  it('an edit that overtakes its message takes effect when the message comes', async () => {
+    const account = simulator.network.accounts.byNumber(ALICE);
+    if (!account) throw new Error('Alice is gone');
+    const alice = simulator.network.phone(account);
+    await fault({ kind: 'corrupt-message', phone: ALICE, device: 0 });
+    const sent = bob.sendText(ALICE, 'as it was', { id: 'OVERTAKEN' });
+    // Before anybody can ask for another copy of the first.
+    await bob.sendDraft(ALICE, { edit: { id: 'OVERTAKEN', text: 'as it is' } });
+    await sent;
+    expect(await alice.wait({ id: 'OVERTAKEN', text: 'as it is' }, 8000)).toMatchObject({ edited: true });
+  });
+
   it('a doubled message shows once', async () => {
     await fault({ kind: 'duplicate-message', phone: ALICE, device: 1 });
     await bob.sendText(ALICE, 'twice');

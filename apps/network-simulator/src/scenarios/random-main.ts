@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { fastCurve, fastSignatures } from '../phone/fast-curve.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { RandomRun } from './random-run.js';
@@ -14,6 +15,8 @@ const { values } = parseArgs({
 });
 const write = (line: string): boolean => process.stdout.write(`${line}\n`);
 quietLibsignal();
+fastCurve();
+fastSignatures();
 write(`seed ${values.seed}`);
 const simulator = await startSimulator();
 const run = new RandomRun(simulator, {
