@@ -83,11 +83,6 @@ export class FleetJourney implements Parts {
     return new FleetJourney({ running, database, fleet, hook, friend, channels, workers, redisOfOthers: ways.redis });
   }
 
-  /** One more channel, whose webhook is the journey's, and without traffic. */
-  link(name: string): Promise<LinkedChannel> {
-    return linkTo(this.running, this.hook, name);
-  }
-
   async end(): Promise<void> {
     await this.database.end();
     await this.running.stop();
@@ -124,18 +119,6 @@ export class FleetJourney implements Parts {
     };
   }
 
-  /** The keys and credentials that were written under these turns of ownership, each with a hash of its content. */
-  async rowsOf(turns: readonly string[]): Promise<string[]> {
-    const { rows } = await this.database.query<{ row: string }>(
-      `SELECT concat_ws(' ', channel_id, type, id, epoch, md5(sealed)) AS row
-       FROM (SELECT channel_id, type, id, epoch, sealed FROM auth_keys
-             UNION ALL SELECT channel_id, 'credentials', '', epoch, sealed FROM auth_creds) AS stored
-       JOIN channels c ON c.id = channel_id WHERE c.shard || ' ' || stored.epoch = ANY($1)`,
-      [turns],
-    );
-    return rows.map(({ row }) => row);
-  }
-
   /** The present turns of ownership of the channels' shards: `<shard> <epoch>`. */
   async turns(channels: readonly LinkedChannel[]): Promise<string[]> {
     const { rows } = await this.database.query<{ turn: string }>(
@@ -145,16 +128,15 @@ export class FleetJourney implements Parts {
     return rows.map(({ turn }) => turn).toSorted();
   }
 
-  /** The shards that a worker has lost, each with its turn, as it says in its log; resolves once there are as many. */
-  async lost({ pid }: WiredWorker, count: number): Promise<string[]> {
-    const lines = await eventually(
+  /** Resolves when a worker says in its log that it has lost these turns. */
+  async untilLost({ pid }: WiredWorker, turns: readonly string[]): Promise<void> {
+    await eventually(
       async () => {
-        const all = await this.running.workerLog<{ shard: number; epoch: string; pid: number }>('shard lost');
-        const own = all.filter((line) => line.pid === pid);
-        return own.length >= count && own;
+        const lines = await this.running.workerLog<{ shard: number; epoch: string; pid: number }>('shard lost');
+        const lost = new Set(lines.filter((line) => line.pid === pid).map(({ shard, epoch }) => `${shard} ${epoch}`));
+        return turns.every((turn) => lost.has(turn));
       },
-      { what: `the worker notices that it has lost ${count} shards` },
+      { what: `the worker notices that it has lost ${turns.join(', ')}` },
     );
-    return lines.map(({ shard, epoch }) => `${shard} ${epoch}`).toSorted();
   }
 }
