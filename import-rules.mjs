@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /** npm packages that belong to one place; the rest of the code reaches them only through that place. */
 export const FENCED_PACKAGES = [
+  'bullmq',
   'ioredis',
   '@aws-sdk/*',
   '@smithy/*',
@@ -30,7 +31,7 @@ export const PROJECTS = {
   'libs/management-contract': { projects: ['gateway-contract'], packages: [] },
   'libs/channel-token': { projects: ['gateway-contract'], packages: [] },
   'libs/redis': { projects: [], packages: ['ioredis'], specs: TEST_STORES },
-  'libs/queues': { projects: ['gateway-contract', 'redis'], packages: [], specs: TEST_STORES },
+  'libs/queues': { projects: ['gateway-contract', 'redis'], packages: ['bullmq'], specs: TEST_STORES },
   'libs/database': {
     projects: [],
     packages: ['@prisma/*', 'prisma', 'pg'],

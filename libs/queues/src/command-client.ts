@@ -5,7 +5,7 @@
  * started, or with 502 when that cannot be promised. A call is added to its queue at most once.
  * - Redis away before the call: 503 at once, nothing was added. Away while adding: 502. Away while waiting: the answer
  *   may be lost with it, then 502 at the answer deadline.
- * - No worker for the shard: at the start deadline the command is taken back out of the list: 503.
+ * - No worker for the shard: at the start deadline the job is withdrawn from the queue: 503.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -17,8 +17,10 @@ import {
   type CommandResult,
 } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, subscribeTo, type RedisLog, type Subscription } from '@dormouse/redis';
+import { Queue } from 'bullmq';
 import type { CommandJob, ReplyMessage } from './command-job.js';
-import { commandLists } from './names.js';
+import { COMMAND_JOB_OPTIONS, commandQueueName, QUEUE_EVENTS_KEPT } from './names.js';
+import { withdraw } from './withdraw.js';
 
 /**
  * A worker refuses a late command by its own clock and says so; this long after `startBy` its refusal has arrived, and
@@ -53,8 +55,8 @@ interface PendingCall {
   resolve(result: unknown): void;
   reject(error: GatewayError): void;
   timers: NodeJS.Timeout[];
-  /** Set once the command is in its shard's list: the list, and the command as it stands there. */
-  added?: { waiting: string; job: string };
+  /** Set once the job is in the queue. */
+  job?: { queue: Queue<CommandJob>; id: string };
 }
 
 const notStarted = () =>
@@ -72,6 +74,7 @@ export class CommandClient {
   readonly clientId: string;
   readonly #redis;
   readonly #replies: Subscription;
+  readonly #queues = new Map<number, Queue<CommandJob>>();
   readonly #pending = new Map<string, PendingCall>();
   #closing = false;
 
@@ -118,18 +121,17 @@ export class CommandClient {
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(callId, { resolve, reject, timers: [] });
     });
-    // The call may end (close, a deadline) while its command is still being added; that is not unhandled.
+    // The call may end (close, a deadline) while its job is still being added; that is not unhandled.
     answer.catch(() => undefined);
-    const calledAt = Date.now();
-    const startBy = calledAt + startWithinMs;
+    const startBy = Date.now() + startWithinMs;
     this.#setDeadlines(callId, startWithinMs, answerWithinMs);
     try {
       const { clientId } = this;
       const { requestId, sendAs } = options;
       const named = sendAs === undefined ? {} : { sendAs };
-      const job = { callId, name, clientId, channelId: channel.id, calledAt, input, startBy, requestId, ...named };
-      // An add that hangs until after the deadline adds a command that its worker refuses: `startBy` is past.
-      await Promise.race([this.#add(channel, job), answer]);
+      const job = { callId, clientId, channelId: channel.id, input, startBy, requestId, ...named };
+      // An add that hangs until after the deadline adds a job that its worker refuses: `startBy` is past.
+      await Promise.race([this.#add(callId, channel, name, job), answer]);
       return (await answer) as CommandResult<Name>;
     } finally {
       this.#forget(callId);
@@ -141,19 +143,33 @@ export class CommandClient {
     this.#closing = true;
     await Promise.all([...this.#pending.keys()].map((callId) => this.#endNow(callId)));
     await this.#replies.close();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close().catch(() => undefined)));
     await closeRedis(this.#redis);
   }
 
-  async #add({ shard }: CommandTarget, command: CommandJob): Promise<void> {
-    const { waiting } = commandLists(shard);
-    const job = JSON.stringify(command);
+  async #add(callId: string, channel: CommandTarget, name: CommandName, job: CommandJob): Promise<void> {
+    const queue = this.#queue(channel.shard);
     try {
-      await this.#redis.rpush(waiting, job);
-      const call = this.#pending.get(command.callId);
-      if (call) call.added = { waiting, job };
+      const { id } = await queue.add(name, job, COMMAND_JOB_OPTIONS);
+      const call = this.#pending.get(callId);
+      if (call && id !== undefined) call.job = { queue, id };
     } catch (error) {
+      // A queue whose connection dropped while it was made stays unusable; the next call makes a new one.
+      this.#queues.delete(channel.shard);
       throw wasSent(error) ? outcomeUnknown(error) : queueAway(error);
     }
+  }
+
+  #queue(shard: number): Queue<CommandJob> {
+    const known = this.#queues.get(shard);
+    if (known) return known;
+    const queue = new Queue<CommandJob>(commandQueueName(shard), {
+      connection: this.#redis,
+      streams: { events: { maxLen: QUEUE_EVENTS_KEPT } },
+    });
+    queue.on('error', () => undefined);
+    this.#queues.set(shard, queue);
+    return queue;
   }
 
   #setDeadlines(callId: string, startWithinMs: number, answerWithinMs: number): void {
@@ -174,12 +190,10 @@ export class CommandClient {
     this.#pending.get(callId)?.reject(withdrawn ? notStarted() : outcomeUnknown());
   }
 
-  /** Takes a command back. True: no worker ever took it, and none will; false when that cannot be promised. */
   async #withdrawn(callId: string): Promise<boolean> {
-    const added = this.#pending.get(callId)?.added;
-    if (!added) return false;
-    const removed = await this.#redis.lrem(added.waiting, 1, added.job).catch(() => 0);
-    return removed === 1;
+    const job = this.#pending.get(callId)?.job;
+    if (!job) return false;
+    return withdraw(this.#redis, (type) => job.queue.toKey(type), job.id).catch(() => false);
   }
 
   #hear(message: string): void {

@@ -1,16 +1,12 @@
 import type { ErrorReply } from '@dormouse/gateway-contract';
 
-/** A command as it lies in its shard's lists, as JSON. */
+/** What a command's job holds. */
 export interface CommandJob {
-  /** The caller's own name for this call, unlike any other's; the reply carries it. */
+  /** The caller's own name for this call; the reply carries it. */
   callId: string;
-  /** Of the catalogue. */
-  name: string;
   /** Whose reply channel the answer is published on. */
   clientId: string;
   channelId: string;
-  /** Epoch milliseconds of the call, by the caller's clock. */
-  calledAt: number;
   input: unknown;
   /** Epoch milliseconds: a worker that has not started the command by then never does. */
   startBy: number;
@@ -19,7 +15,7 @@ export interface CommandJob {
   sendAs?: string;
 }
 
-/** The outcome of a command as a value. */
+/** The outcome of a command as a value: a BullMQ failure could carry only a string. */
 export type CommandReply = { ok: true; result: unknown } | { ok: false; error: ErrorReply };
 
 /** What is published on the caller's reply channel. */

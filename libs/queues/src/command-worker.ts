@@ -1,39 +1,37 @@
 /**
- * The worker's end of a command: takes the commands of one shard and answers their callers.
- *
- * A shard has two lists: callers append to the one that waits, its worker moves the oldest to the one of those taken, in
- * one step (BLMOVE), and removes it from there together with the answer. Whatever is in a list is a command as its
- * caller wrote it, so a caller takes it back by removing it from the list that waits, which fails once it was taken.
+ * The worker's end of a command: takes the jobs of one shard and answers their callers.
  *
  * Guarantees:
- * - A command is handed to `handle` at most once, ever: nothing goes back from taken to waiting. Whoever waited for a
- *   command whose worker died gets 502 from the shard's next worker, at once; one that was lost on its way to a living
- *   worker (the connection dropped under it) is found in the list within twice `lookEveryMs`, and answered alike.
+ * - A command is handed to `handle` at most once, ever: one attempt, and a job that stalled (its worker died or lost
+ *   its lock) is buried, not run again. Whoever waited for it gets 502 from the shard's next worker: at once for what
+ *   the former owner left behind, else when BullMQ's stall check finds it.
  * - A command is not handed over after its `startBy`; its caller gets 503.
- * - Commands are handed over in the order they were called: takes go out on one connection and end in order.
+ * - Commands are handed over in the order they were called. BullMQ's own loop fetches in two interleaved ways and may
+ *   swap neighbours; this one takes in one way and waits in order.
  * - Redis away: nothing is taken; what runs keeps running, and its answer is published when Redis is back.
  * Only the holder of the shard's lease may open one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
-import { closeRedis, openRedis, redisKeys, type Redis } from '@dormouse/redis';
+import { closeRedis, connectionOptions, openRedis, redisKeys, type Redis } from '@dormouse/redis';
+import { Worker, type Job } from 'bullmq';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
-import { commandLists, type CommandLists } from './names.js';
+import { commandQueueName } from './names.js';
 
-/** Default of `lookEveryMs`. */
-const LOOK_EVERY_MS = 5_000;
-/** How long a take waits when there is nothing; closing waits for it. A stopped process takes no longer either. */
+/** Default of `lockMs`: longer than any pause of a healthy event loop. */
+const LOCK_MS = 10_000;
+/** How long a take blocks when there is nothing; closing waits for it. */
 const TAKE_WAIT_S = 1;
-/** Takes that go out together: one waits for a command, the others look whether more came with it. */
+/** Takes under way at once; more only wait in Redis's connection. */
 const MAX_TAKES = 16;
-/** Between attempts to take a command while Redis refuses. */
+/** Between attempts to take a job while Redis refuses. */
 const TAKE_RETRY_MS = 500;
-/** Without Redis neither a take nor a finished command ends; closing waits no longer than this for each. */
+/** Without Redis neither a take nor a finished job ends; closing waits no longer than this for each. */
 const REDIS_WITHIN_MS = 2_000;
 
 /** A command as its worker gets it. */
 export interface ReceivedCommand {
-  /** Grows with every command of the shard: the order in which they were called. */
+  /** Grows with every call to the shard: the order in which its commands were called. */
   order: number;
   channelId: string;
   /** Name and input as the caller sent them; whoever runs it validates both against the catalogue. */
@@ -53,8 +51,11 @@ export interface CommandWorkerSettings {
   shard: number;
   /** Commands in hand at once, those that wait in a lane included. */
   concurrency: number;
-  /** How often it is looked for commands that were lost on their way here. Default 5 s. */
-  lookEveryMs?: number;
+  /**
+   * A job whose lock was not renewed for this long counts as stalled. Renewed three times as often, checked twice as
+   * often. Default 10 s.
+   */
+  lockMs?: number;
   /** Answers one command. A throw is reported to `onError` and answered with 502. */
   handle: (command: ReceivedCommand) => Promise<CommandReply>;
   onError: (error: unknown) => void;
@@ -82,31 +83,37 @@ const tooLate = () =>
 
 class CommandTaker implements CommandWorker {
   readonly #settings: CommandWorkerSettings;
-  readonly #lists: CommandLists;
-  /** Answers, and everything that does not block. */
+  readonly #lockMs: number;
   readonly #redis: Redis;
-  /** A connection that waits for commands does nothing else meanwhile. */
-  readonly #takes: Redis;
-  /** Commands in hand, as they stand in the list. */
-  readonly #held = new Set<string>();
-  /** From take to finished command. */
+  readonly #worker: Worker<CommandJob>;
+  /** Jobs in hand by id, with their lock tokens. */
+  readonly #held = new Map<string, string>();
+  /** From take to finished job. */
   readonly #running = new Set<Promise<void>>();
   /** The part of it that is the handler's. */
   readonly #handling = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
-  readonly #looking: NodeJS.Timeout;
+  /** Makes lock tokens differ. */
+  #turn = 0;
+  readonly #renewals: NodeJS.Timeout;
   readonly #taking: Promise<void>;
-  #order = 0;
-  /** Seen in the list at the last look, and not in hand. */
-  #strays = new Set<string>();
   #closed: Promise<void> | undefined;
 
   constructor(settings: CommandWorkerSettings) {
     this.#settings = settings;
-    this.#lists = commandLists(settings.shard);
-    this.#redis = openRedis({ url: settings.redisUrl, name: `commands.${settings.shard}:answers` });
-    this.#takes = openRedis({ url: settings.redisUrl, name: `commands.${settings.shard}:takes` });
-    this.#looking = setInterval(() => void this.#lookForStrays(), settings.lookEveryMs ?? LOOK_EVERY_MS);
+    this.#lockMs = settings.lockMs ?? LOCK_MS;
+    const name = commandQueueName(settings.shard);
+    this.#redis = openRedis({ url: settings.redisUrl, name: `${name}:replies` });
+    this.#worker = new Worker<CommandJob>(name, null, {
+      connection: connectionOptions(settings.redisUrl, name),
+      autorun: false,
+      drainDelay: TAKE_WAIT_S,
+      lockDuration: this.#lockMs,
+      stalledInterval: this.#lockMs / 2,
+      maxStalledCount: 0,
+    });
+    this.#worker.on('error', settings.onError);
+    this.#renewals = setInterval(() => void this.#renewLocks(), this.#lockMs / 3);
     this.#taking = this.#takeUntilStopped();
   }
 
@@ -117,81 +124,99 @@ class CommandTaker implements CommandWorker {
 
   async #close(): Promise<void> {
     this.#stopping.abort();
-    clearInterval(this.#looking);
     await within(TAKE_WAIT_S * 1_000 + REDIS_WITHIN_MS, this.#taking);
-    this.#takes.disconnect();
     await Promise.allSettled(this.#handling);
     await within(REDIS_WITHIN_MS, Promise.all(this.#running));
+    clearInterval(this.#renewals);
+    await within(REDIS_WITHIN_MS, this.#worker.close(this.#redis.status !== 'ready'));
     await closeRedis(this.#redis);
   }
 
   async #takeUntilStopped(): Promise<void> {
     const { signal } = this.#stopping;
     await this.#answerAbandoned().catch(this.#settings.onError);
-    // One at a time while they come singly, more and more at once while every take brings a command.
+    if (signal.aborted) return;
+    await this.#worker.startStalledCheckTimer();
+    // Alone and blocking while there is nothing, then more and more at once while every take brings a command.
     for (let takes = 1; !signal.aborted;) {
       const free = this.#settings.concurrency - this.#running.size;
       if (free <= 0) {
         await Promise.race(this.#running);
         continue;
       }
-      const count = Math.min(takes, free);
-      const jobs = await this.#take(count);
-      for (const job of jobs) this.#start(job);
-      takes = jobs.length === count ? Math.min(takes * 2, MAX_TAKES) : 1;
+      const broughtAll = await this.#startNext(Math.min(takes, free));
+      takes = broughtAll ? Math.min(takes * 2, MAX_TAKES) : 1;
     }
   }
 
-  /** Up to so many commands, the oldest first: none when none came for a while, or Redis cannot be asked. */
-  async #take(count: number): Promise<string[]> {
-    const { waiting, taken } = this.#lists;
-    const takes = this.#takes.pipeline().blmove(waiting, taken, 'LEFT', 'RIGHT', TAKE_WAIT_S);
-    for (let more = 1; more < count; more++) takes.lmove(waiting, taken, 'LEFT', 'RIGHT');
+  /**
+   * Takes up to `count` jobs and starts them in the order of their calls: takes go to Redis in order on one connection
+   * and are waited for in order, whichever promise settles first.
+   * @returns did every take bring a job?
+   */
+  async #startNext(count: number): Promise<boolean> {
+    const takes = Array.from({ length: count }, () => this.#next({ block: count === 1 }));
+    let brought = 0;
+    for (const take of takes) {
+      const job = await take;
+      if (!job) continue;
+      brought++;
+      this.#start(job);
+    }
+    return brought === count;
+  }
+
+  /** The next job; undefined when there is none (blocking: for a while) or Redis cannot be asked. */
+  async #next(options: { block: boolean }): Promise<Job<CommandJob> | undefined> {
     try {
-      const results = (await takes.exec()) ?? [];
-      const jobs = results.map(([, job]) => job).filter((job) => typeof job === 'string');
-      const failure = results.find(([error]) => error !== null)?.[0];
-      if (failure && jobs.length === 0) throw failure;
-      return jobs;
+      return await this.#worker.getNextJob(`${this.#worker.id}:${this.#turn++}`, options);
     } catch (error) {
-      if (this.#stopping.signal.aborted) return [];
+      if (this.#stopping.signal.aborted) return undefined;
       this.#settings.onError(error);
       await delay(TAKE_RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-      return [];
+      return undefined;
     }
   }
 
-  #start(job: string): void {
-    this.#held.add(job);
-    const run = this.#answer(job)
+  #start(job: Job<CommandJob>): void {
+    const { id, token } = job;
+    if (id === undefined || token === undefined) return;
+    this.#held.set(id, token);
+    const run = this.#answer(job, id, token)
       .catch(this.#settings.onError)
       .finally(() => {
-        this.#held.delete(job);
+        this.#held.delete(id);
         this.#running.delete(run);
       });
     this.#running.add(run);
   }
 
-  async #answer(job: string): Promise<void> {
-    const command = JSON.parse(job) as CommandJob;
-    const after: Promise<unknown>[] = [];
-    const reply = await this.#outcome(command, (work) => after.push(this.#handled(work).catch(this.#settings.onError)));
-    if (after.length > 0) {
-      await this.#reply(command, reply);
-      await Promise.all(after);
-      await this.#redis.lrem(this.#lists.taken, 1, job);
-    } else {
-      await this.#finish(job, command, reply);
+  /** The reply goes out before the job is finished: a crash between the two ends in a second, ignored reply. */
+  async #answer(job: Job<CommandJob>, id: string, token: string): Promise<void> {
+    if (job.deferredFailure || job.stalledCounter > 0 || job.attemptsStarted > 1) {
+      await this.#reply(job.data, { ok: false, error: restarted() });
+      this.#held.delete(id);
+      await job.moveToFailed(new Error('its worker was lost'), token, false);
+      return;
     }
+    const after: Promise<unknown>[] = [];
+    const reply = await this.#outcome(job, id, (work) => {
+      after.push(this.#handled(work).catch(this.#settings.onError));
+    });
+    await this.#reply(job.data, reply);
+    await Promise.all(after);
+    // A lock that is renewed after its job was finished would be reported as lost.
+    this.#held.delete(id);
+    await job.moveToCompleted(null, token, false);
   }
 
-  async #outcome(command: CommandJob, afterAnswer: (work: Promise<unknown>) => void): Promise<CommandReply> {
-    const { channelId, name, input, startBy, requestId, sendAs } = command;
+  async #outcome(job: Job<CommandJob>, id: string, afterAnswer: ReceivedCommand['afterAnswer']): Promise<CommandReply> {
+    const { channelId, input, startBy, requestId, sendAs } = job.data;
     const named = sendAs === undefined ? {} : { sendAs };
     if (Date.now() > startBy) return { ok: false, error: tooLate() };
-    const received = { order: ++this.#order, channelId, name, input, startBy, requestId, ...named, afterAnswer };
+    const command = { order: Number(id), channelId, name: job.name, input, startBy, requestId, ...named, afterAnswer };
     try {
-      return await this.#handled((async () => this.#settings.handle(received))());
+      return await this.#handled((async () => this.#settings.handle(command))());
     } catch (error) {
       this.#settings.onError(error);
       return { ok: false, error: toErrorReply(new GatewayError(502)) };
@@ -205,43 +230,27 @@ class CommandTaker implements CommandWorker {
     return handling;
   }
 
-  async #reply(command: Pick<CommandJob, 'clientId' | 'callId'>, reply: CommandReply): Promise<void> {
-    await this.#redis.publish(redisKeys.replies(command.clientId), answerOf(command, reply));
+  async #reply({ clientId, callId }: Pick<CommandJob, 'clientId' | 'callId'>, reply: CommandReply): Promise<void> {
+    const message: ReplyMessage = { callId, reply };
+    await this.#redis.publish(redisKeys.replies(clientId), JSON.stringify(message));
   }
 
-  /** The reply goes out before the command leaves the list: a crash between the two ends in a second, ignored reply. */
-  async #finish(job: string, command: Pick<CommandJob, 'clientId' | 'callId'>, reply: CommandReply): Promise<void> {
-    await this.#redis
-      .pipeline()
-      .publish(redisKeys.replies(command.clientId), answerOf(command, reply))
-      .lrem(this.#lists.taken, 1, job)
-      .exec();
+  async #renewLocks(): Promise<void> {
+    if (this.#held.size === 0) return;
+    const lost = await this.#worker
+      .extendJobLocks([...this.#held.keys()], [...this.#held.values()], this.#lockMs)
+      .catch((error: unknown) => this.#settings.onError(error));
+    if (lost?.length) this.#settings.onError(new Error(`lost the lock of commands ${lost.join(', ')}`));
   }
 
-  /** Before the first take nothing that is taken is ours: it was left by an owner whose lease has ended. */
+  /** Before the first take nothing that is under way is ours: it was left by an owner whose lease has ended. */
   async #answerAbandoned(): Promise<void> {
-    for (const job of await this.#redis.lrange(this.#lists.taken, 0, -1)) await this.#bury(job);
-  }
-
-  /** What stands in the list at two looks and is not in hand was lost on its way here. */
-  async #lookForStrays(): Promise<void> {
-    try {
-      const listed = await this.#redis.lrange(this.#lists.taken, 0, -1);
-      const strays = listed.filter((job) => !this.#held.has(job));
-      for (const job of strays) if (this.#strays.has(job)) await this.#bury(job);
-      this.#strays = new Set(strays);
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#settings.onError(error);
+    const ids = await this.#redis.lrange(this.#worker.toKey('active'), 0, -1);
+    for (const id of ids) {
+      const data = await this.#redis.hget(this.#worker.toKey(id), 'data');
+      if (data !== null) await this.#reply(JSON.parse(data) as CommandJob, { ok: false, error: restarted() });
     }
   }
-
-  async #bury(job: string): Promise<void> {
-    await this.#finish(job, JSON.parse(job) as CommandJob, { ok: false, error: restarted() });
-  }
-}
-
-function answerOf({ callId }: Pick<CommandJob, 'callId'>, reply: CommandReply): string {
-  return JSON.stringify({ callId, reply } satisfies ReplyMessage);
 }
 
 async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {

@@ -6,11 +6,10 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { GatewayError, toErrorReply, type CommandInput } from '@dormouse/gateway-contract';
-import { closeRedis, openRedis, subscribeTo, type Redis } from '@dormouse/redis';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { CommandClient } from './command-client.js';
 import type { CommandReply } from './command-job.js';
 import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
-import { commandLists } from './names.js';
 
 jest.setTimeout(30_000);
 
@@ -25,14 +24,6 @@ function collector<T>(count: number) {
   let done: (values: T[]) => void;
   const all = new Promise<T[]>((resolve) => (done = resolve));
   return { all, values, push: (value: T) => values.push(value) === count && done(values) };
-}
-
-/** The next message on a pub/sub channel. */
-function heardOn(redis: Redis, channel: string) {
-  let hear: (message: string) => void;
-  const message = new Promise<string>((resolve) => (hear = resolve));
-  const { started, close } = subscribeTo(redis, channel, (said) => hear(said));
-  return { message, started, close };
 }
 
 /** A door to Redis that can be shut: connections drop and new ones are refused. */
@@ -82,7 +73,7 @@ describe('commands', () => {
   const channel = (id = 'CH-1') => ({ id, shard });
   const work = (
     handle: (command: ReceivedCommand) => Promise<CommandReply>,
-    options: { concurrency?: number; lookEveryMs?: number } = {},
+    options: { concurrency?: number; lockMs?: number } = {},
   ): CommandWorker => {
     const settings = { redisUrl, shard, concurrency: 16, handle, onError: (error: unknown) => errors.push(error) };
     const worker = openCommandWorker({ ...settings, ...options });
@@ -96,16 +87,17 @@ describe('commands', () => {
     return made;
   };
   /** A call whose worker, a process of its own, was killed while it held the command. */
-  const callOfKilledWorker = async () => {
+  const callOfKilledWorker = async (lockMs = 10_000) => {
     const script = `
       import { openCommandWorker } from '@dormouse/queues';
       const settings = JSON.parse(process.argv[1]);
       const handle = () => (process.stdout.write('taken'), new Promise(() => undefined));
       openCommandWorker({ ...settings, concurrency: 4, handle, onError: console.error });`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script, JSON.stringify({ redisUrl, shard })], {
-      cwd: projectFolder,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module', '-e', script, JSON.stringify({ redisUrl, shard, lockMs })],
+      { cwd: projectFolder, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     const answer = client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
     answer.catch(() => undefined);
     await once(child.stdout, 'data');
@@ -117,8 +109,7 @@ describe('commands', () => {
   const until = async (condition: () => Promise<boolean>) => {
     while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
   };
-  const waiting = () => redis.llen(commandLists(shard).waiting);
-  const taken = () => redis.llen(commandLists(shard).taken);
+  const queueKey = (type: string) => `bull:commands.${shard}:${type}`;
 
   beforeAll(() => {
     redis = openRedis({ url: redisUrl, name: 'spec' });
@@ -131,7 +122,8 @@ describe('commands', () => {
   });
   afterEach(async () => {
     await Promise.all(closing.splice(0).map((one) => one.close()));
-    await redis.del(...Object.values(commandLists(shard)));
+    const keys = await redis.keys(queueKey('*'));
+    if (keys.length > 0) await redis.del(keys);
   });
 
   it('answers a call with what the handler answers, and leaves nothing in Redis', async () => {
@@ -139,8 +131,8 @@ describe('commands', () => {
     work((command) => (seen.push(command), answered({ success: true })));
     expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r1' })).toEqual({ success: true });
     expect(seen).toMatchObject([{ channelId: 'CH-1', name: 'channel.logout', input: {}, requestId: 'r1' }]);
-    await until(async () => (await taken()) === 0);
-    expect(await redis.keys(`*${shard}*`)).toEqual([]);
+    await until(async () => (await redis.llen(queueKey('active'))) === 0);
+    expect(await redis.keys(queueKey('[0-9]*'))).toEqual([]);
     expect(errors).toEqual([]);
   });
 
@@ -225,7 +217,7 @@ describe('commands', () => {
   it('refuses a command that reaches the worker too late', async () => {
     let handled = 0;
     const late = client.call(channel(), 'channel.logout', {}, { requestId: 'r', startWithinMs: 0 });
-    await until(async () => (await waiting()) === 1);
+    await until(async () => (await redis.llen(queueKey('wait'))) === 1);
     work(() => (handled++, answered({ success: true })));
     await expect(late).rejects.toMatchObject({ status: 503 });
     expect(handled).toBe(0);
@@ -237,49 +229,19 @@ describe('commands', () => {
     let handled = 0;
     work(() => (handled++, answered({ success: true })));
     await expect(call.answer).rejects.toMatchObject({ status: 502 });
-    // Long before its answer was due.
+    // Long before its lock of 10 s could have run out.
     expect(Date.now() - before).toBeLessThan(5_000);
     expect(handled).toBe(0);
   });
 
-  it('never runs the command of a killed worker again', async () => {
-    await callOfKilledWorker();
+  it('never runs the command of a killed worker again: the stall check buries it', async () => {
+    await callOfKilledWorker(1_000);
     const names: string[] = [];
-    work(({ name }) => (names.push(name), answered({ success: true })));
+    work(({ name }) => (names.push(name), answered({ success: true })), { lockMs: 1_000 });
+    await until(async () => (await redis.llen(queueKey('active'))) === 0 && (await redis.llen(queueKey('wait'))) === 0);
     await client.call(channel(), 'channel.delete', {}, { requestId: 'r' });
-    await until(async () => (await taken()) === 0);
     expect(names).toEqual(['channel.delete']);
-    expect(await waiting()).toBe(0);
-  });
-
-  it('answers 502 for a command that Redis handed out and that never arrived, and runs it never', async () => {
-    const names: string[] = [];
-    work(({ name }) => (names.push(name), answered({ success: true })), { lookEveryMs: 50 });
-    await client.call(channel(), 'channel.delete', {}, { requestId: 'r' }); // its former owner's are answered
-    await until(async () => (await taken()) === 0);
-    const lost = { callId: 'lost', name: 'channel.logout', clientId: client.clientId, channelId: 'CH-1', input: {} };
-    const heard = heardOn(redis, `replies.${client.clientId}`);
-    await heard.started;
-    await redis.rpush(
-      commandLists(shard).taken,
-      JSON.stringify({ ...lost, startBy: Date.now() + 9_000, requestId: 'r' }),
-    );
-    expect(JSON.parse(await heard.message)).toMatchObject({
-      callId: 'lost',
-      reply: { ok: false, error: { status: 502 } },
-    });
-    await until(async () => (await taken()) === 0);
-    expect(names).toEqual(['channel.delete']);
-    await heard.close();
-  });
-
-  it('leaves alone a command that takes longer than a look lasts', async () => {
-    let handled = 0;
-    const slow = () => new Promise<CommandReply>((resolve) => setTimeout(() => resolve({ ok: true, result: 7 }), 500));
-    work(() => (handled++, slow()), { lookEveryMs: 20 });
-    expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toBe(7);
-    expect(handled).toBe(1);
-    expect(errors).toEqual([]);
+    expect(await redis.keys(queueKey('[0-9]*'))).toEqual([]);
   });
 
   it('answers before the work that may follow the answer, and closes after it', async () => {
@@ -290,12 +252,22 @@ describe('commands', () => {
       return answered({ success: true });
     });
     expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toEqual({ success: true });
-    expect(await taken()).toBe(1);
+    expect(await redis.llen(queueKey('active'))).toBe(1);
     const closing = worker.close().then(() => (closed = true));
     await until(async () => (await redis.ping()) === 'PONG' && !closed);
     finish();
     await closing;
-    expect(await taken()).toBe(0);
+    expect(await redis.llen(queueKey('active'))).toBe(0);
+  });
+
+  it('keeps the lock of a command that takes longer than the lock lasts', async () => {
+    let handled = 0;
+    const slow = () =>
+      new Promise<CommandReply>((resolve) => setTimeout(() => resolve({ ok: true, result: 7 }), 1_500));
+    work(() => (handled++, slow()), { lockMs: 600 });
+    expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toBe(7);
+    expect(handled).toBe(1);
+    expect(errors).toEqual([]);
   });
 
   it('waits for the commands that run before it closes, and takes no more', async () => {

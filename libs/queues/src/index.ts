@@ -6,7 +6,7 @@ export {
   type CommandWorkerSettings,
   type ReceivedCommand,
 } from './command-worker.js';
-export { commandLists, type CommandLists } from './names.js';
+export { commandQueueName } from './names.js';
 export { readQueueFigures, type QueueFigures } from './queue-figures.js';
 export {
   publishChannelChanged,

@@ -1,6 +1,7 @@
 import type { Redis } from '@dormouse/redis';
+import { QueueKeys } from 'bullmq';
 import type { CommandJob } from './command-job.js';
-import { commandLists } from './names.js';
+import { commandQueueName } from './names.js';
 
 /** What lies in one shard's queue at a moment. */
 export interface QueueFigures {
@@ -15,8 +16,10 @@ export interface QueueFigures {
   lateMs: number;
 }
 
+const keys = new QueueKeys();
+
 /**
- * Looks into the queues of shards without touching them: one round trip, however many there are.
+ * Looks into the queues of shards without touching them: two round trips, however many there are.
  * @param nowMs epoch milliseconds; callers' clocks are what ages are counted by
  * @throws whatever the connection throws
  */
@@ -25,21 +28,35 @@ export async function readQueueFigures(
   shards: readonly number[],
   nowMs: number,
 ): Promise<QueueFigures[]> {
-  const asked = redis.pipeline();
-  for (const { waiting, taken } of shards.map(commandLists)) asked.llen(waiting).llen(taken).lindex(waiting, 0);
-  const answers = ((await asked.exec()) ?? []).map(([error, answer]) => {
-    if (error) throw error;
-    return answer;
-  });
+  const lists = redis.pipeline();
+  for (const shard of shards) {
+    const key = (type: string): string => keys.toKey(commandQueueName(shard), type);
+    lists.llen(key('wait')).llen(key('active')).lindex(key('wait'), -1);
+  }
+  const found = await results(lists);
+  const ids = shards.map((_, index) => found[index * 3 + 2]);
+  const jobs = redis.pipeline();
+  shards.forEach((shard, index) =>
+    jobs.hmget(keys.toKey(commandQueueName(shard), String(ids[index])), 'timestamp', 'data'),
+  );
+  const oldest = await results(jobs);
   return shards.map((shard, index) => {
-    const [waiting, running, job] = answers.slice(index * 3) as [number, number, string | null];
-    const oldest = job === null ? undefined : (JSON.parse(job) as CommandJob);
+    const [timestamp, data] = oldest[index] as [string | null, string | null];
+    const startBy = data === null ? undefined : (JSON.parse(data) as CommandJob).startBy;
     return {
       shard,
-      waiting,
-      running,
-      oldestAgeMs: oldest === undefined ? 0 : Math.max(0, nowMs - oldest.calledAt),
-      lateMs: oldest === undefined ? 0 : Math.max(0, nowMs - oldest.startBy),
+      waiting: Number(found[index * 3]),
+      running: Number(found[index * 3 + 1]),
+      oldestAgeMs: timestamp === null ? 0 : Math.max(0, nowMs - Number(timestamp)),
+      lateMs: startBy === undefined ? 0 : Math.max(0, nowMs - startBy),
     };
+  });
+}
+
+async function results(pipeline: ReturnType<Redis['pipeline']>): Promise<unknown[]> {
+  const answers = (await pipeline.exec()) ?? [];
+  return answers.map(([error, answer]) => {
+    if (error) throw error;
+    return answer;
   });
 }

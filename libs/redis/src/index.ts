@@ -1,4 +1,11 @@
 export type { Redis } from 'ioredis';
 export { redisKeys } from './keys.js';
-export { openRedis, type RedisLog, type RedisSettings, type WhenAway } from './open-redis.js';
+export {
+  connectionOptions,
+  openRedis,
+  type BullConnection,
+  type RedisLog,
+  type RedisSettings,
+  type WhenAway,
+} from './open-redis.js';
 export { closeRedis, subscribeTo, type Subscription } from './subscription.js';

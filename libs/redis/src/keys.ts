@@ -1,12 +1,9 @@
 /**
- * Every key and every pub/sub channel of Dormouse in a region's Redis. Nothing in here survives being lost: Redis holds
- * calls in flight, counters and wake signals, never state of a session.
+ * Every key and every pub/sub channel of Dormouse in a region's Redis, apart from the keys BullMQ makes below
+ * `bull:<queue>:` (queue names: `@dormouse/queues`). Nothing in here survives being lost: Redis holds calls in
+ * flight, counters and wake signals, never state of a session.
  */
 export const redisKeys = {
-  /** List: a shard's commands that no worker has taken yet. */
-  commandsWaiting: (shard: number) => `commands.${shard}`,
-  /** List: those that its worker has in hand. */
-  commandsTaken: (shard: number) => `commands.${shard}.taken`,
   /** Pub/sub channel on which one caller of commands hears the answers to its own calls. */
   replies: (clientId: string) => `replies.${clientId}`,
   /** Pub/sub channel: events were written for the channel whose id is the message, which has webhooks. */

@@ -40,6 +40,26 @@ export function openRedis(settings: RedisSettings): Redis {
   return redis;
 }
 
+/** What BullMQ is given where it makes its own clients. */
+export interface BullConnection {
+  url: string;
+  connectionName: string;
+  retryStrategy: (attempt: number) => number;
+  reconnectOnError: (error: Error) => boolean;
+  maxRetriesPerRequest: null;
+}
+
+/** Options for BullMQ's worker connections, which wait while Redis is away. */
+export function connectionOptions(url: string, name: string): BullConnection {
+  return {
+    url,
+    connectionName: name,
+    retryStrategy: reconnectDelayMs,
+    reconnectOnError: isDemoted,
+    maxRetriesPerRequest: null,
+  };
+}
+
 /** With 0 retries everything in flight is rejected when the connection drops, and nothing is ever sent again. */
 function failing(commandTimeoutMs: number): RedisOptions {
   return {

@@ -42,7 +42,7 @@ describe('the table of import rules', () => {
   it.each([
     ['apps/edge-api/src/x.ts', '@dormouse/message-store/read'],
     ['apps/edge-api/src/x.int.spec.ts', '@dormouse/stack/test-stores'],
-    ['libs/redis/src/x.ts', 'ioredis'],
+    ['libs/queues/src/x.ts', 'bullmq'],
     ['apps/session-worker/src/commands/x.ts', '../convert/jid.js'],
     ['apps/session-worker/src/commands/x.ts', './handlers.js'],
     ['apps/session-worker/src/worker.module.ts', './inbound/inbound.js'],

@@ -18,13 +18,13 @@ const CONTRACT = 'libs/gateway-contract/src/index.ts';
 describe('the import rules', () => {
   it('refuse a forbidden import, in every form', async () => {
     const code = `
-      import { Stripe } from 'stripe';
+      import { Queue } from 'bullmq';
       import type { Redis } from 'ioredis';
-      export { Stripe as Payments } from 'stripe';
+      export { Worker } from 'bullmq';
       export * from '@dormouse/queues';
       export const lazily = () => import('@nestjs/common');
       export type Sock = import('@whiskeysockets/baileys').WASocket;
-      export const both: [typeof Stripe, Redis?] = [Stripe];`;
+      export const both: [typeof Queue, Redis?] = [Queue];`;
     expect(await faults(STACK, code)).toEqual(Array.from({ length: 6 }, () => RULE));
   }, 60_000);
 

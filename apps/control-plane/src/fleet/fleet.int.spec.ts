@@ -1,5 +1,5 @@
 import { OPERATIONS, type FleetShard, type FleetWorker, type OperationName } from '@dormouse/management-contract';
-import { commandLists, openCommandWorker, type CommandReply } from '@dormouse/queues';
+import { commandQueueName, openCommandWorker, type CommandReply } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane, SHARD_COUNT, type Answer } from '../test-control-plane.js';
@@ -330,9 +330,10 @@ describe('fleet', () => {
     /** What a caller leaves that was killed: a command that nobody withdraws any more. */
     const leaveLateCommand = async (shard: number): Promise<void> => {
       const redis = openRedis({ url: plane.redisUrl, name: 'fleet-spec' });
+      const queue = `bull:${commandQueueName(shard)}`;
       const startBy = Date.now() - 60_000;
-      const command = { callId: 'late', clientId: 'nobody', name: 'channel.logout', calledAt: startBy, startBy };
-      await redis.rpush(commandLists(shard).waiting, JSON.stringify(command));
+      await redis.hset(`${queue}:1`, { name: 'channel.logout', timestamp: startBy, data: JSON.stringify({ startBy }) });
+      await redis.lpush(`${queue}:wait`, '1');
       await closeRedis(redis);
     };
 
