@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Fault } from '../faults/faults.js';
+import { releaseUploads } from '../media/held-uploads.js';
 import { releaseAcks } from '../network/acknowledge.js';
 import type { Connection } from '../network/connection.js';
 import type { Network } from '../network/network.js';
@@ -76,6 +77,7 @@ export const fault = z.discriminatedUnion('kind', [
     code: z.union([z.literal(404), z.literal(410)]).default(410),
   }),
   z.object({ kind: z.literal('refuse-upload'), code: z.number().int().default(500), count }),
+  z.object({ kind: z.literal('hold-uploads') }),
   z.object({ kind: z.literal('slow-media'), ms: z.number().int().min(1), count }),
   z.object({ kind: z.literal('break-media'), count }),
   z.object({ kind: z.literal('lose-receipts'), ...place, count: z.number().int().positive().optional() }),
@@ -102,6 +104,10 @@ export function faultRoutes(app: FastifyInstance, network: Network): void {
 function begin(network: Network, asked: Exclude<Asked, { kind: 'drop' | 'expire-media' | 'storm' }>): Fault {
   if (asked.kind === 'hold-acks') {
     const held: Fault = network.faults.add(asked, () => releaseAcks(held.id));
+    return held;
+  }
+  if (asked.kind === 'hold-uploads') {
+    const held: Fault = network.faults.add(asked, () => releaseUploads(held.id));
     return held;
   }
   if (asked.kind === 'ban') {

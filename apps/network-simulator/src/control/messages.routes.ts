@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
+import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import { download } from '../phone/attachments.js';
+import { askFor } from '../phone/incoming.js';
 import type { MessageFilter } from '../phone/message-log.js';
 import { chatName, type Phone } from '../phone/phone.js';
 import { draftBody, draftFrom } from './draft.js';
@@ -24,6 +26,15 @@ export const messageFilter = z.object({
 const timeoutMs = z.number().int().min(0).max(MAX_WAIT_MS).default(10_000);
 export const messageWait = messageFilter.extend({ status: status.optional(), timeoutMs });
 export const marking = z.object({ chat: z.string().min(1), ids: z.array(z.string()).optional() });
+export const askingAgain = z.object({
+  /** The message, which the phone need not have. */
+  id: z.string().min(1),
+  /** The number whose device is asked, and which. */
+  of: z.string().min(1),
+  device: z.number().int().min(0),
+  /** How the two address each other. */
+  as: z.enum(['number', 'lid']).default('number'),
+});
 export const eventFilter = z.object({
   kind: z.string().optional(),
   what: z.string().optional(),
@@ -71,6 +82,12 @@ export function messageRoutes(app: FastifyInstance, network: Network): void {
   app.post('/phones/:phone/play', (request) => {
     const { chat, ids } = marking.parse(request.body);
     return { ids: phoneAt(request.params).play(named(chat), ids) };
+  });
+  app.post('/phones/:phone/ask-again', (request, reply) => {
+    const { id, of, device, as } = askingAgain.parse(request.body);
+    const to = accountOf(network, of).jidLike(as === 'lid' ? LID_SERVER : PHONE_SERVER, device);
+    askFor(phoneAt(request.params), { id, to });
+    return reply.status(202).send({ id, to });
   });
   app.get('/phones/:phone/events', (request) => {
     const given = eventFilter.parse(request.query);

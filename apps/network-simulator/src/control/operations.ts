@@ -2,7 +2,7 @@ import type { ZodType } from 'zod';
 import { draftBody } from './draft.js';
 import { fault } from './faults.routes.js';
 import { groupChange, joining, membership, newGroup } from './groups.routes.js';
-import { eventFilter, eventWait, marking, messageFilter, messageWait } from './messages.routes.js';
+import { askingAgain, eventFilter, eventWait, marking, messageFilter, messageWait } from './messages.routes.js';
 import { letters, newPhone, scan, settings } from './phones.routes.js';
 import {
   availability,
@@ -57,6 +57,10 @@ export const operations: Record<string, Operation> = {
   },
   'POST /phones/:phone/read': { summary: 'Reads messages: receipts go out.', body: marking },
   'POST /phones/:phone/play': { summary: 'Plays voice messages: receipts go out.', body: marking },
+  'POST /phones/:phone/ask-again': {
+    summary: 'Asks a device for another copy of a message, as a phone does that could not read it.',
+    body: askingAgain,
+  },
   'GET /phones/:phone/events': { summary: 'What else the phone noticed.', query: eventFilter },
   'POST /phones/:phone/events/wait': { summary: 'The first event that fits; 408 at the deadline.', body: eventWait },
   'GET /phones/:phone/stream': { summary: 'Messages and events as they come (server-sent events).' },

@@ -48,7 +48,14 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
     ...(context?.expiration && { ephemeralSeconds: context.expiration }),
     ...(isViewOnce(content) && { viewOnce: true }),
     ...(inner.extendedTextMessage?.matchedText && {
-      preview: { url: inner.extendedTextMessage.matchedText, title: inner.extendedTextMessage.title ?? '' },
+      preview: {
+        url: inner.extendedTextMessage.matchedText,
+        title: inner.extendedTextMessage.title ?? '',
+        ...(inner.extendedTextMessage.thumbnailDirectPath && {
+          width: inner.extendedTextMessage.thumbnailWidth,
+          height: inner.extendedTextMessage.thumbnailHeight,
+        }),
+      },
     }),
     ...(inner.extendedTextMessage?.jpegThumbnail?.length && {
       previewPictureBytes: inner.extendedTextMessage.jpegThumbnail.length,

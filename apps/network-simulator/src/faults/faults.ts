@@ -16,6 +16,7 @@ export type FaultKind =
   | 'duplicate-message'
   | 'placeholder'
   | 'refuse-upload'
+  | 'hold-uploads'
   | 'slow-media'
   | 'break-media';
 
@@ -38,6 +39,8 @@ export interface Fault {
   xmlns?: string;
   /** For `refuse-iq`: the text of the error. */
   text?: string;
+  /** For `hold-uploads`: how many wait. */
+  waiting?: number;
 }
 
 /** Where something happens, to see which faults apply. */

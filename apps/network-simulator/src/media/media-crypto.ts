@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /** What a file is for; it goes into the keys. */
-export type MediaPurpose = 'Image' | 'Video' | 'Audio' | 'Document' | 'History' | 'App State';
+export type MediaPurpose = 'Image' | 'Video' | 'Audio' | 'Document' | 'History' | 'App State' | 'Link Thumbnail';
 
 const MAC_BYTES = 10;
 

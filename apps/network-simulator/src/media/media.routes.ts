@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Network } from '../network/network.js';
+import { passHeldUploads } from './held-uploads.js';
 
 const CHUNK_BYTES = 16 * 1024;
 const PATHS = ['/mms/*', '/product/*', '/pps/*'];
@@ -11,7 +12,8 @@ export function mediaRoutes(app: FastifyInstance, network: Network): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   for (const path of PATHS) {
-    app.post(path, (request, reply) => {
+    app.post(path, async (request, reply) => {
+      await passHeldUploads(network);
       const refused = network.faults.strike('refuse-upload', {});
       if (refused) return reply.status(refused.code ?? 500).send({ error: 'The upload is refused.' });
       if (!Buffer.isBuffer(request.body) || request.body.length === 0) {

@@ -28,6 +28,10 @@ export function attachmentOf(content: proto.IMessage): { attachment: Attachment;
     [inner.audioMessage, 'Audio'],
     [inner.documentMessage, 'Document'],
   ];
+  const page = inner.extendedTextMessage;
+  if (page?.thumbnailDirectPath) {
+    found.push([{ ...page, directPath: page.thumbnailDirectPath, mimetype: 'image/jpeg' }, 'Link Thumbnail']);
+  }
   for (const [attachment, purpose] of found) {
     if (attachment) return { attachment, purpose };
   }

@@ -112,17 +112,18 @@ function askAgain(phone: Phone, stanza: Node, id: string): void {
   const count = (phone.unreadable.get(id) ?? 0) + 1;
   phone.unreadable.set(id, count);
   if (count > MAX_RETRIES) return;
-  phone.receipt(
-    {
-      id,
-      type: 'retry',
-      to: stanza.attrs['from'],
-      participant: stanza.attrs['participant'],
-      recipient: stanza.attrs['recipient'],
-    },
-    [
-      node('retry', { count: String(count), id, t: stanza.attrs['t'], v: '1' }),
-      node('registration', {}, bigEndian(phone.account.keys().registrationId, 4)),
-    ],
-  );
+  const { from: to, participant, recipient, t } = stanza.attrs;
+  askFor(phone, { id, to, participant, recipient, t }, count);
+}
+
+/** Asks the device that sent a message for another copy of it. */
+export function askFor(
+  phone: Phone,
+  { id, t, ...place }: { id: string } & Partial<Record<'to' | 'participant' | 'recipient' | 't', string | undefined>>,
+  count = 1,
+): void {
+  phone.receipt({ id, type: 'retry', ...place }, [
+    node('retry', { count: String(count), id, t: t ?? phone.network.timestamp(), v: '1' }),
+    node('registration', {}, bigEndian(phone.account.keys().registrationId, 4)),
+  ]);
 }
