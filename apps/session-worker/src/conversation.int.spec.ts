@@ -394,5 +394,5 @@ describe('a conversation', () => {
       expect(bodies).toEqual(Array.from({ length: 30 }, (_, n) => `while away ${n}`));
       return bodies;
     });
-  });
+  }, 30_000);
 });

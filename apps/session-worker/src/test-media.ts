@@ -4,5 +4,9 @@ const away = (): Promise<never> => Promise.reject(new Error('this spec has no fi
 
 /** For specs that send no files. */
 export function noMedia(): MediaTools['media'] {
-  return { files: { file: away, link: away }, outgoing: { place: away }, incoming: { fetch: away } };
+  return {
+    files: { file: away, link: away },
+    outgoing: { place: away, placeLinkPicture: away },
+    incoming: { fetch: away },
+  };
 }

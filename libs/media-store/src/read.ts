@@ -8,7 +8,7 @@ import { storageFailure } from './storage-failure.js';
 
 export { downloadNameOf, newMediaId, type FileFacts, type MediaFile, type MediaOrigin } from './media-file.js';
 export type { MediaStoreOptions } from './media-objects.js';
-export { storageFailure } from './storage-failure.js';
+export { storageFailure, storedBytes } from './storage-failure.js';
 
 /** Which uploaded files, in which order. Times are epoch seconds, inclusive. */
 export interface MediaListQuery {

@@ -103,8 +103,30 @@ describe('ChatWriter', () => {
       expect((await reader.listChats(channel, PAGE)).total).toBe(1);
     });
 
+    it('clears a chat up to a moment: what is younger stays, and the chat', async () => {
+      await messages.recordMessages(fence, channel, [
+        incoming('A1', { timestamp: 100 }),
+        incoming('A2', { timestamp: 200 }),
+        incoming('A3', { timestamp: 201 }),
+        incoming('G1', { chat_id: GROUP }),
+      ]);
+      const seq = await lastSeq();
+      await chats.clearChat(fence, channel, ADA, 200);
+      await chats.clearChat(fence, channel, ADA, 200);
+      const events = await told(seq);
+      expect(events[0]).toEqual({ kind: 'messages.delete', payload: { messages_removed_all: ADA } });
+      expect(events.filter(({ kind }) => kind === 'messages.delete')).toHaveLength(1);
+      expect(await reader.listChatMessages(channel, ADA, ALL)).toMatchObject({ total: 1, messages: [{ id: 'id-A3' }] });
+      expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1, last_message: { id: 'id-A3' } });
+      await chats.clearChat(fence, channel, ADA);
+      expect(await reader.listChatMessages(channel, ADA, ALL)).toMatchObject({ total: 0, messages: [] });
+      expect((await reader.chat(channel, ADA))?.last_message).toBeUndefined();
+      expect((await reader.listMessages(channel, ALL)).total).toBe(1);
+    });
+
     it('refuses an owner that has been replaced', async () => {
       const old = { shard, epoch: 4n };
+      await expect(chats.clearChat(old, channel, ADA)).rejects.toBeInstanceOf(FencedError);
       await expect(chats.recordChats(old, channel, [{ id: ADA }])).rejects.toBeInstanceOf(FencedError);
       await expect(chats.deleteChat(old, channel, ADA)).rejects.toBeInstanceOf(FencedError);
       await expect(chats.mergePeople(old, channel, [PAIR])).rejects.toBeInstanceOf(FencedError);

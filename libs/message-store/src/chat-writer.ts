@@ -74,16 +74,7 @@ export class ChatWriter {
 
   /** Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. */
   async deleteChat(fence: Fence, channelId: string, chatId: string): Promise<Written> {
-    for (let more = true; more;) {
-      await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-        const { rowCount } = await connection.query({
-          name: 'delete-messages-of-chat',
-          text: DELETE_MESSAGES,
-          values: [channelId, chatId, DELETED_AT_ONCE],
-        });
-        more = rowCount === DELETED_AT_ONCE;
-      });
-    }
+    await this.deleteMessages(fence, channelId, chatId);
     return this.changing(fence, channelId, async ({ connection }) => {
       const { rowCount } = await connection.query({
         name: 'delete-chat',
@@ -92,6 +83,42 @@ export class ChatWriter {
       });
       return rowCount === 0 ? [] : [{ type: 'chats', method: 'delete', payload: { chats_removed: [chatId] } }];
     });
+  }
+
+  /**
+   * Removes the messages of a chat, which stays; told as `messages.delete` of all. A chat without messages is no news.
+   * @param untilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
+   */
+  async clearChat(fence: Fence, channelId: string, chatId: string, untilS?: number): Promise<Written> {
+    const removed = await this.deleteMessages(fence, channelId, chatId, untilS);
+    if (removed === 0) return { seqs: [] };
+    return this.changing(fence, channelId, async (transaction) => {
+      const before = await chatsById(transaction, [chatId]);
+      await transaction.connection.query({
+        name: 'clear-chat',
+        text: CLEAR_CHAT,
+        values: [channelId, chatId],
+      });
+      const all: ChannelEvent = { type: 'messages', method: 'delete', payload: { messages_removed_all: chatId } };
+      return [all, ...chatEvents(before, await chatsById(transaction, [chatId]))];
+    });
+  }
+
+  /** @returns how many there were */
+  private async deleteMessages(fence: Fence, channelId: string, chatId: string, untilS?: number): Promise<number> {
+    let removed = 0;
+    for (let more = true; more;) {
+      await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
+        const { rowCount } = await connection.query({
+          name: 'delete-messages-of-chat',
+          text: DELETE_MESSAGES,
+          values: [channelId, chatId, DELETED_AT_ONCE, untilS ?? null],
+        });
+        removed += rowCount ?? 0;
+        more = rowCount === DELETED_AT_ONCE;
+      });
+    }
+    return removed;
   }
 
   /**
@@ -169,11 +196,21 @@ export class ChatWriter {
 
 const DELETE_MESSAGES = `
 WITH doomed AS (
-  SELECT id, key_id FROM messages WHERE channel_id = $1 AND chat_id = $2 LIMIT $3
+  SELECT id, key_id FROM messages
+  WHERE channel_id = $1 AND chat_id = $2 AND timestamp <= coalesce($4::bigint, timestamp) LIMIT $3
 ), receipts_gone AS (
   DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
 )
 DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id`;
+
+/** What is left is younger than the clearing, and so is what is unread of it. */
+const CLEAR_CHAT = `
+UPDATE chats SET
+  last_message_id = (SELECT id FROM messages m WHERE m.channel_id = $1 AND m.chat_id = $2
+    AND m.type <> 'action' ORDER BY m.timestamp DESC, m.id DESC LIMIT 1),
+  unread = least(unread, (SELECT count(*)::int FROM messages m WHERE m.channel_id = $1 AND m.chat_id = $2
+    AND NOT m.from_me AND m.type NOT IN ('action', 'system')))
+WHERE channel_id = $1 AND id = $2`;
 
 const NEWS_OF_CONTACTS = `
 SELECT c.at FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS e(fields, at)

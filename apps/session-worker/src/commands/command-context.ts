@@ -10,8 +10,6 @@ export interface CommandContext {
   readonly requestId: string;
   /** Set for a send that its caller may repeat: the network's id of the message is made from it. */
   readonly sendAs?: string | undefined;
-  /** The caller waits no longer than that (epoch milliseconds): what is not said by then is better not said. */
-  readonly answerBy: number;
   /** The channel's settings when the command was taken. */
   readonly settings: ChannelSettings;
   readonly sessions: SessionControl;
@@ -29,7 +27,31 @@ export interface CommandContext {
   afterAnswer(work: Promise<unknown>): void;
 }
 
+/** What the preparation of a command has at hand. It says nothing to anybody. */
+export interface PreparationContext {
+  readonly channelId: string;
+  /**
+   * The open socket, which is woken if need be.
+   * @throws {GatewayError} 503 when it is not there in time
+   */
+  readonly openSession: () => Promise<OpenSession>;
+}
+
+/** Does a command in its turn of the channel's lane. */
+export type Turn<Name extends CommandName> = (context: CommandContext) => Promise<CommandResult<Name>>;
+
+/**
+ * A command of which the larger part can be done before its turn: files on their way to the network, pages that links
+ * lead to. That part begins as soon as the command arrives, beside the lane and beside the preparations of others; the
+ * command keeps its place meanwhile, so that messages go out in the order they were accepted.
+ */
+export interface PreparedHandler<Name extends CommandName> {
+  /** @returns what remains to be done in the command's turn */
+  prepare(context: PreparationContext, input: CommandInput<Name>): Promise<Turn<Name>>;
+}
+
+export type Handler<Name extends CommandName> =
+  ((context: CommandContext, input: CommandInput<Name>) => Promise<CommandResult<Name>>) | PreparedHandler<Name>;
+
 /** One handler for each command of the catalogue; a missing one does not compile. */
-export type Handlers = {
-  [Name in CommandName]: (context: CommandContext, input: CommandInput<Name>) => Promise<CommandResult<Name>>;
-};
+export type Handlers = { [Name in CommandName]: Handler<Name> };

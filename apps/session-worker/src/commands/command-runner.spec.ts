@@ -186,6 +186,51 @@ describe('CommandRunner', () => {
     await expect(first).resolves.toEqual(failing(503));
   });
 
+  it('prepares commands side by side, and does them in the order of their calls', async () => {
+    const files = new Map(['slow', 'quick'].map((body) => [body, deferred<void>()]));
+    const done: string[] = [];
+    const { runner, command } = setup({
+      'messages.sendText': {
+        prepare: async ({ openSession }, { body }) => {
+          done.push(`prepare ${body}`);
+          expect(await openSession()).toBe(SESSION);
+          await files.get(body)?.promise;
+          return (context) => {
+            done.push(`say ${body} ${context.session() === SESSION}`);
+            return Promise.resolve(SENT);
+          };
+        },
+      },
+    });
+    const say = (order: number, body: string) => runner.run(command({ order, input: { to: '4915112345678', body } }));
+    const all = [say(1, 'slow'), say(2, 'quick')];
+    files.get('quick')?.resolve();
+    for (let turns = 0; turns < 5; turns++) await turn(); // all the time the second needs to get ahead
+    expect(done).toEqual(['prepare slow', 'prepare quick']);
+    files.get('slow')?.resolve();
+    expect(await Promise.all(all)).toEqual([
+      { ok: true, result: SENT },
+      { ok: true, result: SENT },
+    ]);
+    expect(done.slice(2)).toEqual(['say slow true', 'say quick true']);
+  });
+
+  it('answers with what a preparation failed with, at once and without a turn', async () => {
+    const { runner, command } = setup({
+      'messages.sendText': {
+        prepare: (_, { body }) =>
+          body === 'stays'
+            ? new Promise(() => undefined)
+            : Promise.reject(new GatewayError(400, { details: 'media: x' })),
+      },
+    });
+    void runner.run(command({ order: 1, input: { to: '4915112345678', body: 'stays' } }));
+    await expect(runner.run(command({ order: 2 }))).resolves.toEqual({
+      ok: false,
+      error: expect.objectContaining({ status: 400, details: 'media: x' }) as object,
+    });
+  });
+
   it('lets the next command of the channel start once the words are on the wire', async () => {
     const order: string[] = [];
     const answered = deferred<SentMessage>();

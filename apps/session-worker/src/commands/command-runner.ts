@@ -3,7 +3,8 @@
  *
  * What it guarantees: a command starts at most once and never after its `startBy`, whatever it waits for on the way
  * (the lane, the session's wake); 503 is given only to commands of which nothing was said to the network by the time
- * they were refused; commands of one channel that need its socket run one at a time in the order of calls. A handler
+ * they were refused; commands of one channel that need its socket run one at a time in the order of calls, while what
+ * can be prepared of them is prepared side by side. A handler
  * that throws is answered with its own `GatewayError`, with what the table of network errors says, or with 502.
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
@@ -22,8 +23,11 @@ import { errorOutline } from '../error-outline.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { SessionControl } from '../sessions/session-control.js';
 import { notConnected } from '../sessions/session-facts.js';
-import type { CommandContext, Handlers } from './command-context.js';
-import { Lanes, SYSTEM_CLOCK, type LaneClock } from './lane.js';
+import type { CommandContext, Handler, Handlers, PreparationContext } from './command-context.js';
+import { Lanes, SYSTEM_CLOCK, TooLate, type LaneClock, type LaneTicket } from './lane.js';
+
+/** Saying a message and waiting for the network's answer takes no longer; a caller that waits less is not answered. */
+const SAYING_MS = 25_000;
 
 export interface CommandRunnerOptions {
   readonly sessions: SessionControl & {
@@ -82,20 +86,46 @@ export class CommandRunner {
   private async perform<Name extends CommandName>(name: Name, command: ReceivedCommand): Promise<unknown> {
     const spec = COMMANDS[name];
     const input = parseInput(spec.input, command.input) as CommandInput<Name>;
-    const handler = this.options.handlers[name];
+    const handler: Handler<Name> = this.options.handlers[name];
+    if (typeof handler !== 'function')
+      return this.performPrepared(command, spec, (context) => handler.prepare(context, input));
     if (spec.session === 'none') {
-      const context = await this.contextOf(command, spec);
-      this.assertInTime(command);
+      const context = await this.contextOf(command);
+      this.assertInTime(command.startBy);
       return handler({ ...context, session: noSession, leaveLane: () => undefined }, input);
     }
-    return this.inLane(command, async (session, leaveLane) => {
-      const context = await this.contextOf(command, spec);
-      this.assertInTime(command);
-      return handler({ ...context, session: () => session, leaveLane } satisfies CommandContext, input);
-    });
+    return this.inLane(command, { startBy: command.startBy }, (context) => handler(context, input));
   }
 
-  private async contextOf(command: ReceivedCommand, spec: { startWithinMs: number; answerWithinMs: number }) {
+  /** The preparation starts by `startBy`; the rest has its turn while there is time to say it and to answer. */
+  private async performPrepared(
+    command: ReceivedCommand,
+    spec: { startWithinMs: number; answerWithinMs: number },
+    prepare: (context: PreparationContext) => Promise<(context: CommandContext) => Promise<unknown>>,
+  ): Promise<unknown> {
+    const { channelId, startBy } = command;
+    const turnBy = Math.max(startBy, startBy - spec.startWithinMs + spec.answerWithinMs - SAYING_MS);
+    let session: OpenSession | undefined;
+    let done = (): void => undefined;
+    const openSession = async (): Promise<OpenSession> => {
+      session = await this.options.sessions.open(channelId, startBy);
+      done();
+      done = this.options.sessions.keepAwake(channelId);
+      return session;
+    };
+    const prepared = prepare({ channelId, openSession }).catch((error: unknown) => {
+      if (error instanceof FencedError) session?.reportFault(error);
+      throw error;
+    });
+    prepared.catch(() => undefined); // also told to those who have left the lane
+    try {
+      return await this.inLane(command, { startBy: turnBy, prepared }, async (context) => (await prepared)(context));
+    } finally {
+      done();
+    }
+  }
+
+  private async contextOf(command: ReceivedCommand) {
     const record = await this.options.directory.byId(command.channelId);
     if (!record) throw new GatewayError(404, { message: 'channel not found' });
     return {
@@ -103,7 +133,6 @@ export class CommandRunner {
       requestId: command.requestId,
       sendAs: command.sendAs,
       settings: record.settings,
-      answerBy: command.startBy - spec.startWithinMs + spec.answerWithinMs,
       sessions: this.options.sessions,
       afterAnswer: (work: Promise<unknown>) => this.afterAnswer(command, work),
     };
@@ -117,10 +146,11 @@ export class CommandRunner {
 
   private async inLane<T>(
     command: ReceivedCommand,
-    work: (session: OpenSession, leaveLane: () => void) => Promise<T>,
+    { startBy, prepared }: Pick<LaneTicket, 'startBy' | 'prepared'>,
+    work: (context: CommandContext) => Promise<T>,
   ): Promise<T> {
-    const { channelId, order, startBy } = command;
-    const leaveLane = await this.lanes.enter(channelId, { order, startBy }).catch((error: unknown) => {
+    const { channelId, order } = command;
+    const leaveLane = await this.lanes.enter(channelId, { order, startBy, prepared }).catch((error: unknown) => {
       throw this.whyTooLate(channelId, error);
     });
     let session: OpenSession | undefined;
@@ -128,7 +158,10 @@ export class CommandRunner {
     try {
       session = await this.options.sessions.open(channelId, startBy);
       done = this.options.sessions.keepAwake(channelId);
-      return await work(session, leaveLane);
+      const context = await this.contextOf(command);
+      this.assertInTime(startBy);
+      const open = session;
+      return await work({ ...context, session: () => open, leaveLane });
     } catch (error) {
       if (error instanceof FencedError) session?.reportFault(error);
       throw error;
@@ -141,10 +174,10 @@ export class CommandRunner {
   /** Whoever stood in the lane behind a command that waited for the socket has waited for the socket, too. */
   private whyTooLate(channelId: string, error: unknown): unknown {
     const awaited = this.options.sessions.awaited(channelId);
-    return awaited === undefined || !(error instanceof GatewayError) ? error : notConnected(awaited, 1);
+    return awaited === undefined || !(error instanceof TooLate) ? error : notConnected(awaited, 1);
   }
 
-  private assertInTime({ startBy }: ReceivedCommand): void {
+  private assertInTime(startBy: number): void {
     if (this.clock.now() < startBy) return;
     throw new GatewayError(503, { details: 'the request could not be started in time', retryAfterS: 1 });
   }

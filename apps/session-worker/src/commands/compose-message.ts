@@ -4,6 +4,7 @@ import type { StoredMessage } from '@dormouse/message-store/write';
 import type { proto } from '@whiskeysockets/baileys';
 import { contextToNetwork, shownContext } from '../convert/message-to-network.js';
 import type { Composed } from '../convert/plain-to-network.js';
+import type { OpenSession } from '../sessions/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { findRecipient } from './recipient.js';
 import { sendMessage, type MessageTools } from './send-message.js';
@@ -53,11 +54,24 @@ export async function composeAndSend(
 }
 
 /**
+ * Whether a message could be sent as things are: asked before work is done for it.
+ * @throws {GatewayError} 404 for an unknown quote or a group the channel is not in; 403 where only admins write
+ */
+export async function assertSendable(
+  session: OpenSession,
+  tools: Pick<MessageTools, 'reader' | 'writer'>,
+  options: Pick<SendOptions, 'to' | 'quoted'>,
+): Promise<void> {
+  await findRecipient(session, tools.reader, options.to);
+  if (options.quoted !== undefined) await findNamed(session, tools, options.quoted, 'quoted');
+}
+
+/**
  * A stored message that a field of the request names.
  * @throws {GatewayError} 404 naming the field
  */
 export async function findNamed(
-  { channelId }: CommandContext,
+  { channelId }: Pick<CommandContext, 'channelId'>,
   { writer }: Pick<MessageTools, 'writer'>,
   id: string,
   field: string,

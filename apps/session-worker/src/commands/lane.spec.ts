@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { deferred } from '../sessions/deferred.js';
 import { Lane, Lanes, type LaneClock } from './lane.js';
 
 function testClock() {
@@ -102,6 +103,54 @@ describe('Lane', () => {
     expect(third).toBe(false);
     second();
     await waiting;
+  });
+});
+
+describe('a command that has to be prepared', () => {
+  it('keeps its place: those behind it, prepared or not, start after it and in their order', async () => {
+    const lane = new Lane(testClock());
+    const [slow, quick] = [deferred<void>(), deferred<void>()];
+    const started: number[] = [];
+    const enter = async (order: number, prepared?: Promise<void>): Promise<void> => {
+      const leave = await lane.enter({ order, startBy: FAR, prepared });
+      started.push(order);
+      leave();
+    };
+    const all = [enter(1, slow.promise), enter(2, quick.promise), enter(3)];
+    quick.resolve();
+    await turn();
+    await turn();
+    expect(started).toEqual([]);
+    slow.resolve();
+    await Promise.all(all);
+    expect(started).toEqual([1, 2, 3]);
+  });
+
+  it('leaves the line at once when its preparation fails, with that failure', async () => {
+    const clock = testClock();
+    const lane = new Lane(clock);
+    const failed = lane.enter({ order: 1, startBy: FAR, prepared: Promise.reject(new Error('no such file')) });
+    const next = lane.enter({ order: 2, startBy: FAR });
+    await expect(failed).rejects.toThrow('no such file');
+    (await next)();
+    expect([lane.idle, clock.timers.size]).toEqual([true, 0]);
+  });
+
+  it('is refused with 503 when it is not prepared in time, and those behind it go on', async () => {
+    const clock = testClock();
+    const lane = new Lane(clock);
+    const late = lane.enter({ order: 1, startBy: clock.nowMs + 100, prepared: new Promise(() => undefined) });
+    const impatient = lane.enter({ order: 2, startBy: clock.nowMs + 50 });
+    const patient = lane.enter({ order: 3, startBy: FAR });
+    const refused = Promise.all([
+      expect(impatient).rejects.toMatchObject({ status: 503, details: expect.stringMatching(/^busy/) as string }),
+      expect(late).rejects.toMatchObject({ status: 503, details: 'the message could not be prepared in time' }),
+    ]);
+    clock.advance(50);
+    clock.advance(50);
+    await refused;
+    (await patient)();
+    expect(lane.idle).toBe(true);
   });
 });
 

@@ -3,7 +3,9 @@
  *
  * What it guarantees: at most one command of a channel has the lane; of those waiting, the one called first is next;
  * a command that has not started by its `startBy` is refused with 503 at that moment and never starts, even if the
- * lane becomes free a moment later. Channels do not wait for each other. It holds no state beyond this process: when
+ * lane becomes free a moment later. A command that is still being prepared keeps its place: nobody passes it, while
+ * those behind it are prepared at the same time; when its preparation fails it leaves the line at once. Channels do not
+ * wait for each other. It holds no state beyond this process: when
  * the process dies, commands that waited die with it and their callers are told by the queue.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
@@ -14,6 +16,8 @@ export interface LaneTicket {
   readonly order: number;
   /** Epoch milliseconds: not to be started later. */
   readonly startBy: number;
+  /** What has to be done before it can start; goes on while it stands in line. Absent: nothing. */
+  readonly prepared?: Promise<unknown> | undefined;
 }
 
 export interface LaneClock {
@@ -31,13 +35,19 @@ export const SYSTEM_CLOCK: LaneClock = {
   },
 };
 
-/** 503 promises that nothing was said to the network. */
-export function startedTooLate(): GatewayError {
-  return new GatewayError(503, { details: 'busy: earlier requests of this channel are still running', retryAfterS: 1 });
+/** Its time was over before its turn: 503, which promises that nothing was said to the network. */
+export class TooLate extends GatewayError {
+  constructor(details: string) {
+    super(503, { details, retryAfterS: 1 });
+  }
 }
+
+const BUSY = 'busy: earlier requests of this channel are still running';
+const UNPREPARED = 'the message could not be prepared in time';
 
 interface Waiting {
   readonly ticket: LaneTicket;
+  ready: boolean;
   start(): void;
 }
 
@@ -56,24 +66,37 @@ export class Lane {
   /**
    * Waits for the lane.
    * @returns gives the lane to the next; safe to call twice
-   * @throws {GatewayError} 503 when it was not free by `startBy`
+   * @throws {GatewayError} 503 when it was not free, or the command not prepared, by `startBy`; what the preparation
+   * failed with
    */
   enter(ticket: LaneTicket): Promise<() => void> {
     const timeLeftMs = ticket.startBy - this.clock.now();
-    if (timeLeftMs <= 0) return Promise.reject(startedTooLate());
+    if (timeLeftMs <= 0) return Promise.reject(new TooLate(BUSY));
     return new Promise((resolve, reject) => {
+      const leaveLine = (reason: unknown): void => {
+        const place = this.waiting.indexOf(entry);
+        if (place === -1) return;
+        this.waiting.splice(place, 1);
+        cancelTimer();
+        reject(reason instanceof Error ? reason : new Error(String(reason)));
+        this.planTurn();
+      };
       const cancelTimer = this.clock.schedule(timeLeftMs, () => {
-        this.waiting.splice(this.waiting.indexOf(entry), 1);
-        reject(startedTooLate());
+        leaveLine(new TooLate(entry.ready ? BUSY : UNPREPARED));
       });
       const entry: Waiting = {
         ticket,
+        ready: ticket.prepared === undefined,
         start: () => {
           cancelTimer();
           resolve(this.take());
         },
       };
       this.wait(entry);
+      ticket.prepared?.then(() => {
+        entry.ready = true;
+        this.planTurn();
+      }, leaveLine);
     });
   }
 
@@ -108,7 +131,7 @@ export class Lane {
     if (this.taken) return;
     const nowMs = this.clock.now();
     const next = this.waiting.find(({ ticket }) => ticket.startBy > nowMs); // the others' timers are due
-    if (!next) return;
+    if (!next?.ready) return;
     this.waiting.splice(this.waiting.indexOf(next), 1);
     next.start();
   }

@@ -47,8 +47,14 @@ describe('link previews', () => {
       ),
       '/p.png': (response) => response.setHeader('content-type', 'image/png').end(picture),
     };
-    const preview = await previews().of(`${origin}/a`);
+    const found = previews();
+    const preview = await found.of(`${origin}/a`);
     expect(preview).toMatchObject({ title: 'New & Co', description: 'All' });
+    const wide = await found.widePicture(preview ?? { title: '' });
+    expect(wide).toMatchObject({ width: 400, height: 200 });
+    expect(await sharp(wide?.jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 400 });
+    pages = {};
+    expect(await found.widePicture(preview ?? { title: '' })).toBeUndefined();
     expect(await sharp(preview?.picture).metadata()).toMatchObject({ format: 'jpeg', width: 96, height: 48 });
   });
 

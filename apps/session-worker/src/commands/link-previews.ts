@@ -8,7 +8,7 @@
 import type { Downloader } from '@dormouse/media-files';
 import { Parser } from 'htmlparser2';
 import type { LinkPreview } from '../convert/plain-to-network.js';
-import { thumbnailOf } from '../media/pictures.js';
+import { linkPictureOf, thumbnailOf, type LinkPicture } from '../media/pictures.js';
 
 /** All of it: page and picture. A send waits no longer for its preview. */
 const WITHIN_MS = 3_000;
@@ -22,6 +22,8 @@ const DESCRIPTION_LENGTH = 600;
 
 export interface PagePreview extends Omit<LinkPreview, 'url'> {
   picture?: Buffer | undefined;
+  /** Where the page's own picture is. */
+  pictureAddress?: string | undefined;
 }
 
 interface Remembered {
@@ -56,20 +58,35 @@ export class LinkPreviews {
       if (page.title === '') return undefined;
       const picture = await this.picture(page.picture, url, signal);
       const { title, description } = page;
-      return { title, ...(description !== '' && { description }), ...(picture && { picture }) };
+      return { title, ...(description !== '' && { description }), ...picture };
     } catch {
       return undefined;
     }
   }
 
-  private async picture(address: string, page: string, signal: AbortSignal): Promise<Buffer | undefined> {
-    if (address === '' || !URL.canParse(address, page)) return undefined;
+  /** The page's picture, large; undefined when it cannot be had in time. Never rejects. */
+  async widePicture({ pictureAddress }: PagePreview): Promise<LinkPicture | undefined> {
+    if (pictureAddress === undefined) return undefined;
     try {
-      const bytes = await this.read(new URL(address, page), PICTURE_BYTES, signal, /^image\//);
-      const { thumbnail } = await thumbnailOf(bytes);
-      return Buffer.from(thumbnail, 'base64');
+      const signal = AbortSignal.timeout(WITHIN_MS);
+      return await linkPictureOf(await this.read(new URL(pictureAddress), PICTURE_BYTES, signal, /^image\//));
     } catch {
       return undefined;
+    }
+  }
+
+  private async picture(
+    address: string,
+    page: string,
+    signal: AbortSignal,
+  ): Promise<Pick<PagePreview, 'picture' | 'pictureAddress'>> {
+    if (address === '' || !URL.canParse(address, page)) return {};
+    try {
+      const url = new URL(address, page);
+      const { thumbnail } = await thumbnailOf(await this.read(url, PICTURE_BYTES, signal, /^image\//));
+      return { picture: Buffer.from(thumbnail, 'base64'), pictureAddress: url.href };
+    } catch {
+      return {};
     }
   }
 

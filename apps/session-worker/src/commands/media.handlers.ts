@@ -1,6 +1,5 @@
 import {
   GatewayError,
-  indicatorsLastMs,
   messageIdOfMedia,
   type CommandInput,
   type SentMessage,
@@ -15,8 +14,8 @@ import type { IncomingMedia } from '../media/incoming.js';
 import { mediaMessage, type MediaMessageWords } from '../media/media-message.js';
 import type { OutgoingMedia } from '../media/outgoing.js';
 import type { SendKind } from '../media/prepared-file.js';
-import type { CommandContext, Handlers } from './command-context.js';
-import { composeAndSend, findNamed, type SendOptions } from './compose-message.js';
+import type { CommandContext, Handlers, PreparedHandler } from './command-context.js';
+import { assertSendable, composeAndSend, findNamed, type SendOptions } from './compose-message.js';
 import { editMessage } from './edit-message.js';
 import { keyToNetwork } from '../convert/act-to-network.js';
 import type { MessageTools } from './send-message.js';
@@ -25,7 +24,7 @@ import type { MessageTools } from './send-message.js';
 export interface MediaTools extends MessageTools {
   readonly media: {
     readonly files: Pick<MediaReader, 'file' | 'link'>;
-    readonly outgoing: Pick<OutgoingMedia, 'place'>;
+    readonly outgoing: Pick<OutgoingMedia, 'place' | 'placeLinkPicture'>;
     readonly incoming: Pick<IncomingMedia, 'fetch'>;
   };
 }
@@ -51,25 +50,18 @@ type Words = Omit<MediaMessageWords, 'contextInfo' | 'viewOnce'>;
 /** Sends of files, and fetching those of heard messages. */
 export function mediaHandlers(tools: MediaTools): Pick<Handlers, MediaCommands> {
   return {
-    'messages.sendImage': (context, input) => sendFile(context, tools, 'image', input, () => pictureWords(input)),
-    'messages.sendVideo': (context, input) => sendFile(context, tools, 'video', input, () => pictureWords(input)),
-    'messages.sendAudio': (context, input) => {
-      const { seconds, background_color: color } = input;
-      return sendFile(context, tools, 'audio', input, () => ({ seconds, backgroundArgb: colorToNetwork(color) }));
-    },
-    'messages.sendVoice': (context, input) => {
-      const { seconds, waveform } = input;
-      return sendFile(context, tools, 'voice', input, () => ({ seconds, waveform }));
-    },
-    'messages.sendDocument': (context, input) => {
-      const { caption, filename } = input;
-      const name = (file: MediaFile) => safeFileName(filename) ?? downloadNameOf(file);
-      return sendFile(context, tools, 'document', input, (file) => ({ caption, fileName: name(file) }));
-    },
-    'messages.sendSticker': (context, input) => {
-      const { width, height } = input;
-      return sendFile(context, tools, 'sticker', input, () => ({ width, height }));
-    },
+    'messages.sendImage': sendOf(tools, 'image', (input) => pictureWords(input)),
+    'messages.sendVideo': sendOf(tools, 'video', (input) => pictureWords(input)),
+    'messages.sendAudio': sendOf(tools, 'audio', ({ seconds, background_color: color }) => ({
+      seconds,
+      backgroundArgb: colorToNetwork(color),
+    })),
+    'messages.sendVoice': sendOf(tools, 'voice', ({ seconds, waveform }) => ({ seconds, waveform })),
+    'messages.sendDocument': sendOf(tools, 'document', ({ caption, filename }, file) => ({
+      caption,
+      fileName: safeFileName(filename) ?? downloadNameOf(file),
+    })),
+    'messages.sendSticker': sendOf(tools, 'sticker', ({ width, height }) => ({ width, height })),
     'media.fetch': (context, input) => fetchFile(context, tools, input),
   };
 }
@@ -83,31 +75,38 @@ function pictureWords({
   return { caption, width, height, thumbnail: pictureOf(preview) };
 }
 
+/** The command that sends a file as this kind. */
+type SendOf<Kind extends SendKind> = `messages.send${Capitalize<Kind>}`;
+
 /**
- * Sees to it that the network holds the file, then says the message that points to it. Until then nothing was said: what
- * fails, the customer may repeat.
+ * Sees to it that the network holds the file, then, in its turn, says the message that points to it. Until then nothing
+ * was said: what fails, the customer may repeat. Who cannot be written to is found out before the work is done.
  */
-async function sendFile(
-  context: CommandContext,
+function sendOf<Kind extends SendKind>(
   tools: MediaTools,
-  kind: SendKind,
-  input: FileSend,
-  words: (file: MediaFile) => Words,
-): Promise<SentMessage> {
-  if (input.edit !== undefined) return editCaption(context, tools, input.edit, input);
-  const { files, outgoing } = tools.media;
-  // Files have a mark of their own for "view once", beside the envelope.
-  const { view_once: viewOnce, ...options } = input;
-  return composeAndSend(context, tools, options, async (contextInfo) => {
-    const file = await files.file(context.channelId, input.media);
-    if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
-    const placed = await outgoing.place(context.session(), file, kind, { asIs: input.no_encode ?? false });
-    if (tools.now() + indicatorsLastMs(input) >= context.answerBy) {
-      throw new GatewayError(503, { details: 'the file could not be prepared in time', retryAfterS: 1 });
-    }
-    const content = mediaMessage(placed, { ...words(file), viewOnce, contextInfo });
-    return { content, shown: shownFile(content, { id: file.id, link: await files.link(file) }) };
-  });
+  kind: Kind,
+  words: (input: CommandInput<SendOf<Kind>>, file: MediaFile) => Words,
+): PreparedHandler<SendOf<Kind>> {
+  return {
+    prepare: async ({ channelId, openSession }, input) => {
+      const asked: FileSend = input;
+      const { edit } = asked;
+      if (edit !== undefined) return (context) => editCaption(context, tools, edit, asked);
+      const { files, outgoing } = tools.media;
+      const file = await files.file(channelId, asked.media);
+      if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
+      const session = await openSession();
+      await assertSendable(session, tools, asked);
+      const placed = await outgoing.place(session, file, kind, { asIs: asked.no_encode ?? false });
+      // Files have a mark of their own for "view once", beside the envelope.
+      const { view_once: viewOnce, ...options } = asked;
+      return (context) =>
+        composeAndSend(context, tools, options, async (contextInfo) => {
+          const content = mediaMessage(placed, { ...words(input, file), viewOnce, contextInfo });
+          return { content, shown: shownFile(content, { id: file.id, link: await files.link(file) }) };
+        });
+    },
+  };
 }
 
 /** The network replaces captions only: the file stays. */

@@ -32,11 +32,13 @@ const DONE: Success = { success: true };
 /** What is done to messages that are there. An unknown one is 404. */
 export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts> {
   return {
-    'messages.forward': async (context, { messageId, to }) => {
-      const target = await findNamed(context, tools, messageId, FIELD);
-      const composed = forwardToNetwork(await withRenewedFile(context, tools, target));
-      if (!composed) throw new GatewayError(403, { details: `${FIELD}: a message of this kind cannot be forwarded` });
-      return composeAndSend(context, tools, { to }, () => composed);
+    'messages.forward': {
+      prepare: async (preparing, { messageId, to }) => {
+        const target = await findNamed(preparing, tools, messageId, FIELD);
+        const composed = forwardToNetwork(await withRenewedFile(preparing, tools, target));
+        if (!composed) throw new GatewayError(403, { details: `${FIELD}: a message of this kind cannot be forwarded` });
+        return (context) => composeAndSend(context, tools, { to }, () => composed);
+      },
     },
     'messages.markRead': (context, input) => markRead(context, tools, input),
     'messages.edit': (context, { messageId, body, mentions }) =>

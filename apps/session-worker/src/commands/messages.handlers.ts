@@ -8,18 +8,19 @@ import {
   pictureOf,
   pollToNetwork,
   previewToNetwork,
+  type WidePicture,
 } from '../convert/plain-to-network.js';
 import { toPreview } from '../convert/present.js';
-import type { CommandContext, Handlers } from './command-context.js';
+import type { CommandContext, Handlers, PreparationContext, Turn } from './command-context.js';
 import { composeAndSend, findNamed, type Compose, type SendOptions } from './compose-message.js';
 import { editMessage } from './edit-message.js';
-import type { LinkPreviews } from './link-previews.js';
+import type { LinkPreviews, PagePreview } from './link-previews.js';
 import type { MediaTools } from './media.handlers.js';
 import type { MessageTools } from './send-message.js';
 
 /** What handlers of plain messages need. */
 export interface PlainMessageTools extends MessageTools, Pick<MediaTools, 'media'> {
-  readonly previews: Pick<LinkPreviews, 'of'>;
+  readonly previews: Pick<LinkPreviews, 'of' | 'widePicture'>;
 }
 
 type PlainSends =
@@ -34,22 +35,24 @@ const SECRET_BYTES = 32;
 /** Sends of everything that carries no file. */
 export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainSends> {
   return {
-    'messages.sendText': async (context, input) => {
-      const { body, mentions, edit } = input;
-      if (edit !== undefined) {
-        return editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
-      }
-      const link = input.no_link_preview || input.view_once ? undefined : firstLink(body);
-      return composeAndSend(context, tools, input, async (contextInfo) => {
+    'messages.sendText': {
+      prepare: async (preparing, input) => {
+        const { body, mentions, edit } = input;
+        if (edit !== undefined) {
+          return (context) => editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
+        }
+        const link = input.no_link_preview || input.view_once ? undefined : firstLink(body);
         const preview = link === undefined ? undefined : await tools.previews.of(link);
-        return {
-          content:
-            link !== undefined && preview
-              ? previewToNetwork(body, { url: link, ...preview }, contextInfo)
-              : textToNetwork(body, contextInfo),
-          shown: { type: 'text', text: { body } },
-        };
-      });
+        const wide = preview && input.wide_link_preview ? await widePicture(preparing, tools, preview) : undefined;
+        return (context) =>
+          composeAndSend(context, tools, input, (contextInfo) => ({
+            content:
+              link !== undefined && preview
+                ? previewToNetwork(body, { url: link, ...preview, wide }, contextInfo)
+                : textToNetwork(body, contextInfo),
+            shown: { type: 'text', text: { body } },
+          }));
+      },
     },
     'messages.sendLocation': (context, input) =>
       sendOrRefuseEdit(context, tools, input, (contextInfo) => locationToNetwork(input, contextInfo)),
@@ -59,8 +62,19 @@ export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainS
       sendOrRefuseEdit(context, tools, input, (contextInfo) =>
         pollToNetwork(input, randomBytes(SECRET_BYTES), contextInfo),
       ),
-    'messages.sendLinkPreview': (context, input) => sendLinkPreview(context, tools, input),
+    'messages.sendLinkPreview': { prepare: (context, input) => prepareLinkPreview(context, tools, input) },
   };
+}
+
+/** A preview is an extra: whatever goes wrong with its large picture, it is shown with the small one. */
+async function widePicture(
+  { openSession }: PreparationContext,
+  { previews, media }: PlainMessageTools,
+  preview: PagePreview,
+): Promise<WidePicture | undefined> {
+  const picture = await previews.widePicture(preview);
+  if (!picture) return undefined;
+  return media.outgoing.placeLinkPicture(await openSession(), picture).catch(() => undefined);
 }
 
 /** The network replaces texts and captions only. */
@@ -78,48 +92,50 @@ async function sendOrRefuseEdit(
 }
 
 /** What the customer does not give of the preview is taken from the page. */
-async function sendLinkPreview(
-  context: CommandContext,
+async function prepareLinkPreview(
+  preparing: PreparationContext,
   tools: PlainMessageTools,
   input: SendLinkPreviewInput,
-): Promise<SentMessage> {
+): Promise<Turn<'messages.sendLinkPreview'>> {
   const { body, title, mentions, edit, canonical } = input;
   if (edit !== undefined) {
-    return editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
+    return (context) => editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
   }
   const url = firstLink(body) ?? canonical;
   if (url === undefined) throw new GatewayError(400, { details: 'body: must have a link in it' });
-  const given = pictureOf(input.preview) ?? (await pictureFrom(context, tools, input.media));
+  const given = pictureOf(input.preview) ?? (await pictureFrom(preparing, tools, input.media));
   const found = given && input.description !== undefined ? undefined : await tools.previews.of(url);
   const description = input.description ?? found?.description;
   const picture = given ?? found?.picture;
   const preview = toPreview(picture);
-  return composeAndSend(context, tools, input, (contextInfo) => ({
-    content: previewToNetwork(body, { url, title, description, picture }, contextInfo),
-    shown: {
-      type: 'link_preview',
-      link_preview: {
-        body,
-        title,
-        ...(description !== undefined && { description }),
-        canonical: canonical ?? url,
-        url,
-        ...(input.media !== undefined && { id: input.media }),
-        ...(preview !== undefined && { preview }),
-      },
+  const shown = {
+    type: 'link_preview' as const,
+    link_preview: {
+      body,
+      title,
+      ...(description !== undefined && { description }),
+      canonical: canonical ?? url,
+      url,
+      ...(input.media !== undefined && { id: input.media }),
+      ...(preview !== undefined && { preview }),
     },
-  }));
+  };
+  return (context) =>
+    composeAndSend(context, tools, input, (contextInfo) => ({
+      content: previewToNetwork(body, { url, title, description, picture }, contextInfo),
+      shown,
+    }));
 }
 
 /** The small picture that is made of a file when it is prepared for the network. */
 async function pictureFrom(
-  context: CommandContext,
+  { channelId, openSession }: PreparationContext,
   { media }: PlainMessageTools,
   id: string | undefined,
 ): Promise<Buffer | undefined> {
   if (id === undefined) return undefined;
-  const file = await media.files.file(context.channelId, id);
+  const file = await media.files.file(channelId, id);
   if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
-  const { facts } = await media.outgoing.place(context.session(), file, 'image');
+  const { facts } = await media.outgoing.place(await openSession(), file, 'image');
   return facts.thumbnail === undefined ? undefined : Buffer.from(facts.thumbnail, 'base64');
 }

@@ -1,13 +1,16 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
 import type { NetworkFile } from '../media/outgoing.js';
-import type { CommandContext } from './command-context.js';
+import type { PreparationContext } from './command-context.js';
 import type { MediaTools } from './media.handlers.js';
 import { withRenewedFile } from './renew-file.js';
 
 const DAY_S = 24 * 60 * 60;
 const NOW_S = 1_790_000_000;
-const context = { channelId: 'CH', session: () => ({ socket: {} }) } as unknown as CommandContext;
+const context = {
+  channelId: 'CH',
+  openSession: () => Promise.resolve({ socket: {} }),
+} as unknown as PreparationContext;
 const copy = { directPath: '/new', mediaKey: Buffer.alloc(32, 2), uploadedAtMs: NOW_S * 1_000, fileLength: 5 };
 
 function stored(ageDays: number, fromMe = true): StoredMessage {

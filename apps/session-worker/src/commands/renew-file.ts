@@ -4,7 +4,7 @@ import { keyToNetwork } from '../convert/act-to-network.js';
 import { toNumber } from '../convert/present.js';
 import { heardFile } from '../media/heard-file.js';
 import type { NetworkFile } from '../media/outgoing.js';
-import type { CommandContext } from './command-context.js';
+import type { PreparationContext } from './command-context.js';
 import type { MediaTools } from './media.handlers.js';
 
 /** Younger files are surely on the network still, and will be for a while. */
@@ -24,7 +24,7 @@ const PARTS = [
  * taken there again. A message without a file, or whose file nobody has any more, stays as it is.
  */
 export async function withRenewedFile(
-  context: CommandContext,
+  context: PreparationContext,
   tools: Pick<MediaTools, 'media' | 'now'>,
   stored: StoredMessage,
 ): Promise<StoredMessage> {
@@ -44,13 +44,13 @@ export async function withRenewedFile(
 }
 
 async function placedAgain(
-  context: CommandContext,
+  context: PreparationContext,
   { media }: Pick<MediaTools, 'media'>,
   stored: StoredMessage,
   { kind, content }: { kind: NetworkFile['kind']; content: proto.IMessage },
 ): Promise<NetworkFile | undefined> {
   const { channelId } = context;
-  const session = context.session();
+  const session = await context.openSession();
   const { message } = stored;
   const shown = message[message.type];
   if (typeof shown !== 'object' || shown === null || !('id' in shown)) return undefined;

@@ -94,11 +94,24 @@ export interface LinkPreview {
   description?: string | undefined;
   /** A small JPEG. */
   picture?: Uint8Array | undefined;
+  /** A large one that the network holds: phones show it as wide as the message. */
+  wide?: WidePicture | undefined;
+}
+
+export interface WidePicture {
+  directPath: string;
+  mediaKey: Uint8Array;
+  /** Of the picture, in the clear and encrypted. */
+  sha256: Uint8Array;
+  encSha256: Uint8Array;
+  width: number;
+  height: number;
+  uploadedAtS: number;
 }
 
 /** A text with the preview of a link in it. */
 export function previewToNetwork(body: string, preview: LinkPreview, contextInfo: Context): proto.IMessage {
-  const { url, title, description, picture } = preview;
+  const { url, title, description, picture, wide } = preview;
   return {
     extendedTextMessage: {
       text: body,
@@ -106,6 +119,15 @@ export function previewToNetwork(body: string, preview: LinkPreview, contextInfo
       title,
       previewType: 0,
       ...present({ description, jpegThumbnail: picture }),
+      ...(wide && {
+        thumbnailDirectPath: wide.directPath,
+        mediaKey: wide.mediaKey,
+        mediaKeyTimestamp: wide.uploadedAtS,
+        thumbnailSha256: wide.sha256,
+        thumbnailEncSha256: wide.encSha256,
+        thumbnailWidth: wide.width,
+        thumbnailHeight: wide.height,
+      }),
       ...withContext(contextInfo),
     },
   };

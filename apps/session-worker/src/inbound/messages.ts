@@ -1,6 +1,8 @@
 import { FencedError } from '@dormouse/database';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
+import { chatIdOf } from '../convert/chat.js';
+import type { ClearedChat } from '../sessions/cleared-chat.js';
 import { actionFromNetwork, type HeardAction } from '../convert/change-from-network.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
@@ -8,7 +10,7 @@ import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
 import { learnPeople } from './contacts.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { isTransient } from './transient-failure.js';
-import { peopleInGroups } from './people-in.js';
+import { peopleIn, peopleInGroups } from './people-in.js';
 
 /** So many messages of a backlog are stored together. */
 const BATCH = 50;
@@ -116,10 +118,18 @@ async function storeVote(
   if (action) await storeAction(hearing, action);
 }
 
-/** Messages that the owner deleted on the phone, for its own devices only. A chat that was cleared is heard elsewhere. */
+/** Messages that the owner deleted on the phone, for its own devices only; or a chat that was cleared there. */
 export async function hearRemovals(hearing: Hearing, removed: BaileysEventMap['messages.delete']): Promise<void> {
-  if (!('keys' in removed)) return;
-  const keyIds = removed.keys.flatMap(({ id }) => id ?? []);
   const { fence, channelId } = hearing.session;
+  if (!('keys' in removed)) return hearCleared(hearing, removed);
+  const keyIds = removed.keys.flatMap(({ id }) => id ?? []);
   await storeAndTell(hearing, () => hearing.writer.recordRemoval(fence, channelId, keyIds));
+}
+
+async function hearCleared(hearing: Hearing, { jid, untilS }: ClearedChat): Promise<void> {
+  const { session, chats } = hearing;
+  const { numbers } = await hearing.ear.store(() => peopleIn(session, [jid]));
+  const chatId = chatIdOf({ id: jid }, numbers);
+  if (chatId === undefined) return;
+  await storeAndTell(hearing, () => chats.clearChat(session.fence, session.channelId, chatId, untilS));
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { Spool } from '@dormouse/media-files';
-import type { MediaReader } from '@dormouse/media-store/read';
+import { storedBytes, type MediaReader } from '@dormouse/media-store/read';
 import { prepareIcon } from './pictures.js';
 
 /**
@@ -12,7 +12,7 @@ export function iconsFrom(media: Pick<MediaReader, 'open'>, spool: Pick<Spool, '
   return async (channelId: string, mediaId: string): Promise<Buffer> => {
     const opened = await media.open(channelId, mediaId);
     if (!opened) throw new GatewayError(400, { details: 'icon: no such media id' });
-    const file = await spool.keep(opened.object.stream);
+    const file = await spool.keep(storedBytes(opened.object.stream));
     try {
       return await prepareIcon(file);
     } finally {

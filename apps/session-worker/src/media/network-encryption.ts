@@ -22,18 +22,22 @@ export class DamagedFile extends Error {
   }
 }
 
+/** What is hidden: the file of a message, or the large picture of a link's preview. */
+export type HiddenKind = SendKind | 'linkPicture';
+
 /** The name a kind goes by in key derivation and upload paths. */
-export const NETWORK_TYPES: Record<SendKind, MediaType> = {
+export const NETWORK_TYPES: Record<HiddenKind, MediaType> = {
   image: 'image',
   video: 'video',
   audio: 'audio',
   voice: 'audio',
   document: 'document',
   sticker: 'sticker',
+  linkPicture: 'thumbnail-link',
 };
 
 /** Expands a media key for one kind of file. */
-export async function fileKeys(mediaKey: Uint8Array, kind: SendKind): Promise<FileKeys> {
+export async function fileKeys(mediaKey: Uint8Array, kind: HiddenKind): Promise<FileKeys> {
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, NETWORK_TYPES[kind]);
   if (!macKey) throw new Error('no authentication key was derived');
   return { iv, cipherKey, macKey };

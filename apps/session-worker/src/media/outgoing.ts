@@ -5,16 +5,18 @@
  *
  * With the object storage or the network's file host away a send fails with 502 before anything was said.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { fileTooLarge, tidily, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
 import type { NetworkCopy, NetworkMedia } from '@dormouse/media-store/network';
-import { storageFailure, type MediaFile } from '@dormouse/media-store/read';
+import { storageFailure, storedBytes, type MediaFile } from '@dormouse/media-store/read';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { WAMediaUploadFunction } from '@whiskeysockets/baileys';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { MediaHost } from './media-host.js';
-import { encrypted, fileKeys, NETWORK_TYPES } from './network-encryption.js';
+import { encrypted, fileKeys, NETWORK_TYPES, type HiddenKind } from './network-encryption.js';
+import type { LinkPicture } from './pictures.js';
 import type { Preparation } from './preparation.js';
 import { preparedFacts, type PreparedFacts, type SendKind } from './prepared-file.js';
 
@@ -34,11 +36,14 @@ export interface OutgoingMediaOptions {
   host: MediaHost;
   /** Files prepared and uploaded at a time in this process; further ones wait. */
   maxParallel?: number;
+  /** And of one channel, so that a number with many files leaves room for the others. */
+  maxParallelPerChannel?: number;
   now?: () => number;
 }
 
 /** What of a session is needed: its way to upload. */
 export interface UploadingSession {
+  readonly channelId: string;
   readonly socket: { readonly waUploadToServer: WAMediaUploadFunction };
 }
 
@@ -49,8 +54,20 @@ export interface NetworkFile {
   facts: PreparedFacts;
 }
 
+/** Where the network holds the large picture of a preview. */
+export interface PlacedLinkPicture {
+  directPath: string;
+  mediaKey: Uint8Array;
+  sha256: Uint8Array;
+  encSha256: Uint8Array;
+  width: number;
+  height: number;
+  uploadedAtS: number;
+}
+
 export class OutgoingMedia {
   readonly #limit: LimitFunction;
+  readonly #channelLimits = new Map<string, LimitFunction>();
   readonly #underWay = new Map<string, Promise<NetworkFile>>();
 
   constructor(private readonly options: OutgoingMediaOptions) {
@@ -83,14 +100,45 @@ export class OutgoingMedia {
     }
   }
 
+  /**
+   * Takes the large picture of a link's preview to the network.
+   * @throws {GatewayError} 502 when the network does not take it
+   */
+  async placeLinkPicture(session: UploadingSession, { jpeg, width, height }: LinkPicture): Promise<PlacedLinkPicture> {
+    const mediaKey = randomBytes(32);
+    const hidden = await this.options.spool.keep(
+      encrypted(Readable.from([jpeg]), await fileKeys(mediaKey, 'linkPicture')),
+    );
+    try {
+      const { directPath } = await sendUp(session, hidden, 'linkPicture');
+      const sha256 = createHash('sha256').update(jpeg).digest();
+      const uploadedAtS = Math.floor(this.#now() / 1_000);
+      return { directPath, mediaKey, sha256, encSha256: hidden.sha256, width, height, uploadedAtS };
+    } finally {
+      await hidden.dispose();
+    }
+  }
+
   async #placeOnce(session: UploadingSession, file: MediaFile, kind: SendKind, variant: string): Promise<NetworkFile> {
     const { network } = this.options;
     const held = await network.copy(file.objectKey, variant);
     const facts = preparedFacts.safeParse(held?.prepared);
     if (held && facts.success && (await this.#isThere(held))) return { kind, copy: held, facts: facts.data };
-    const placed = await this.#limit(() => this.#upload(session, file, kind, variant.endsWith(':as-is')));
+    const placed = await this.#inTurn(session.channelId, () =>
+      this.#upload(session, file, kind, variant.endsWith(':as-is')),
+    );
     await network.rememberCopy(file.objectKey, variant, placed.copy);
     return placed;
+  }
+
+  async #inTurn<T>(channelId: string, work: () => Promise<T>): Promise<T> {
+    const limit = this.#channelLimits.get(channelId) ?? pLimit(this.options.maxParallelPerChannel ?? 2);
+    this.#channelLimits.set(channelId, limit);
+    try {
+      return await limit(() => this.#limit(work));
+    } finally {
+      if (limit.activeCount + limit.pendingCount === 0) this.#channelLimits.delete(channelId);
+    }
   }
 
   async #isThere(copy: NetworkCopy): Promise<boolean> {
@@ -136,7 +184,7 @@ export class OutgoingMedia {
     const { storage, spool } = this.options;
     let source: SpooledFile;
     try {
-      source = await spool.keep((await storage.get(file.objectKey)).stream);
+      source = await spool.keep(storedBytes((await storage.get(file.objectKey)).stream));
     } catch (error) {
       throw storageFailure(error);
     }
@@ -150,7 +198,7 @@ export class OutgoingMedia {
   }
 }
 
-async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: SendKind) {
+async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: HiddenKind) {
   try {
     const fileEncSha256B64 = hidden.sha256.toString('base64');
     const options = { fileEncSha256B64, mediaType: NETWORK_TYPES[kind], timeoutMs: 30_000 };

@@ -12,10 +12,17 @@ const MOST_PIXELS = 120_000_000;
 const THUMBNAIL_SIDE = 96;
 const STICKER_SIDE = 512;
 const ICON_SIDE = 640;
+const LINK_PICTURE_SIDE = 1_200;
 /** Up to here phones show stickers without trouble. */
 const STICKER_BYTES = { still: 100 * 1024, animated: 500 * 1024 };
 const STICKER_QUALITIES = [90, 75, 55, 35];
 const READABLE = new Set(['jpeg', 'png', 'webp', 'gif', 'tiff', 'heif']);
+
+export interface LinkPicture {
+  jpeg: Buffer;
+  width: number;
+  height: number;
+}
 
 function open(source: string | Buffer, options: { animated?: boolean } = {}): Sharp {
   return sharp(source, { ...options, limitInputPixels: MOST_PIXELS, sequentialRead: true, failOn: 'error' });
@@ -50,6 +57,18 @@ export async function thumbnailOf(
     .flatten({ background: 'white' })
     .jpeg({ quality: 60 });
   return { thumbnail: (await made(small.toBuffer())).toString('base64'), ...autoOrient };
+}
+
+/** A picture as the large one of a link's preview: JPEG, upright, on white, no wider than phones show it. */
+export async function linkPictureOf(source: Buffer): Promise<LinkPicture> {
+  await read(source);
+  const wide = open(source)
+    .autoOrient()
+    .resize(LINK_PICTURE_SIDE, LINK_PICTURE_SIDE, { fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: 'white' })
+    .jpeg({ quality: 80 });
+  const { data, info } = await made(wide.toBuffer({ resolveWithObject: true }));
+  return { jpeg: data, width: info.width, height: info.height };
 }
 
 /**

@@ -64,7 +64,7 @@ beforeAll(async () => {
   const preparation = new Preparation({ spool, limits, ffmpeg: undefined });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host, now: () => nowMs });
   incoming = new IncomingMedia({ network, spool, host, maxBytes: LARGEST, phoneTimeoutMs: 500 });
-  session = { socket: { waUploadToServer: uploadTo(server.address) } };
+  session = { channelId: CHANNEL, socket: { waUploadToServer: uploadTo(server.address) } };
 });
 
 afterAll(async () => {
@@ -285,7 +285,7 @@ describe('a file that is too large', () => {
       await expect(fetching).rejects.toMatchObject({ status: 413 });
       expect(fileHost.reads).toBe(reads);
     }
-  });
+  }, 30_000);
 });
 
 describe('content the channel has already', () => {

@@ -17,6 +17,7 @@ import {
   type WASocket,
   type WAVersion,
 } from '@whiskeysockets/baileys';
+import { clearedChatIn, tellCleared } from './cleared-chat.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 import { withOneAsyncStorage } from './one-async-storage.js';
 import { KEEP_ALIVE_MS } from './session-times.js';
@@ -54,11 +55,15 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 export function openSocket(options: SocketOptions): WASocket {
   const { auth, network, version, log, fullHistory, journal, getMessage, groupMetadata } = options;
   if (network.rootKey) trustRootKey(network.rootKey);
+  const onSharedChange = (facts: unknown): void => {
+    const cleared = clearedChatIn(facts);
+    if (cleared) tellCleared(socket.ev, cleared);
+  };
   const config: UserFacingSocketConfig = {
     auth,
     ...(version ? { version } : {}),
     waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
-    logger: libraryLog(log),
+    logger: libraryLog(log, onSharedChange),
     makeSignalRepository: (state, logger, pnToLid) => {
       keepTokensOutside(state.keys, auth.keys);
       return journal.makeSignalRepository(state, logger, pnToLid);
@@ -76,5 +81,6 @@ export function openSocket(options: SocketOptions): WASocket {
     getMessage,
     cachedGroupMetadata: groupMetadata,
   };
-  return withOneAsyncStorage(() => makeWASocket(config));
+  const socket = withOneAsyncStorage(() => makeWASocket(config));
+  return socket;
 }

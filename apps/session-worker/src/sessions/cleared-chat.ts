@@ -1,0 +1,46 @@
+/**
+ * A chat that was cleared on the phone. The library has an event for it (`messages.delete` with `all`) and does not emit
+ * it: the change is found among those of the shared state.
+ */
+import type { BaileysEventEmitter, BaileysEventMap, ChatMutation } from '@whiskeysockets/baileys';
+
+/** The library's event, with the moment up to which the chat was cleared (epoch seconds). */
+export type ClearedChat = Extract<BaileysEventMap['messages.delete'], { all: true }> & { untilS?: number };
+
+interface SharedChange {
+  syncAction: ChatMutation;
+  /** Told to a new device; what was cleared before it came is not in its history. */
+  initialSync: boolean;
+}
+
+function isSharedChange(facts: unknown): facts is SharedChange {
+  return typeof facts === 'object' && facts !== null && 'syncAction' in facts && 'initialSync' in facts;
+}
+
+/**
+ * @param facts of a change, as the library hands it to its log
+ * @returns undefined for any other change
+ */
+export function clearedChatIn(facts: unknown): ClearedChat | undefined {
+  if (!isSharedChange(facts) || facts.initialSync) return undefined;
+  const { syncAction: action, index } = facts.syncAction;
+  const [type, jid] = index;
+  const cleared = action.value?.clearChatAction;
+  if (type !== 'clearChat' || jid === undefined || !cleared) return undefined;
+  const untilS = Number(cleared.messageRange?.lastMessageTimestamp ?? 0);
+  return { jid, all: true, ...(untilS > 0 && { untilS }) };
+}
+
+/**
+ * Emits the event past the library's buffer, which would drop it; what was heard before goes first. Whoever is buffering
+ * goes on: without that the library would hold the events that follow back for up to 30 s.
+ */
+export function tellCleared(
+  ev: Pick<BaileysEventEmitter, 'emit'> & { isBuffering(): boolean; buffer(): void; flush(): boolean },
+  cleared: ClearedChat,
+): void {
+  const buffering = ev.isBuffering();
+  ev.flush();
+  ev.emit('messages.delete', cleared);
+  if (buffering) ev.buffer();
+}
