@@ -127,9 +127,9 @@ export const PROJECTS = {
     specs: TEST_STORES,
   },
   'apps/network-simulator': { projects: [], packages: NETWORK },
-  'apps/e2e': { projects: ['stack'], packages: ['pg'] },
+  'apps/e2e': { projects: ['stack', 'stack/sample-files'], packages: ['pg'] },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
-  'tools/bench': { projects: ['stack'], packages: [...NETWORK, 'pg'] },
+  'tools/bench': { projects: ['stack', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
 };
 
 const SPEC = /\.spec\.tsx?$|\/test-[^/]+\.ts$/;

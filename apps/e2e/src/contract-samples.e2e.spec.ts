@@ -1,7 +1,7 @@
+import { FILM, JPEG, MP3, OPUS, PDF, WEBP } from '@dormouse/stack/sample-files';
 import { Client } from 'pg';
 import { schemaViolation } from './harness/contract.js';
 import { eventually } from './harness/eventually.js';
-import { exampleFiles } from './harness/example-files.js';
 import { FileServer } from './harness/file-server.js';
 import type { GatewayClient, GatewayResponse } from './harness/gateway-client.js';
 import { loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
@@ -65,7 +65,7 @@ describe('samples of the contract', () => {
     running = await RunningStack.start({
       env: { 'edge-api': { ...unlimited, MEDIA_LIMITS: JSON.stringify({ document: 1_048_576 }) } },
     });
-    const { jpg, mp4, mp3, ogg, webp, pdf } = exampleFiles;
+    const [jpg, mp4, mp3, ogg, webp, pdf] = [JPEG, FILM, MP3, OPUS, WEBP, PDF];
     files = await FileServer.start({
       '/a.jpg': jpg,
       '/p/new.jpg': jpg,
@@ -91,7 +91,7 @@ describe('samples of the contract', () => {
     for (const number of [OWN, ADA]) {
       await running.network.call('POST', `/phones/${number}/profile`, { about: 'Busy' });
       await running.network.call('POST', `/phones/${number}/picture`, {
-        base64: exampleFiles.jpg.bytes.toString('base64'),
+        base64: JPEG.bytes.toString('base64'),
       });
     }
     ({ id: channelId, client } = await running.createChannel('Example Shop'));
@@ -137,7 +137,7 @@ describe('samples of the contract', () => {
   const heard: Prepare = async () => ({ real: await heardMessage() });
   const upload = async (): Promise<Real> => {
     const { body } = await client.post<{ id: string }>('/media', undefined, {
-      raw: { body: exampleFiles.jpg.bytes, contentType: 'image/jpeg' },
+      raw: { body: JPEG.bytes, contentType: 'image/jpeg' },
     });
     return { [SAMPLE_FILE]: body.id };
   };
@@ -280,8 +280,7 @@ describe('samples of the contract', () => {
       return {};
     },
     // The sample's picture is cut short.
-    'sendImage.null_caption': () =>
-      Promise.resolve({ real: { '/9j/4AAQSkZJRg==': exampleFiles.jpg.bytes.toString('base64') } }),
+    'sendImage.null_caption': () => Promise.resolve({ real: { '/9j/4AAQSkZJRg==': JPEG.bytes.toString('base64') } }),
     'downloadMedia.ok': uploaded,
     'deleteMedia.ok': uploaded,
     'deleteMessage.ok': async () => ({ real: await ownMessage() }),

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { FILM, OPUS, PDF, picture, tone, type SampleFile } from '@dormouse/stack/sample-files';
 import { eventually } from './harness/eventually.js';
 import { FileServer } from './harness/file-server.js';
 import type { GatewayClient } from './harness/gateway-client.js';
 import { MessageJourney, type Sent, type Shown, type WireMessage } from './harness/message-journey.js';
 import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
-import { FILM, OPUS, PDF, picture, tone, type SampleFile } from './harness/sample-files.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
 

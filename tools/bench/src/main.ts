@@ -18,7 +18,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
     about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
     run: benchKills,
   },
-  media: { about: 'files: memory of 100 MB, sends a second of each kind, transcoding', run: benchMedia },
+  media: { about: 'memory of 100 MB, sends a second of every kind, transcoding of voice', run: benchMedia },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
   sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },

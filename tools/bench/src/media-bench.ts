@@ -1,6 +1,6 @@
 /**
- * Files through the whole stack: how many sends a second of each kind, how long a voice message takes to be transcoded,
- * and what a document of 100 MB costs in memory, in the edge and in the worker.
+ * Messages of every kind through the whole stack: how many sends a second, how long a voice message takes to be
+ * transcoded, and what a document of 100 MB costs in memory, in the edge and in the worker.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,99 +11,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { startStack, type Stack } from '@dormouse/stack';
 import { Pool } from 'undici';
-import { measure, type Summary } from './latencies.js';
-import { FILM, OPUS, picture, tone } from './media-samples.js';
+import { send, sendsPerSecond, transcodingTime, type Sender } from './media-sends.js';
 import { printTable } from './table.js';
-import { World, type LinkedChannel } from './world.js';
+import { World } from './world.js';
 
 const MB = 1_000_000;
 const MIB = 1024 * 1024;
 const LARGE_BYTES = 100 * MB;
-const SENDS = { total: 40, inFlight: 4 };
 const SAMPLE_EVERY_MS = 5;
 const WARM_TURNS = 5;
-
-/** A customer's way to send: one channel, one connection pool. */
-interface Sender {
-  pool: Pool;
-  channel: LinkedChannel;
-  to: string;
-}
-
-async function send({ pool, channel, to }: Sender, kind: string, body: Record<string, unknown>): Promise<void> {
-  const response = await pool.request({
-    method: 'POST',
-    path: `/messages/${kind}`,
-    headers: { authorization: `Bearer ${channel.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ to, ...body }),
-  });
-  const text = await response.body.text();
-  if (response.statusCode !== 200) throw new Error(`${kind}: ${response.statusCode} ${text}`);
-}
-
-const dataUri = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;
-
-/** Each send has content of its own, so that all of it is done every time. */
-const FRESH: Record<string, (turn: number) => string> = {
-  image: (turn) => dataUri('image/png', picture(640 + turn, 480)),
-  video: () => dataUri('video/mp4', Buffer.concat([FILM, freeBox()])),
-  audio: () => dataUri('audio/mp4', Buffer.concat([FILM, freeBox()])),
-  voice: (turn) => dataUri('audio/wav', tone(10, 300 + turn)),
-  document: () => dataUri('application/octet-stream', randomBytes(100_000)),
-  sticker: (turn) => dataUri('image/png', picture(200 + turn, 200)),
-};
-
-/** A box of an MP4 that players skip: makes equal films different. */
-function freeBox(): Buffer {
-  const box = Buffer.alloc(24);
-  box.writeUInt32BE(box.length, 0);
-  box.write('free', 4);
-  randomBytes(16).copy(box, 8);
-  return box;
-}
-
-async function sendsPerSecond(sender: Sender): Promise<void> {
-  const rows: [string, Summary][] = [];
-  let turn = 0;
-  for (const [kind, media] of Object.entries(FRESH)) {
-    console.error(`${SENDS.total} of ${kind} ...`);
-    const one = () => send(sender, kind, { media: media((turn += 1)) });
-    await one();
-    rows.push([`${kind}, new each time`, await measure(one, SENDS)]);
-  }
-  const known = dataUri('audio/ogg', OPUS);
-  const again = () => send(sender, 'voice', { media: known });
-  await again();
-  rows.push(['voice, Opus, the same again', await measure(again, SENDS)]);
-  console.log(`\nSends through POST /messages/<kind>, ${SENDS.inFlight} at once on one number`);
-  printTable([
-    ['kind', 'sends', 'p50 ms', 'p95 ms', 'per second'],
-    ...rows.map(([kind, { count, p50Ms, p95Ms, perSecond }]) => [
-      kind,
-      String(count),
-      p50Ms.toFixed(0),
-      p95Ms.toFixed(0),
-      perSecond.toFixed(1),
-    ]),
-  ]);
-}
-
-/** The whole send minus the same send of a file that needs no transcoding is what transcoding takes. */
-async function transcodingTime(sender: Sender): Promise<void> {
-  const timed = async (media: string): Promise<number> => {
-    const startedAt = performance.now();
-    await send(sender, 'voice', { media });
-    return performance.now() - startedAt;
-  };
-  const rows: string[][] = [];
-  for (const seconds of [10, 60, 180]) {
-    const tookMs: number[] = [];
-    for (let time = 0; time < 3; time += 1) tookMs.push(await timed(dataUri('audio/wav', tone(seconds, 500 + time))));
-    rows.push([`${seconds} s`, (tookMs.sort((a, b) => a - b)[1] ?? Number.NaN).toFixed(0)]);
-  }
-  console.log('\nPOST /messages/voice of a WAV file: transcoded to Opus, waveform computed, acknowledged');
-  printTable([['length', 'median ms'], ...rows]);
-}
 
 /** Resident bytes of a process. */
 async function residentBytes(pid: number): Promise<number> {
@@ -229,7 +145,7 @@ async function memoryOfLargeDocument(stack: Stack, sender: Sender): Promise<void
   printTable([['way', 'process', 'before', 'peak', 'extra'], ...rows]);
 }
 
-/** Files: memory of a large one, sends per second of each kind, transcoding. */
+/** Memory of a large file, sends per second of each kind, transcoding. */
 export async function benchMedia(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
   console.error('Starting the stack ...');

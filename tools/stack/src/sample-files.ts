@@ -1,4 +1,4 @@
-/** Small files of every kind that media journeys send. */
+/** Small files of every kind, for journeys and benchmarks. */
 import { PNG } from 'pngjs';
 
 export interface SampleFile {
@@ -15,12 +15,12 @@ export function picture(width: number, height: number): SampleFile {
   return { type: 'image/png', bytes: PNG.sync.write(png) };
 }
 
-/** A tone, uncompressed: what no phone plays as a voice message. */
-export function tone(seconds: number): SampleFile {
-  const rate = 8_000;
+/** A tone, uncompressed (16 kHz, mono): what no phone plays as a voice message. */
+export function tone(seconds: number, hertz = 440): SampleFile {
+  const rate = 16_000;
   const samples = Buffer.alloc(seconds * rate * 2);
   for (let at = 0; at < seconds * rate; at += 1) {
-    samples.writeInt16LE(Math.round(12_000 * Math.sin((at * 2 * Math.PI * 440) / rate)), at * 2);
+    samples.writeInt16LE(Math.round(12_000 * Math.sin((at * 2 * Math.PI * hertz) / rate)), at * 2);
   }
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);
@@ -130,6 +130,49 @@ export const OPUS: SampleFile = {
       'mf+OX1LUTPLmYBgOpEGphcpsu65BptVeYq9qQkSGEIS/IZou6QIqA21gIBgOpRFoPnqwhzQUqB5y+Im3K+9OT+ST2dz4O79IAvQt' +
       '+hQYDqURaD76s8BrI/DeNFZRE2/Tb4U6695qD1Dy62WCHqLgGA6lEWg+al1oCBfQ9dSuaRppFEEg1gCCGo/4l1vFirAtXPgYLqUR' +
       'aD76sCReEBU9PKozINMcl6SuEH184JS8Gh46gA==',
+    'base64',
+  ),
+};
+
+/** A picture of 32 by 24. */
+export const JPEG: SampleFile = {
+  type: 'image/jpeg',
+  bytes: Buffer.from(
+    '/9j/4AAQSkZJRgABAgAAAQABAAD//gAQTGF2YzU4LjQyLjEwMAD/2wBDAAgEBAQEBAUFBQUFBQYGBgYGBgYGBgYGBgYHBwcICAgH' +
+      'BwcGBgcHCAgICAkJCQgICAgJCQoKCgwMCwsODg4RERT/xABNAAEBAAAAAAAAAAAAAAAAAAAABgEBAQEAAAAAAAAAAAAAAAAAAAYH' +
+      'EAEAAAAAAAAAAAAAAAAAAAAAEQEAAAAAAAAAAAAAAAAAAAAA/8AAEQgAGAAgAwEiAAIRAAMRAP/aAAwDAQACEQMRAD8AiwEo38AA' +
+      'AAAB/9k=',
+    'base64',
+  ),
+};
+
+/** A tone of 0.3 s. */
+export const MP3: SampleFile = {
+  type: 'audio/mpeg',
+  bytes: Buffer.from(
+    '/+MYxAANIJaceUwAAAgLdwL3ve973vSlKUpSnXve97/O007EMCYEwJiOf8OBAEMTh///nOn3f0ghy/uxAAwf4Y6VJoiwyxM//+MY' +
+      'xAYOcPKUAZRQAOOaK1HKELf4WeEcgd4wBjwknAO+SEaSHgdCKJzCSAyBRFYRQiv/yEej044iEv+EgaEp0Gn//////////+MYxAcN' +
+      '6KZAAd4AAP/////5UlsAgAk1hCAIYEIKBg1gtGDmI8Yc8ixjCCGGF6CYYGYGgOAjL7g4A1IV1Or///fVgRe0wIIy/+MYxAoM2KY0' +
+      'AAa8RCSNAlOPYMMAUs23aCzPQD/MJ0EIwMgCygApRNE5UrDrH////////q/9Vc8/1hhhhhbz/DDDmFJG6fWG/+MYxBEQ+L5kAVwY' +
+      'ABXf+aXIXjVjMACAxYSj22ROCoMxuFwMG5dZa278P188886TAaH4OHC9YIcoc4Y5R3DHKCRJMcBLJVJe/+MYxAgO8OqYAZRYAD2M' +
+      'wPAsazJJfhigLfANa4AYXlIyTR8ZhoCObkwno1Lef/3mhu8ExI3+FwTEgXFf/FhcVFpMQU1FMy4x/+MYxAcAAANIAcAAADAwqqqq' +
+      'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq',
+    'base64',
+  ),
+};
+
+/** A sticker. */
+export const WEBP: SampleFile = {
+  type: 'image/webp',
+  bytes: Buffer.from(
+    'UklGRhQCAABXRUJQVlA4IAgCAABQOgCdASoAAgACP83m8XO/uDOsoAgD8DmJaW7hd2EbQAnsA99snIe+2TkPfbJyHvtk5D32ych7' +
+      '7ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99s' +
+      'nIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2Tk' +
+      'PfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHv' +
+      'tk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32y' +
+      'ch77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych77ZOQ' +
+      '99snIe+2TkPfbJyHvtk5D32ych77ZOQ99snIe+2TkPfbJyHvtk5D32ych6wAAP7/Q8H6D4uX//UT2Ed98wAAAAAAAAAAAAAAAAAA' +
+      'AAAAAAAAAAAAAAAAAAAA',
     'base64',
   ),
 };

@@ -1,0 +1,230 @@
+import { FILM, OPUS, type SampleFile } from '@dormouse/stack/sample-files';
+import { eventually } from './harness/eventually.js';
+import type { GatewayClient } from './harness/gateway-client.js';
+import { MessageJourney, type Sent, type WireMessage } from './harness/message-journey.js';
+import { RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
+import type { VirtualPhone } from './harness/simulated-network.js';
+import { png, WebSite } from './harness/web-site.js';
+import { WebhookReceiver } from './harness/webhook-receiver.js';
+
+type Refusal = { error: { code: number; details: string } };
+type Body = Record<string, unknown>;
+
+const VCARD = 'BEGIN:VCARD\nVERSION:3.0\nFN:Carl Card\nTEL;waid=15550007777:+1 555 000 7777\nEND:VCARD';
+const base64 = ({ type, bytes }: SampleFile) => `data:${type};base64,${bytes.toString('base64')}`;
+const key = (value: string) => ({ headers: { 'idempotency-key': value } });
+
+/** The network's id of a message: the first segment of the public one. */
+function networkId(id: string): string {
+  const [segment = ''] = id.split('-');
+  return Buffer.from(segment.replaceAll('.', '+').replaceAll('_', '/'), 'base64').toString('hex').toUpperCase();
+}
+
+describe('what is said once', () => {
+  let running: RunningStack;
+  let channel: LinkedChannel;
+  let journey: MessageJourney;
+  let client: GatewayClient;
+  let ada: VirtualPhone;
+  let bo: VirtualPhone;
+  let webhook: WebhookReceiver;
+  let page: WebSite;
+  let group: string;
+
+  beforeAll(async () => {
+    running = await RunningStack.start();
+    webhook = await WebhookReceiver.start();
+    page = await WebSite.start();
+    channel = await running.createLinkedChannel('Olive Owner');
+    client = channel.client;
+    ada = await running.network.createPhone({ name: 'Ada Example' });
+    bo = await running.network.createPhone({ name: 'Bo Example' });
+    journey = new MessageJourney(running, channel, ada, webhook);
+    const settings = { webhooks: [{ url: webhook.url, events: [{ type: 'messages' }] }] };
+    expect((await client.request('PATCH', '/settings', { body: settings })).status).toBe(200);
+    const made = await running.network.call<{ id: string }>('POST', `/phones/${channel.phone.phone}/groups`, {
+      subject: 'Team',
+      members: [ada.phone],
+    });
+    group = made.id.includes('@') ? made.id : `${made.id}@g.us`;
+  }, 120_000);
+
+  afterAll(async () => {
+    await page.close();
+    await webhook.close();
+    await running.stop();
+  }, 60_000);
+
+  afterEach(async () => {
+    for (const { id } of await running.network.call<{ id: string }[]>('GET', '/faults')) {
+      await running.network.removeFault(id);
+    }
+  });
+
+  const restart = async (): Promise<void> => {
+    await running.stack.killWorkers('SIGKILL');
+    await running.stack.startWorker();
+    await untilConnected(client);
+  };
+  const copiesAt = async (phone: VirtualPhone, id: string) =>
+    (await phone.messages()).filter((message) => message.id === id);
+
+  describe('under an Idempotency-Key', () => {
+    const SENDS: [kind: string, body: () => Body, other: Body][] = [
+      ['/messages/text', () => ({ body: 'once' }), { body: 'twice' }],
+      ['/messages/image', () => ({ media: png(5) }), { media: png(6) }],
+      ['/messages/document', () => ({ media: png(7), filename: 'a.png' }), { media: png(7), filename: 'b.png' }],
+      ['/messages/video', () => ({ media: base64(FILM) }), { media: base64(FILM), caption: 'x' }],
+      ['/messages/audio', () => ({ media: base64(OPUS) }), { media: base64(FILM) }],
+      ['/messages/voice', () => ({ media: base64(OPUS) }), { media: base64(FILM) }],
+      ['/messages/sticker', () => ({ media: png(8) }), { media: png(9) }],
+      ['/messages/location', () => ({ latitude: 1, longitude: 2 }), { latitude: 1, longitude: 3 }],
+      ['/messages/contact', () => ({ name: 'Carl', vcard: VCARD }), { name: 'Karl', vcard: VCARD }],
+      ['/messages/poll', () => ({ title: 'Tea?', options: ['yes', 'no'] }), { title: 'Tea?', options: ['y', 'n'] }],
+      [
+        '/messages/link_preview',
+        () => ({ body: `see ${page.url}/x`, title: 'A' }),
+        { body: 'see http://a.example/y', title: 'A' },
+      ],
+    ];
+
+    /** Says it, says it again, says something else under the same key. */
+    async function saidOnce(path: string, { name, body, other }: { name: string; body: Body; other: Body }) {
+      const first = await client.post<Sent>(path, body, key(name));
+      expect({ path, status: first.status, body: first.body }).toMatchObject({ status: 200 });
+      const again = await client.post<Sent>(path, body, key(name));
+      expect([again.status, again.body]).toEqual([200, first.body]);
+      expect((await client.post(path, other, key(name))).status).toBe(400);
+      const { message } = first.body;
+      const shown = await journey.onPhone(ada, { id: networkId(message.id) });
+      expect(shown.deliveries).toBe(1);
+      return message;
+    }
+
+    it.each(SENDS)(
+      '%s is one message',
+      async (path, body, other) => {
+        const before = (await ada.messages()).length;
+        const to = { to: ada.phone };
+        await saidOnce(path, { name: `once ${path}`, body: { ...to, ...body() }, other: { ...to, ...other } });
+        expect((await ada.messages()).length).toBe(before + 1);
+      },
+      30_000,
+    );
+
+    it('a forwarded message is one, and so is the invitation to a group', async () => {
+      const before = (await ada.messages()).length;
+      const message = await journey.send('text', { to: bo.phone, body: 'pass it on' });
+      await saidOnce(`/messages/${message.id}`, {
+        name: 'once forwarded',
+        body: { to: ada.phone },
+        other: { to: bo.phone },
+      });
+      const { body: invite } = await client.get<{ invite_code: string }>(`/groups/${group}/invite`);
+      await saidOnce(`/groups/link/${invite.invite_code}`, {
+        name: 'once invited',
+        body: { to: ada.phone, body: 'Join us: %URL%' },
+        other: { to: ada.phone, body: 'Or not' },
+      });
+      expect((await ada.messages()).length).toBe(before + 2);
+    }, 30_000);
+
+    it('of a worker that is killed before it answers: the repetition is the same message', async () => {
+      const before = (await ada.messages()).length;
+      const source = await journey.send('text', { to: bo.phone, body: 'pass on in a crash' });
+      const sends: [string, Body][] = [
+        ['/messages/text', { to: ada.phone, body: 'said in a crash' }],
+        ['/messages/image', { to: ada.phone, media: png(10), caption: 'shown in a crash' }],
+        [`/messages/${source.id}`, { to: ada.phone }],
+      ];
+      const hold = await running.network.addFault({ kind: 'hold-acks', phone: channel.phone.phone });
+      const first = sends.map(([path, body], index) => {
+        // Each on a connection of its own: answers of one connection come in order.
+        return running.client(client.token).post<Refusal>(path, body, key(`crash ${index}`));
+      });
+      await eventually(async () => (await ada.messages()).length === before + sends.length, {
+        what: 'all of them at the phone',
+      });
+      await running.stack.killWorkers('SIGKILL');
+      await running.network.removeFault(hold.id);
+      await running.stack.startWorker();
+      for (const { status } of await Promise.all(first)) expect(status).toBe(502);
+      await untilConnected(client);
+      for (const [index, [path, body]] of sends.entries()) {
+        const again = await client.post<Sent>(path, body, key(`crash ${index}`));
+        expect([path, again.status]).toEqual([path, 200]);
+        await journey.onPhone(ada, { id: networkId(again.body.message.id) });
+      }
+      expect((await ada.messages()).length).toBe(before + sends.length);
+      const { body: list } = await client.get<{ messages: WireMessage[] }>(
+        `/messages/list/${ada.phone}?from_me=true&count=500`,
+      );
+      expect(list.messages.filter((message) => JSON.stringify(message).includes('in a crash'))).toHaveLength(3);
+    }, 120_000);
+  });
+
+  describe('asked for again', () => {
+    const ask = (phone: VirtualPhone, id: string, as: 'number' | 'lid') =>
+      running.network.call('POST', `/phones/${phone.phone}/ask-again`, {
+        id,
+        of: channel.phone.phone,
+        device: channel.device,
+        as,
+      });
+
+    it('comes from the store after the worker that sent it was killed, by number and by LID', async () => {
+      const text = await journey.send('text', { body: 'keep this for me' });
+      const image = await journey.send('image', { media: png(11), caption: 'and this' });
+      const inGroup = await journey.send('text', { to: bo.phone, body: 'not for Ada' });
+      for (const { id } of [text, image]) await journey.onPhone(ada, { id: networkId(id) });
+      await journey.onPhone(bo, { id: networkId(inGroup.id) });
+      await restart();
+      for (const [message, as] of [
+        [text, 'number'],
+        [image, 'lid'],
+      ] as const) {
+        await ask(ada, networkId(message.id), as);
+        await journey.phoneHas(ada, networkId(message.id), `the copy asked for by ${as}`, ({ deliveries }) => {
+          return deliveries === 2;
+        });
+      }
+    }, 90_000);
+
+    it('is answered with nothing when it is unknown, or went to somebody else', async () => {
+      const mine = await journey.send('text', { body: 'mine' });
+      const bos = await journey.send('text', { to: bo.phone, body: 'only for Bo' });
+      await journey.onPhone(ada, { id: networkId(mine.id) });
+      await journey.onPhone(bo, { id: networkId(bos.id) });
+      const before = (await ada.messages()).length;
+      await ask(ada, '3EB0AAAAAAAAAAAAAAAAAA', 'number');
+      await ask(ada, '3EB0BBBBBBBBBBBBBBBBBB', 'lid');
+      await ask(ada, networkId(bos.id), 'number');
+      // Requests are answered in their order: once this one is, the others have been dealt with.
+      await ask(ada, networkId(mine.id), 'number');
+      await journey.phoneHas(ada, networkId(mine.id), 'its copy', ({ deliveries }) => deliveries === 2);
+      expect((await ada.messages()).length).toBe(before);
+      expect(await copiesAt(ada, networkId(bos.id))).toEqual([]);
+      const phone = await running.network.call<{ unreadable?: unknown }>('GET', `/phones/${ada.phone}`);
+      expect(JSON.stringify(phone.unreadable ?? [])).not.toContain('3EB0');
+    }, 60_000);
+  });
+
+  describe('removed on the own phone', () => {
+    it('a chat that is cleared there has no messages here, which is told; what comes later stays', async () => {
+      const own = channel.phone.phone;
+      await journey.say(bo, { text: 'clear me' });
+      const heard = await journey.heard('text', 'clear me');
+      const sent = await journey.send('text', { to: bo.phone, body: 'clear me, too' });
+      await running.network.call('POST', `/phones/${own}/chats`, { chat: bo.phone, clear: true });
+      const chat = `${bo.phone}@s.whatsapp.net`;
+      await webhook.waitFor('the chat cleared', ({ body }) => body['messages_removed_all'] === chat);
+      for (const { id } of [heard, sent]) expect((await client.get(`/messages/${id}`)).status).toBe(404);
+      const { body: list } = await client.get<{ total: number }>(`/messages/list/${bo.phone}`);
+      expect(list.total).toBe(0);
+      expect((await client.get(`/chats/${bo.phone}`)).status).toBe(200);
+      await journey.say(bo, { text: 'after the clearing' });
+      await journey.heard('text', 'after the clearing');
+      expect((await client.get<{ total: number }>(`/messages/list/${bo.phone}`)).body.total).toBe(1);
+    }, 60_000);
+  });
+});
