@@ -10,6 +10,9 @@ process.setSourceMapsEnabled(false);
 
 const log = openLog({ name: 'session-worker' });
 silenceConsole(log);
+// Baileys writes a stack down with every stanza it sends: through source maps that takes longer than all else it does for
+// a receipt. Places in the log are those of the built files.
+process.setSourceMapsEnabled(false);
 
 await runServer({
   log,
