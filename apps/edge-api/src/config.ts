@@ -69,6 +69,11 @@ const schema = z
     ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
     /** Largest JSON body of an endpoint that takes no media, in bytes. */
     MAX_JSON_BYTES: variable.integer(1_024).default(1_048_576),
+    /**
+     * A request that a channel has not begun with by then is answered with 503: it waits for the channel's earlier
+     * requests, its wake, its next connection. Default and most: the 20 s of the command catalogue.
+     */
+    START_WITHIN_MS: variable.integer(100, 20_000).optional(),
     /** Rate limits of a channel, `<requests>/<seconds>` or `off`; see access/rate-limits.ts. */
     RATE_SENDS: rate(DEFAULT_RATE_LIMITS.sends),
     RATE_CONTACT_CHECKS: rate(DEFAULT_RATE_LIMITS.contactChecks),
@@ -104,6 +109,7 @@ const schema = z
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
     allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
     maxJsonBytes: env.MAX_JSON_BYTES,
+    startWithinMs: env.START_WITHIN_MS,
     rateLimits: {
       sends: env.RATE_SENDS,
       contactChecks: env.RATE_CONTACT_CHECKS,

@@ -28,7 +28,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
   const { region, regionHosts, redisUrl, rateLimits, maxJsonBytes, site, allowPrivateWebhooks } = config;
   const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api' });
   const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
-  const commands = new CommandClient({ redisUrl, log });
+  const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
   const directory = new ChannelDirectory({ database });
   const passOn = new PassOn({ here: region });
   const probes = new Probes({

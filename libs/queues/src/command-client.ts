@@ -33,6 +33,8 @@ export interface CommandClientSettings {
   redisUrl: string;
   /** Unique among live clients; default: random. */
   clientId?: string;
+  /** No call waits longer than this for its start; absent: as long as the catalogue says. */
+  startWithinMs?: number | undefined;
   log?: RedisLog;
 }
 
@@ -76,10 +78,12 @@ export class CommandClient {
   readonly #replies: Subscription;
   readonly #queues = new Map<number, Queue<CommandJob>>();
   readonly #pending = new Map<string, PendingCall>();
+  readonly #startWithinMs: number;
   #closing = false;
 
-  constructor({ redisUrl, clientId = randomUUID(), log }: CommandClientSettings) {
+  constructor({ redisUrl, clientId = randomUUID(), startWithinMs = Infinity, log }: CommandClientSettings) {
     this.clientId = clientId;
+    this.#startWithinMs = startWithinMs;
     this.#redis = openRedis({ url: redisUrl, name: 'commands', whenAway: 'fail', log });
     this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (message) => this.#hear(message));
   }
@@ -114,7 +118,7 @@ export class CommandClient {
   ): Promise<CommandResult<Name>> {
     if (!this.isReady()) throw queueAway();
     const command = COMMANDS[name];
-    const startWithinMs = options.startWithinMs ?? command.startWithinMs;
+    const startWithinMs = options.startWithinMs ?? Math.min(command.startWithinMs, this.#startWithinMs);
     const lastsMs = (command.lasts as (input: CommandInput<Name>) => number)(input);
     const answerWithinMs = Math.max(options.answerWithinMs ?? command.answerWithinMs + lastsMs, startWithinMs);
     const callId = randomUUID();
