@@ -215,6 +215,50 @@ describe('ChatWriter', () => {
       expect((await reader.listContacts(channel, PAGE)).total).toBe(1);
     });
 
+    it('gives one name to a person in mentions, quotes, reactions and votes, and as a reader', async () => {
+      const member = '15550002222';
+      const named = {
+        chat_id: GROUP,
+        from: member,
+        context: { mentions: [member, LID_CHAT], quoted_author: LID_CHAT, quoted_id: 'x' },
+        reactions: [{ emoji: '👍', author: LID_CHAT }],
+        text: { body: LID_CHAT },
+      };
+      await messages.recordMessages(fence, channel, [incoming('G1', named)]);
+      const results = [{ id: 'a', name: 'Yes', count: 1, voters: [LID_CHAT] }];
+      const poll = { type: 'poll' as const, text: undefined, poll: { title: 'Come?', options: ['Yes'], results } };
+      await messages.recordMessage(fence, channel, own('O1', { chat_id: GROUP, ...poll }));
+      await messages.recordStatuses(fence, channel, [
+        { keyId: 'O1', status: 'read', viewerId: LID_CHAT, timestamp: 1_790_000_001 },
+      ]);
+      expect(await reader.hasShown(channel, LID_CHAT)).toBe(true);
+      await chats.mergePeople(fence, channel, [PAIR]);
+      expect(await reader.message(channel, 'id-G1')).toMatchObject({
+        context: { mentions: [member, PAIR.phone], quoted_author: PAIR.phone },
+        reactions: [{ author: PAIR.phone }],
+        text: { body: LID_CHAT },
+      });
+      expect(await reader.message(channel, 'id-O1')).toMatchObject({ poll: { results: [{ voters: [PAIR.phone] }] } });
+      const readers = (await reader.statuses(channel, 'id-O1'))?.statuses.map(({ viewer_id: viewer }) => viewer);
+      expect(readers).toContain(PAIR.phone);
+      expect(readers).not.toContain(LID_CHAT);
+    });
+
+    it('shows another number nothing of the earlier one, and the same number all that it had', async () => {
+      await chats.beginNumber(fence, channel, '15550009999');
+      await messages.recordMessages(fence, channel, [incoming('A1'), incoming('G1', { chat_id: GROUP })]);
+      await messages.recordMessage(fence, channel, own('O1'));
+      const seq = await lastSeq();
+      expect(await chats.beginNumber(fence, channel, '15550009999')).toBe(false);
+      expect(await reader.listMessages(channel, ALL)).toMatchObject({ total: 3 });
+      expect(await chats.beginNumber(fence, channel, '15550008888')).toBe(true);
+      expect(await reader.listMessages(channel, ALL)).toMatchObject({ total: 0, messages: [] });
+      expect(await reader.listChats(channel, PAGE)).toMatchObject({ total: 0, chats: [] });
+      expect(await reader.listContacts(channel, PAGE)).toMatchObject({ total: 0, contacts: [] });
+      expect(await reader.statuses(channel, 'id-O1')).toBeUndefined();
+      expect(await lastSeq()).toBe(seq);
+    });
+
     it('knows which LIDs a customer was shown', async () => {
       await messages.recordMessage(
         fence,

@@ -4,6 +4,7 @@ import { channelTransaction, type ChannelTransaction } from './channel-events.js
 import { chatEvents, chatsById, contactEvents, contactsById, writeChats, writeContacts } from './chat-writes.js';
 import type { KeyedMessageRow } from './message-rows.js';
 import type { Written } from './message-writer.js';
+import { beginNumber } from './number-change.js';
 import { mergePerson } from './person-merge.js';
 import type { ChatRecord, ContactRecord, PersonPair } from './records.js';
 import { storable } from './storable-text.js';
@@ -134,6 +135,11 @@ export class ChatWriter {
         values: [channelId],
       });
     });
+  }
+
+  /** The channel was linked to this number: what an earlier one had goes. Not told. See `number-change.ts`. */
+  beginNumber(fence: Fence, channelId: string, phone: string): Promise<boolean> {
+    return beginNumber(this.database, fence, channelId, phone);
   }
 
   /** The newest messages of a chat; of others only, or whoever's. */

@@ -161,14 +161,17 @@ export class MessageReader {
     return moved === undefined ? undefined : this.contact(channelId, moved);
   }
 
-  /** Was this `<digits>@lid` ever shown to the customer: as a chat, a contact, an author, or a member of a group? */
+  /** Was this `<digits>@lid` ever shown to the customer: as a chat, a contact, an author, a member, named or a reader? */
   async hasShown(channelId: string, lidId: string): Promise<boolean> {
     const { rows } = await this.pool.query<{ shown: boolean }>({
       name: 'lid-shown',
       text: `SELECT EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = $2)
                OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = $2)
                OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = $2)
-               OR EXISTS (SELECT FROM groups WHERE channel_id = $1 AND position($3 in members::text) > 0) AS shown`,
+               OR EXISTS (SELECT FROM groups WHERE channel_id = $1 AND position($3 in members::text) > 0)
+               OR EXISTS (SELECT FROM receipts WHERE channel_id = $1 AND viewer_id = $2 AND viewer_id LIKE '%@lid')
+               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND content::text LIKE '%@lid"%'
+                 AND position('"' || $2 || '"' in content::text) > 0) AS shown`,
       values: [channelId, lidId, lidId.slice(0, -LID_SERVER.length)],
     });
     return rows[0]?.shown ?? false;

@@ -16,6 +16,8 @@ export async function mergePerson(transaction: ChannelTransaction, pair: PersonP
     connection.query({ name, text, values: [channelId, ...values] });
   await run('merge-contact', MERGE_CONTACT, lidId, pair.phone, pair.lid);
   await run('merge-authors', MERGE_AUTHORS, lidId, pair.phone);
+  await run('merge-viewers', MERGE_VIEWERS, lidId, pair.phone);
+  await renameInMessages(transaction, lidId, pair.phone);
   const chats = await chatsById(transaction, [lidId, chatId]);
   const before = chats.get(lidId);
   if (!before) return [];
@@ -34,6 +36,55 @@ export async function mergePerson(transaction: ChannelTransaction, pair: PersonP
     },
   ];
 }
+
+/** Fields of a message's content that hold contact ids. */
+const PERSON_FIELDS: ReadonlySet<string> = new Set(['mentions', 'quoted_author', 'author', 'voters']);
+
+/** Messages that mention or quote the person, or that the person reacted to or voted in. */
+async function renameInMessages(
+  { connection, channelId }: ChannelTransaction,
+  from: string,
+  to: string,
+): Promise<void> {
+  const { rows } = await connection.query<{ id: string; content: unknown }>({
+    name: 'messages-naming',
+    text: MESSAGES_NAMING,
+    values: [channelId, JSON.stringify(from)],
+  });
+  if (rows.length === 0) return;
+  const renamed = rows.map(({ id, content }) => ({ id, content: withRenamed(content, from, to) }));
+  await connection.query({
+    name: 'rename-in-messages',
+    text: `UPDATE messages SET content = r.content FROM jsonb_to_recordset($2::jsonb) AS r(id text, content jsonb)
+           WHERE messages.channel_id = $1 AND messages.id = r.id`,
+    values: [channelId, JSON.stringify(renamed)],
+  });
+}
+
+/** The content with the person under the other id, in the fields that hold contact ids and nowhere else. */
+function withRenamed(value: unknown, from: string, to: string): unknown {
+  if (Array.isArray(value)) return value.map((entry) => withRenamed(entry, from, to));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, content]: [string, unknown]) => {
+      if (!PERSON_FIELDS.has(field)) return [field, withRenamed(content, from, to)];
+      if (Array.isArray(content)) return [field, content.map((id: unknown) => (id === from ? to : id))];
+      return [field, content === from ? to : content];
+    }),
+  );
+}
+
+/** The first condition is that of the index of the few messages in which a LID is named. */
+const MESSAGES_NAMING = `
+SELECT id, content FROM messages
+WHERE channel_id = $1 AND content::text LIKE '%@lid"%' AND position($2 in content::text) > 0`;
+
+const MERGE_VIEWERS = `
+WITH moved AS (
+  DELETE FROM receipts WHERE channel_id = $1 AND viewer_id = $2 AND viewer_id LIKE '%@lid' RETURNING *
+)
+INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
+SELECT channel_id, key_id, $3, status, timestamp, errors FROM moved ON CONFLICT DO NOTHING`;
 
 const MERGE_CONTACT = `
 WITH stranger AS (DELETE FROM contacts WHERE channel_id = $1 AND id = $2 RETURNING *)

@@ -26,12 +26,18 @@ export async function hearChatsGone(hearing: Hearing, ids: readonly string[]): P
   }
 }
 
-/** The phone tells a new device all that it knows; what an earlier one was told of its chats may be over. */
+/**
+ * The phone tells a new device all that it knows; what an earlier one was told of its chats may be over. What was stored
+ * for another number is nobody's any more.
+ */
 export async function hearNewDevice(
   { session, ear, chats }: Hearing,
   { isNewLogin }: BaileysEventMap['connection.update'],
 ): Promise<void> {
-  if (isNewLogin) await ear.store(() => chats.forgetChatStates(session.fence, session.channelId));
+  if (!isNewLogin) return;
+  const { fence, channelId, identity } = session;
+  await ear.store(() => chats.beginNumber(fence, channelId, identity.phone));
+  await ear.store(() => chats.forgetChatStates(fence, channelId));
 }
 
 export async function storeChats(hearing: Hearing, records: readonly ChatRecord[]): Promise<void> {

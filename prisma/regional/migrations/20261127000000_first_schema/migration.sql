@@ -124,6 +124,14 @@ CREATE TABLE "contacts" (
 );
 
 -- CreateTable
+CREATE TABLE "stored_numbers" (
+    "channel_id" TEXT NOT NULL,
+    "phone" TEXT NOT NULL,
+
+    CONSTRAINT "stored_numbers_pkey" PRIMARY KEY ("channel_id")
+);
+
+-- CreateTable
 CREATE TABLE "row_counts" (
     "channel_id" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
@@ -399,6 +407,10 @@ ALTER TABLE "media_network_copies" ADD CONSTRAINT "media_network_copies_object_k
 
 -- CreateIndex
 CREATE INDEX "contacts_channel_id_lid_idx" ON "contacts"("channel_id", "lid");
+
+-- People who are known by LID only, where a number will take its place: few, and found without reading the rest.
+CREATE INDEX "messages_with_lids_idx" ON "messages" ("channel_id") WHERE "content"::text LIKE '%@lid"%';
+CREATE INDEX "receipts_of_lids_idx" ON "receipts" ("channel_id", "viewer_id") WHERE "viewer_id" LIKE '%@lid';
 
 -- Counts of rows, once per statement. Writers of one channel pass one by one, so they do not wait for each other here.
 CREATE FUNCTION "count_messages"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,0 +1,65 @@
+/**
+ * A channel's chats, contacts, groups and messages belong to the number it is linked to. They outlive an unlinking, so
+ * that the same number finds them again; another number begins with nothing, and what the earlier one had is removed.
+ * Events are kept: what happened did happen, and webhooks that are behind still hear of it. Uploaded files are the
+ * customer's, not the number's.
+ */
+import type { Fence, RegionalDatabase } from '@dormouse/database';
+import { channelTransaction } from './channel-events.js';
+
+/** So many rows are removed in one transaction; the channel's other writes pass between two. */
+const REMOVED_AT_ONCE = 5_000;
+
+/** What is shown first goes first. */
+const TABLES = ['chats', 'groups', 'group_syncs', 'contacts', 'messages', 'receipts'] as const;
+
+/**
+ * The channel was linked to this number. Does nothing when it is the one it was linked to last; after a failure it is
+ * called again and goes on where it was.
+ * @param phone digits
+ * @returns whether there was another number before
+ */
+export async function beginNumber(
+  database: Pick<RegionalDatabase, 'pool'>,
+  fence: Fence,
+  channelId: string,
+  phone: string,
+): Promise<boolean> {
+  const { rows } = await database.pool.query<{ phone: string }>({
+    name: 'stored-number',
+    text: 'SELECT phone FROM stored_numbers WHERE channel_id = $1',
+    values: [channelId],
+  });
+  const [before] = rows;
+  if (before?.phone === phone) return false;
+  if (before) {
+    for (const table of TABLES) {
+      while ((await removeSome(database, fence, channelId, table)) === REMOVED_AT_ONCE);
+    }
+  }
+  await channelTransaction(database, fence, channelId, ({ connection }) =>
+    connection.query({
+      name: 'store-number',
+      text: `INSERT INTO stored_numbers (channel_id, phone) VALUES ($1, $2)
+             ON CONFLICT (channel_id) DO UPDATE SET phone = excluded.phone`,
+      values: [channelId, phone],
+    }),
+  );
+  return before !== undefined;
+}
+
+function removeSome(
+  database: Pick<RegionalDatabase, 'pool'>,
+  fence: Fence,
+  channelId: string,
+  table: (typeof TABLES)[number],
+): Promise<number | null> {
+  return channelTransaction(database, fence, channelId, async ({ connection }) => {
+    const { rowCount } = await connection.query({
+      name: `remove-some-${table}`,
+      text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE channel_id = $1 LIMIT $2))`,
+      values: [channelId, REMOVED_AT_ONCE],
+    });
+    return rowCount;
+  });
+}
