@@ -131,5 +131,6 @@ async function hearCleared(hearing: Hearing, { jid, untilS }: ClearedChat): Prom
   const { numbers } = await hearing.ear.store(() => peopleIn(session, [jid]));
   const chatId = chatIdOf({ id: jid }, numbers);
   if (chatId === undefined) return;
+  await session.forgetSettled();
   await storeAndTell(hearing, () => chats.clearChat(session.fence, session.channelId, chatId, untilS));
 }
