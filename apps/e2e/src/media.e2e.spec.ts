@@ -316,4 +316,49 @@ describe('messages that carry files', () => {
       });
     }, 60_000);
   });
+
+  describe('an invitation to a group', () => {
+    let code: string;
+    let group: string;
+
+    beforeAll(async () => {
+      const bo = await running.network.createPhone({ name: 'Bo Example' });
+      const at = `/phones/${bo.phone}`;
+      ({ id: group, inviteCode: code } = await running.network.call<{ id: string; inviteCode: string }>(
+        'POST',
+        `${at}/groups`,
+        { subject: 'Garden', members: [] },
+      ));
+      await running.network.call('POST', `${at}/picture`, { base64: PHOTO.bytes.toString('base64'), group });
+    });
+
+    const invite = async (body: string, more: object) => {
+      const { status, body: sent } = await client.post<{ message: { group_invite: { preview?: string } } }>(
+        `/groups/link/${code}`,
+        { to: ada.phone, body: `${body} %URL%`, ...more },
+      );
+      expect(status).toBe(200);
+      await ada.waitFor({ text: `${body} https://chat.whatsapp.com/${code}` });
+      const onPhone = (await journey.onPhone(ada, {
+        text: `${body} https://chat.whatsapp.com/${code}`,
+      })) as Shown & { previewPictureBytes?: number };
+      const { preview } = sent.message.group_invite;
+      expect(onPhone.previewPictureBytes).toBe(preview && Buffer.from(preview.split(',')[1] ?? '', 'base64').length);
+      return preview;
+    };
+
+    it("shows the group's picture, another one that is given, or none", async () => {
+      const own = await invite('Come', {});
+      expect(own).toMatch(/^data:image\/jpeg;base64,/);
+      const given = await invite('Look', { preview_type: 'media', media: base64(picture(30, 90)) });
+      expect(given).toMatch(/^data:image\/jpeg;base64,/);
+      expect(given).not.toBe(own);
+      expect(await invite('Plain', { preview_type: 'none', media: base64(PHOTO) })).toBeUndefined();
+      const refused = await client.post<{ error: { details: string } }>(`/groups/link/${code}`, {
+        to: ada.phone,
+        media: 'png-00000000000000000000000000000000-00000000000000',
+      });
+      expect([refused.status, refused.body.error.details]).toEqual([404, 'media: no such media id']);
+    }, 60_000);
+  });
 });

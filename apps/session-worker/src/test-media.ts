@@ -8,5 +8,6 @@ export function noMedia(): MediaTools['media'] {
     files: { file: away, link: away },
     outgoing: { place: away, placeLinkPicture: away },
     incoming: { fetch: away },
+    pictures: { small: away },
   };
 }

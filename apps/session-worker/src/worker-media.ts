@@ -8,6 +8,7 @@ import type { WorkerConfig } from './config.js';
 import { Ffmpeg, findFfmpeg } from './media/ffmpeg.js';
 import { IncomingMedia } from './media/incoming.js';
 import { MediaHost } from './media/media-host.js';
+import { NetworkPictures } from './media/network-pictures.js';
 import { OutgoingMedia } from './media/outgoing.js';
 import { Preparation } from './media/preparation.js';
 
@@ -16,6 +17,7 @@ export interface WorkerMedia {
   readonly files: MediaReader;
   readonly outgoing: OutgoingMedia;
   readonly incoming: IncomingMedia;
+  readonly pictures: NetworkPictures;
   readonly spool: Spool;
   close(): Promise<void>;
 }
@@ -38,6 +40,7 @@ export async function openWorkerMedia(parts: {
     files: new MediaReader({ database, storage, linkTtlS }),
     outgoing: new OutgoingMedia({ network, storage, spool, limits, preparation, host }),
     incoming: new IncomingMedia({ network, spool, host, maxBytes: limits.document }),
+    pictures: new NetworkPictures(host),
     spool,
     close: () => host.close(),
   };

@@ -1,40 +1,58 @@
+import { ChannelDirectory } from '@dormouse/channel-directory';
 import {
   GatewayError,
   groupLinkAct,
   INVITE_CODE_PATTERN,
-  sendGroupInviteInput,
-  parseInput,
+  sendGroupInviteBody,
   type JoinGroupResult,
   type SentMessage,
 } from '@dormouse/gateway-contract';
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
+import { UnreadBody } from '../body/bodies.js';
+import { GivenFiles } from '../media/given-files.js';
+import { requireLinked } from '../messages/sendable.js';
 import { Sends, type SendCaller } from '../messages/sends.js';
 
 /** Invite links of groups. */
 @Controller('groups/link')
 export class GroupLinksController {
-  constructor(private readonly sends: Sends) {}
+  constructor(
+    private readonly sends: Sends,
+    private readonly files: GivenFiles,
+    private readonly directory: ChannelDirectory,
+  ) {}
 
   /** Sends the link when the body says to whom, and never joins then; else joins. */
   @Post(':InviteCode')
   @HttpCode(200)
-  @Endpoint({ rate: 'groupWrites' })
+  @Endpoint({ rate: 'groupWrites', file: 'image' })
   async follow(
     @Caller() caller: SendCaller,
     @Param('InviteCode') inviteCode: string,
-    @Body() body: unknown,
+    @Req() request: FastifyRequest,
   ): Promise<SentMessage | JoinGroupResult> {
-    const asked = groupLinkAct(body);
+    if (request.body instanceof UnreadBody) throw new GatewayError(400, { details: 'body: JSON expected' });
+    const { act } = groupLinkAct(request.body);
     if (!INVITE_CODE_PATTERN.test(inviteCode)) {
       throw new GatewayError(404, { details: 'InviteCode: no such invitation' });
     }
-    if (asked.act === 'send') {
-      const { media: _picture, ...rest } = asked.body;
-      return this.sends.send(caller, 'groups.sendInvite', parseInput(sendGroupInviteInput, { ...rest, inviteCode }));
-    }
+    if (act === 'send') return this.send(caller, inviteCode, request);
     const { channel, requestId } = caller;
     return this.sends.send({ channel, requestId }, 'groups.join', { inviteCode });
+  }
+
+  private send(caller: SendCaller, inviteCode: string, request: FastifyRequest): Promise<SentMessage> {
+    const endpoint = { schema: sendGroupInviteBody, field: 'media', kind: 'image' } as const;
+    return this.files.receive(request, endpoint, async ({ media, ...words }, given) => {
+      const input = { ...words, inviteCode };
+      if (!media) return this.sends.send(caller, 'groups.sendInvite', input);
+      await requireLinked(caller.channel, this.directory); // before a file is kept for nothing
+      const { id, sha256 } = await given.keep(caller, media, 'sent', words);
+      const said = { ...input, media: sha256.toString('hex') };
+      return this.sends.send(caller, 'groups.sendInvite', { ...input, media: id }, said);
+    });
   }
 }

@@ -1,26 +1,23 @@
-import {
-  GatewayError,
-  type GroupInvite,
-  type SendGroupInviteInput,
-  type SentMessage,
-} from '@dormouse/gateway-contract';
+import { GatewayError, type GroupInvite, type SendGroupInviteInput } from '@dormouse/gateway-contract';
 import type { GroupMetadata } from '@whiskeysockets/baileys';
 import { bareJid } from '../convert/jid.js';
 import { pictureOf, previewToNetwork } from '../convert/plain-to-network.js';
+import { toPreview } from '../convert/present.js';
 import { refusedQuery } from '../groups/refused-query.js';
 import type { OpenSession } from '../sessions/open-session.js';
-import type { CommandContext, Handlers } from './command-context.js';
+import type { Handlers, PreparationContext, Turn } from './command-context.js';
 import { composeAndSend } from './compose-message.js';
 import { editMessage } from './edit-message.js';
 import { inviteLink } from './group-members.js';
 import { asMember, requireAdmin } from './group-rights.js';
 import { noSuchInvite, type GroupTools } from './groups.handlers.js';
-import type { MessageTools } from './send-message.js';
+import type { MediaTools } from './media.handlers.js';
+import { pictureFrom } from './messages.handlers.js';
 
 type InviteCommands = 'groups.join' | 'groups.sendInvite' | 'groups.invite' | 'groups.revokeInvite';
 
 /** Invite links: seen, made anew, sent, followed. */
-export function groupInviteHandlers(tools: GroupTools & MessageTools): Pick<Handlers, InviteCommands> {
+export function groupInviteHandlers(tools: GroupTools & MediaTools): Pick<Handlers, InviteCommands> {
   const { groups } = tools;
   return {
     'groups.join': async (context, { inviteCode }) => {
@@ -30,7 +27,7 @@ export function groupInviteHandlers(tools: GroupTools & MessageTools): Pick<Hand
       await groups.refresh(session, groupId).catch(unlessNotIn);
       return { success: true, group_id: groupId };
     },
-    'groups.sendInvite': (context, input) => sendInvite(context, tools, input),
+    'groups.sendInvite': { prepare: (preparing, input) => prepareInvite(preparing, tools, input) },
     'groups.invite': async (context, { groupId }) => {
       const session = context.session();
       const group = await groups.read(session, groupId);
@@ -90,36 +87,50 @@ function unlessNotIn(error: unknown): void {
 const LINK_MARK = '%URL%';
 
 /** Sends the link with what it leads to; never joins. */
-async function sendInvite(
-  context: CommandContext,
-  tools: MessageTools,
+async function prepareInvite(
+  preparing: PreparationContext,
+  tools: MediaTools,
   input: SendGroupInviteInput,
-): Promise<SentMessage> {
+): Promise<Turn<'groups.sendInvite'>> {
   const { inviteCode, mentions, edit } = input;
   const url = inviteLink(inviteCode);
   const body = withLink(input.body, url);
   if (edit !== undefined) {
-    return editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
+    return (context) => editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
   }
-  const { subject, desc } = await infoOf(context.session(), inviteCode);
+  const { id, subject, desc } = await infoOf(await preparing.openSession(), inviteCode);
   const title = input.title ?? subject;
-  const hasPreview = input.preview_type !== 'none';
-  const picture = hasPreview ? pictureOf(input.preview) : undefined;
-  const description = hasPreview ? desc : undefined;
-  return composeAndSend(context, tools, input, (contextInfo) => ({
-    content: previewToNetwork(body, { url, title, description, picture }, contextInfo),
-    shown: {
-      type: 'group_invite',
-      group_invite: {
-        body,
-        title,
-        ...(description && { description }),
-        invite_code: inviteCode,
-        url,
-        ...(picture && input.preview !== undefined && { preview: input.preview }),
+  const picture = await pictureFor(preparing, tools, input, id);
+  const description = input.preview_type === 'none' ? undefined : desc;
+  const preview = toPreview(picture);
+  return (context) =>
+    composeAndSend(context, tools, input, (contextInfo) => ({
+      content: previewToNetwork(body, { url, title, description, picture }, contextInfo),
+      shown: {
+        type: 'group_invite',
+        group_invite: {
+          body,
+          title,
+          ...(description && { description }),
+          invite_code: inviteCode,
+          url,
+          ...(preview !== undefined && { preview }),
+        },
       },
-    },
-  }));
+    }));
+}
+
+/** What the customer gives goes before the group's own picture. */
+async function pictureFor(
+  preparing: PreparationContext,
+  tools: MediaTools,
+  { preview, preview_type: type, media }: SendGroupInviteInput,
+  groupId: string,
+): Promise<Buffer | undefined> {
+  if (type === 'none') return undefined;
+  const given = pictureOf(preview) ?? (await pictureFrom(preparing, tools, media));
+  if (given !== undefined || type !== 'group_picture') return given;
+  return tools.media.pictures.small((await preparing.openSession()).socket, bareJid(groupId));
 }
 
 /** `%URL%` stands for the link; a text without it gets the link on a line of its own. */

@@ -12,6 +12,7 @@ import { colorToNetwork, shownFile } from '../convert/media-to-network.js';
 import { pictureOf } from '../convert/plain-to-network.js';
 import type { IncomingMedia } from '../media/incoming.js';
 import { mediaMessage, type MediaMessageWords } from '../media/media-message.js';
+import type { NetworkPictures } from '../media/network-pictures.js';
 import type { OutgoingMedia } from '../media/outgoing.js';
 import type { SendKind } from '../media/prepared-file.js';
 import type { CommandContext, Handlers, PreparedHandler } from './command-context.js';
@@ -26,6 +27,7 @@ export interface MediaTools extends MessageTools {
     readonly files: Pick<MediaReader, 'file' | 'link'>;
     readonly outgoing: Pick<OutgoingMedia, 'place' | 'placeLinkPicture'>;
     readonly incoming: Pick<IncomingMedia, 'fetch'>;
+    readonly pictures: Pick<NetworkPictures, 'small'>;
   };
 }
 

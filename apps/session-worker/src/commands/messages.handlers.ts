@@ -128,9 +128,9 @@ async function prepareLinkPreview(
 }
 
 /** The small picture that is made of a file when it is prepared for the network. */
-async function pictureFrom(
+export async function pictureFrom(
   { channelId, openSession }: PreparationContext,
-  { media }: PlainMessageTools,
+  { media }: Pick<MediaTools, 'media'>,
   id: string | undefined,
 ): Promise<Buffer | undefined> {
   if (id === undefined) return undefined;

@@ -1,0 +1,43 @@
+import type { WASocket } from '@whiskeysockets/baileys';
+import type { MediaHost } from './media-host.js';
+import { thumbnailOf } from './pictures.js';
+
+/** A send waits no longer for a picture that only adorns it. */
+const WITHIN_MS = 3_000;
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/** Pictures of people and groups, as the network shows them. */
+export class NetworkPictures {
+  constructor(private readonly host: Pick<MediaHost, 'open'>) {}
+
+  /**
+   * A small JPEG of somebody's picture.
+   * @param jid of a person or a group
+   * @returns undefined when there is none, or none that is shown to this number, in time. Never rejects
+   */
+  async small(socket: Pick<WASocket, 'profilePictureUrl'>, jid: string): Promise<Buffer | undefined> {
+    try {
+      const url = await socket.profilePictureUrl(jid, 'preview', WITHIN_MS);
+      return url === undefined ? undefined : await this.fetched(url);
+    } catch {
+      return undefined;
+    }
+  }
+
+  private async fetched(url: string): Promise<Buffer | undefined> {
+    const stream = await this.host.open({ url, directPath: undefined }, AbortSignal.timeout(WITHIN_MS));
+    stream.on('error', () => undefined); // an answer that is let go of complains
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > MOST_BYTES) return undefined;
+        chunks.push(chunk);
+      }
+    } finally {
+      stream.destroy();
+    }
+    return Buffer.from((await thumbnailOf(Buffer.concat(chunks))).thumbnail, 'base64');
+  }
+}
