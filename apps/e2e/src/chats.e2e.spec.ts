@@ -1,4 +1,6 @@
 import { eventually } from './harness/eventually.js';
+import { exampleFiles } from './harness/example-files.js';
+import { FileServer } from './harness/file-server.js';
 import type { GatewayClient } from './harness/gateway-client.js';
 import { RunningStack, loginCode, untilConnected, type LinkedChannel } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
@@ -283,6 +285,27 @@ describe('Chats, contacts, presences and profile', () => {
       expect(profile.icon).toMatch(/^https:/);
       const phone = await running.network.call<{ name: string }>('GET', `/phones/${owner.phone}`);
       expect(phone.name).toBe('Shop of Examples');
+    }, 30_000);
+
+    it('takes a picture as URL, base64 and part of a form', async () => {
+      const server = await FileServer.start({ '/me.jpg': exampleFiles.jpg });
+      const form = new FormData();
+      form.append('icon', new File([exampleFiles.jpg.bytes], 'me.jpg', { type: 'image/jpeg' }));
+      form.append('about', 'From a form');
+      const encoded = new Response(form);
+      const raw = {
+        contentType: encoded.headers.get('content-type') ?? '',
+        body: Buffer.from(await encoded.arrayBuffer()),
+      };
+      let icon = (await get()).icon;
+      for (const given of [{ body: { icon: `${server.url}/me.jpg` } }, { body: { icon: RED_DOT } }, { raw }]) {
+        expect((await client.request('PATCH', '/users/profile', given)).body).toEqual({ success: true });
+        const shown = await get();
+        expect(shown.icon).not.toBe(icon);
+        icon = shown.icon;
+      }
+      expect((await get()).about).toBe('From a form');
+      await server.close();
     }, 30_000);
 
     it('takes an uploaded file as picture, and names what is wrong', async () => {

@@ -1,6 +1,7 @@
 import { eventually } from './harness/eventually.js';
-import { type LinkedChannel, RunningStack } from './harness/running-stack.js';
+import { type LinkedChannel, loginCode, RunningStack, untilConnected } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
+import { WebhookReceiver } from './harness/webhook-receiver.js';
 
 /** As many as the network lets into a group. */
 const MAX_MEMBERS = 1_024;
@@ -52,5 +53,68 @@ describe('accounts in great use', () => {
       await running.network.call('POST', '/limits', { groupQuestionsPerMinute: 0 });
       expect(await member.waitFor({ text: 'three' })).toMatchObject({ chat: group });
     }, 60_000);
+  });
+
+  describe('a phone with a long history', () => {
+    const CHATS = 4;
+    const PER_CHAT = 3_000;
+    /** An hour apart: of each chat as many are of the last 90 days, which every device is told. */
+    const RECENT_PER_CHAT = 90 * 24;
+    let webhook: WebhookReceiver;
+
+    beforeAll(async () => {
+      webhook = await WebhookReceiver.start();
+    });
+    afterAll(() => webhook.close());
+
+    const link = async (fullHistory: boolean): Promise<LinkedChannel> => {
+      const phone = await running.network.createPhone({ name: 'Olive Owner' });
+      const chats = Array.from({ length: CHATS }, (_, index) => String(15_551_110_000 + index));
+      const past = { chats, messagesPerChat: PER_CHAT, minutesApart: 60 };
+      await running.network.call('POST', `/phones/${phone.phone}/history`, past);
+      await running.network.call('POST', `/phones/${phone.phone}/settings`, { historyFiles: 'always' });
+      const { id, client } = await running.createChannel('History');
+      const events = [{ type: 'messages' }, { type: 'chats' }, { type: 'contacts' }, { type: 'statuses' }];
+      const body = { full_history: fullHistory, webhooks: [{ url: webhook.url, events }] };
+      expect((await client.request('PATCH', '/settings', { body })).status).toBe(200);
+      const { device } = await phone.scan(await loginCode(client));
+      await untilConnected(client);
+      return { id, client, phone, device };
+    };
+    const stored = async ({ client }: LinkedChannel, path = '/messages/list?count=1') =>
+      (await client.get<{ total: number }>(path)).body.total;
+    const toldOf = ({ id }: LinkedChannel) => webhook.calls.filter(({ body }) => body.channel_id === id);
+
+    it('is stored in full where that is wanted; meanwhile the number works, and nothing of it is told', async () => {
+      const slow = await running.network.addFault({ kind: 'slow-media', ms: 400 });
+      const friend = await running.network.createPhone();
+      const full = await link(true);
+      const sent = await full.client.post('/messages/text', { to: friend.phone, body: 'while it comes in' });
+      expect(sent.status).toBe(200);
+      expect(await stored(full)).toBeLessThan(CHATS * PER_CHAT);
+      await running.network.removeFault(slow.id);
+      await friend.send(full.phone.phone, 'news');
+      await eventually(async () => (await stored(full)) === CHATS * PER_CHAT + 2, {
+        what: 'all of the history',
+        withinMs: 60_000,
+      });
+      const [chat] = (await full.client.get<{ chats: { id: string }[] }>('/chats?count=1&offset=2')).body.chats;
+      expect(await stored(full, `/messages/list/${chat?.id ?? ''}`)).toBe(PER_CHAT);
+      await webhook.waitFor('the news', ({ body }) => JSON.stringify(body).includes('"news"'));
+      const told = toldOf(full).flatMap(({ body }) => (body['messages'] ?? []) as { text?: { body: string } }[]);
+      expect(told.map(({ text }) => text?.body)).toEqual(['while it comes in', 'news']);
+      expect(toldOf(full).length).toBeLessThan(20);
+    }, 120_000);
+
+    it('is stored as far as it is recent where nothing else is asked for', async () => {
+      const recent = await link(false);
+      await eventually(async () => (await stored(recent)) >= CHATS * (RECENT_PER_CHAT - 1), {
+        what: 'the recent history',
+        withinMs: 60_000,
+      });
+      expect(await stored(recent)).toBeLessThanOrEqual(CHATS * RECENT_PER_CHAT);
+      expect(toldOf(recent).filter(({ body }) => 'messages' in body)).toEqual([]);
+      expect(toldOf(recent).length).toBeLessThan(20);
+    }, 120_000);
   });
 });

@@ -124,4 +124,21 @@ describe('numbers that sleep', () => {
     expect((await friend.messages()).filter(({ text }) => text === 'new owner')).toHaveLength(1);
     expect((await running.network.connections()).overlaps).toBe(0);
   }, 180_000);
+
+  it('keep the state of their chats, and learn what the phone changed meanwhile', async () => {
+    const chat = `${friend.phone}@s.whatsapp.net`;
+    const archived = await sleeper.client.request('PATCH', `/chats/${chat}`, { body: { archive: true } });
+    expect(archived.status).toBe(200);
+    await untilAsleep();
+    await running.network.call('POST', `/phones/${sleeper.phone.phone}/chats`, { chat: friend.phone, pinned: true });
+    expect((await sleeper.client.get(`/chats/${chat}`)).body).toMatchObject({ archive: true, pin: false });
+    await send('awake again');
+    await eventually(
+      async () => {
+        const { archive, pin } = (await sleeper.client.get<{ archive: boolean; pin: boolean }>(`/chats/${chat}`)).body;
+        return archive && pin;
+      },
+      { what: 'what the phone changed' },
+    );
+  }, 120_000);
 });

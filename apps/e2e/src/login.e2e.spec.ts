@@ -1,0 +1,113 @@
+import jsQR from 'jsqr';
+import { PNG } from 'pngjs';
+import { eventually } from './harness/eventually.js';
+import type { GatewayClient, GatewayResponse } from './harness/gateway-client.js';
+import { loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
+import type { VirtualPhone } from './harness/simulated-network.js';
+
+describe('linking a number', () => {
+  let running: RunningStack;
+  let client: GatewayClient;
+  let channelId: string;
+  let owner: VirtualPhone;
+  let friend: VirtualPhone;
+
+  beforeAll(async () => {
+    running = await RunningStack.start();
+    owner = await running.network.createPhone({ name: 'Olive Owner' });
+    friend = await running.network.createPhone({ name: 'Fred Friend' });
+    ({ id: channelId, client } = await running.createChannel('first'));
+  }, 120_000);
+
+  afterAll(() => running.stop(), 60_000);
+
+  const image = (query = '') => client.get<{ error: { details?: string } }>(`/users/login/image${query}`);
+  const codeIn = ({ bytes }: GatewayResponse): string | undefined => {
+    const { data, width, height } = PNG.sync.read(bytes);
+    return jsQR.default(new Uint8ClampedArray(data), width, height)?.data;
+  };
+  const socketsOpened = async () => (await running.network.connections()).opened;
+  /** What others saw of the number being online or not. */
+  const seenOnline = async () =>
+    (
+      await running.network.call<{ kind: string; what: string; from: string }[]>(
+        'GET',
+        `/phones/${friend.phone}/events?kind=presence`,
+      )
+    ).filter(({ what, from }) => what === 'available' && from.startsWith(owner.phone));
+
+  it('starts no pairing for somebody who only looks', async () => {
+    const { status, body } = await image('?wakeup=false');
+    expect(status).toBe(503);
+    expect(body.error.details).toContain('wakeup');
+    expect(await socketsOpened()).toBe(0);
+  }, 30_000);
+
+  it('is one attempt, however many ask and however often: they share its code', async () => {
+    const codes = (await Promise.all(Array.from({ length: 6 }, () => image()))).map(codeIn);
+    expect(codes[0]).toMatch(/,/);
+    expect(new Set(codes).size).toBe(1);
+    await untilStatus(client, 'qr');
+    expect(codeIn(await image('?wakeup=false'))).toBe(codes[0]);
+    expect(await socketsOpened()).toBe(1);
+  }, 30_000);
+
+  it('shows its code in the size and the colours that are asked for', async () => {
+    const code = codeIn(await image());
+    const { headers, bytes } = await image('?width=400&height=300&color_dark=%23102030&color_light=fed');
+    expect(headers['content-type']).toBe('image/png');
+    expect(headers['cache-control']).toBe('no-store');
+    const png = PNG.sync.read(bytes);
+    expect([png.width, png.height]).toEqual([400, 300]);
+    const colours = new Set(
+      Array.from({ length: 400 * 300 }, (_, at) => png.data.subarray(at * 4, at * 4 + 4).toString('hex')),
+    );
+    expect([...colours].sort()).toEqual(['102030ff', 'ffeeddff']);
+    expect(codeIn(await image('?size=500'))).toBe(code);
+    for (const [query, field] of [
+      ['?size=5', 'size'],
+      ['?color_dark=blue', 'color_dark'],
+      ['?wakeup=perhaps', 'wakeup'],
+    ] as const) {
+      const refused = await image(query);
+      expect(refused.status).toBe(400);
+      expect(refused.body.error.details).toMatch(new RegExp(`^${field}: `));
+    }
+  }, 30_000);
+
+  it('ends with a logout, and nothing goes on behind it', async () => {
+    expect((await client.post('/users/logout')).status).toBe(200);
+    await untilStatus(client, 'not_linked');
+    await eventually(async () => (await running.network.call<unknown[]>('GET', '/codes')).length === 0, {
+      what: 'nobody shows a code',
+    });
+    expect(await socketsOpened()).toBe(1);
+  }, 30_000);
+
+  it('leaves the number looking offline, so that its phone goes on notifying', async () => {
+    const settings = { offline_mode: true, auto_presence: 'online', auto_read: true };
+    expect((await client.request('PATCH', '/settings', { body: settings })).status).toBe(200);
+    await owner.scan(await loginCode(client));
+    await untilConnected(client);
+    expect((await image()).status).toBe(403);
+    await friend.send(owner.phone, 'Are you there?');
+    await eventually(async () => (await friend.messages()).some(({ status }) => status === 'read'), {
+      what: 'the message is read',
+    });
+    await running.stack.restart('session-worker');
+    await untilConnected(client);
+    await friend.send(owner.phone, 'And now?');
+    await eventually(async () => (await friend.messages()).filter(({ status }) => status === 'read').length === 2, {
+      what: 'the next message is read',
+    });
+    expect(await seenOnline()).toEqual([]);
+    expect((await running.network.connections()).overlaps).toBe(0);
+  }, 90_000);
+
+  it('lets the number appear online when somebody asks for it, and offline again', async () => {
+    expect((await client.request('PUT', '/presences/me', { body: { presence: 'online' } })).status).toBe(200);
+    await eventually(async () => (await seenOnline()).length === 1, { what: 'the number is online' });
+    expect((await client.request('PUT', '/presences/me', { body: { presence: 'offline' } })).status).toBe(200);
+    expect((await client.get<{ channel_id: string }>('/health')).body.channel_id).toBe(channelId);
+  }, 30_000);
+});
