@@ -1,5 +1,5 @@
+import { JPEG } from '@dormouse/stack/sample-files';
 import { eventually } from './harness/eventually.js';
-import { exampleFiles } from './harness/example-files.js';
 import { FileServer } from './harness/file-server.js';
 import type { GatewayClient } from './harness/gateway-client.js';
 import { RunningStack, loginCode, untilConnected, type LinkedChannel } from './harness/running-stack.js';
@@ -25,7 +25,6 @@ interface PhoneChat {
   pinnedAtMs?: number;
   mutedUntilMs?: number;
   markedRead?: boolean;
-  deletedAtMs?: number;
 }
 interface PhoneEvent {
   kind: string;
@@ -170,7 +169,7 @@ describe('Chats, contacts, presences and profile', () => {
       expect((await client.get(`/chats/${jid(bo)}`)).status).toBe(404);
       expect((await client.get(`/messages/list/${jid(bo)}`)).status).toBe(404);
       expect((await client.get(`/messages/${last?.id ?? ''}`)).status).toBe(404);
-      await eventually(async () => ((await onPhone(bo))?.deletedAtMs ?? 0) > 0, { what: 'the chat gone on the phone' });
+      await eventually(async () => (await onPhone(bo)) === undefined, { what: 'the chat gone on the phone' });
       await told('chats', 'delete', jid(bo));
       await bo.send(owner.phone, 'Are you there?');
       await eventually(async () => (await client.get(`/chats/${jid(bo)}`)).status === 200, { what: 'the chat anew' });
@@ -288,9 +287,9 @@ describe('Chats, contacts, presences and profile', () => {
     }, 30_000);
 
     it('takes a picture as URL, base64 and part of a form', async () => {
-      const server = await FileServer.start({ '/me.jpg': exampleFiles.jpg });
+      const server = await FileServer.start({ '/me.jpg': JPEG });
       const form = new FormData();
-      form.append('icon', new File([exampleFiles.jpg.bytes], 'me.jpg', { type: 'image/jpeg' }));
+      form.append('icon', new File([JPEG.bytes], 'me.jpg', { type: 'image/jpeg' }));
       form.append('about', 'From a form');
       const encoded = new Response(form);
       const raw = {
