@@ -10,7 +10,7 @@ const QUICK = {
 const NO_LIMITS = { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } };
 /** What a customer sees of a number is there whether it sleeps or not; everything else of it is not. */
 const HISTORY = new Set(['chats', 'contacts', 'event_sequences', 'events', 'group_syncs', 'groups', 'messages']);
-const LEDGERS = new Set(['receipts', 'row_counts', 'webhook_cursors', 'webhook_secrets']);
+const LEDGERS = new Set(['receipts', 'row_counts', 'stored_numbers', 'webhook_cursors', 'webhook_secrets']);
 const HIBERNATED = { code: 4, text: 'connected', hibernated: true };
 
 describe('numbers that sleep', () => {

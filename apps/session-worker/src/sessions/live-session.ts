@@ -22,6 +22,7 @@ import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import { deferred, endsWithin } from './deferred.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
+import { letEventsGo } from './prompt-events.js';
 
 /** What a socket tells its session. */
 export interface LiveEvents {
@@ -98,6 +99,10 @@ export class LiveSession implements OpenSession {
     this.gate.guard(this.raw);
     this.attachments = options.listeners.map((listener) => listener.attach(this));
     this.listen();
+    letEventsGo(this.socket.ev, {
+      hasWaited: (message) => this.hasWaited(message),
+      isSetUp: () => options.auth.creds.accountSyncCounter > 0,
+    });
     options.journal.watch(this.socket);
     // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
