@@ -83,6 +83,11 @@ export class FleetJourney implements Parts {
     return new FleetJourney({ running, database, fleet, hook, friend, channels, workers, redisOfOthers: ways.redis });
   }
 
+  /** One more channel, whose webhook is the journey's, and without traffic. */
+  link(name: string): Promise<LinkedChannel> {
+    return linkTo(this.running, this.hook, name);
+  }
+
   async end(): Promise<void> {
     await this.database.end();
     await this.running.stop();
@@ -117,6 +122,18 @@ export class FleetJourney implements Parts {
       now: now.flatMap((devices) => devices.map(({ device }) => device)),
       linked: this.channels.map(({ device }) => device),
     };
+  }
+
+  /** The keys and credentials that were written under these turns of ownership, each with a hash of its content. */
+  async rowsOf(turns: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.query<{ row: string }>(
+      `SELECT concat_ws(' ', stored.channel_id, type, stored.id, epoch, md5(sealed)) AS row
+       FROM (SELECT channel_id, type, id, epoch, sealed FROM auth_keys
+             UNION ALL SELECT channel_id, 'credentials', '', epoch, sealed FROM auth_creds) AS stored
+       JOIN channels c ON c.id = stored.channel_id WHERE c.shard || ' ' || stored.epoch = ANY($1)`,
+      [turns],
+    );
+    return rows.map(({ row }) => row);
   }
 
   /** The present turns of ownership of the channels' shards: `<shard> <epoch>`. */
