@@ -1,0 +1,189 @@
+import { eventually } from './harness/eventually.js';
+import type { GatewayClient } from './harness/gateway-client.js';
+import { type LinkedChannel, loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
+import type { VirtualPhone } from './harness/simulated-network.js';
+import { WebhookReceiver } from './harness/webhook-receiver.js';
+
+interface Message {
+  id: string;
+  chat_id: string;
+  from: string;
+  text?: { body: string };
+  context?: { mentions?: string[]; quoted_author?: string };
+}
+interface Page<Item> {
+  total: number;
+  items: Item[];
+}
+
+/** People who keep their number private are known to others by a private id (`<digits>@lid`) alone. */
+describe('who is who', () => {
+  let running: RunningStack;
+  let webhook: WebhookReceiver;
+  let channel: LinkedChannel;
+  let client: GatewayClient;
+  let ownLid: string;
+
+  beforeAll(async () => {
+    running = await RunningStack.start();
+    webhook = await WebhookReceiver.start();
+    channel = await running.createLinkedChannel('Shop Example');
+    ({ client } = channel);
+    ownLid = await lidOf(channel.phone);
+    const webhooks = [{ url: webhook.url, events: [{ type: 'chats' }] }];
+    expect((await client.request('PATCH', '/settings', { body: { webhooks } })).status).toBe(200);
+  }, 120_000);
+
+  afterAll(async () => {
+    await running?.stop();
+    await webhook?.close();
+  }, 60_000);
+
+  const lidOf = async ({ phone }: VirtualPhone): Promise<string> =>
+    `${(await running.network.call<{ lid: string }>('GET', `/phones/${phone}`)).lid}@lid`;
+  const hidesNumber = (phone: VirtualPhone, hides: boolean) =>
+    running.network.call('POST', `/phones/${phone.phone}/privacy`, { number: hides ? 'none' : 'all' });
+  const list = async <Item>(of: GatewayClient, path: string, key: string): Promise<Page<Item>> => {
+    const { body } = await of.get<Record<string, unknown> & { total: number }>(path);
+    return { total: body.total, items: body[key] as Item[] };
+  };
+  const heard = (text: string) =>
+    eventually(
+      async () => {
+        const { items } = await list<Message>(client, '/messages/list?count=500', 'messages');
+        return items.find((message) => message.text?.body === text);
+      },
+      { what: `"${text}" is heard` },
+    );
+  const message = async (id: string) => (await client.get<Message>(`/messages/${id}`)).body;
+  const readersOf = async (id: string): Promise<(string | undefined)[]> => {
+    const { body } = await client.get<{ statuses: { code: number; viewer_id?: string }[] }>(`/statuses/${id}`);
+    return body.statuses.filter(({ code }) => code === 4).map(({ viewer_id: viewer }) => viewer);
+  };
+
+  describe('a person met by private id first', () => {
+    let nina: VirtualPhone;
+    let lid: string;
+    let mention: Message;
+    let answer: Message;
+    let asked: string;
+
+    it('is one chat, under that id, and can be written to', async () => {
+      nina = await running.network.createPhone({ name: 'Nina Nobody' });
+      lid = await lidOf(nina);
+      await hidesNumber(nina, true);
+      await nina.send(ownLid, 'Guess who');
+      expect(await heard('Guess who')).toMatchObject({ chat_id: lid, from: lid });
+      expect((await client.get(`/chats/${lid}`)).body).toMatchObject({ id: lid, name: 'Nina Nobody' });
+      expect((await client.post('/messages/text', { to: lid, body: 'Tell me' })).status).toBe(200);
+      await nina.waitFor({ text: 'Tell me' });
+    }, 30_000);
+
+    it('has that id where she is mentioned, quoted, and reads in a group', async () => {
+      const ada = await running.network.createPhone({ name: 'Ada Example' });
+      const { id: group } = await running.network.call<{ id: string }>('POST', `/phones/${ada.phone}/groups`, {
+        subject: 'Friends',
+        members: [channel.phone.phone, nina.phone],
+      });
+      await eventually(async () => (await client.get(`/groups/${group}`)).status === 200, { what: 'the group' });
+      const { id: said } = await nina.send(group, 'I am here');
+      await ada.waitFor({ text: 'I am here' });
+      await running.network.call('POST', `/phones/${ada.phone}/messages`, {
+        to: group,
+        text: 'Welcome',
+        mentions: [lid],
+        quote: said,
+      });
+      mention = await heard('Welcome');
+      expect(mention.context).toMatchObject({ mentions: [lid], quoted_author: lid });
+      const sent = await client.post<{ message: Message }>('/messages/text', { to: group, body: 'Hello all' });
+      asked = sent.body.message.id;
+      await nina.waitFor({ text: 'Hello all' });
+      await nina.read(group);
+      await eventually(async () => (await readersOf(asked)).includes(lid), { what: 'she read it' });
+      answer = await heard('I am here');
+      expect(answer.from).toBe(lid);
+    }, 30_000);
+
+    it('is one chat under her number as soon as that is known, with all that was said', async () => {
+      await hidesNumber(nina, false);
+      await nina.send(channel.phone.phone, 'It is me, Nina');
+      const number = `${nina.phone}@s.whatsapp.net`;
+      expect(await heard('It is me, Nina')).toMatchObject({ chat_id: number, from: nina.phone });
+      const { items: chats } = await list<{ id: string }>(client, '/chats', 'chats');
+      expect(chats.map(({ id }) => id)).toContain(number);
+      expect(chats.map(({ id }) => id)).not.toContain(lid);
+      const { items: said } = await list<Message>(client, `/messages/list/${number}`, 'messages');
+      expect(said.map(({ text }) => text?.body).sort()).toEqual(['Guess who', 'It is me, Nina', 'Tell me']);
+      expect((await client.get(`/chats/${lid}`)).body).toMatchObject({ id: number });
+      const moved = await webhook.waitFor('the chat has another id', ({ body }) =>
+        JSON.stringify(body).includes('["id"]'),
+      );
+      expect(moved.body['chats_updates']).toMatchObject([{ before_update: { id: lid }, after_update: { id: number } }]);
+    }, 30_000);
+
+    it('has her number where she was mentioned, quoted, and read', async () => {
+      expect((await message(mention.id)).context).toMatchObject({ mentions: [nina.phone], quoted_author: nina.phone });
+      expect((await message(answer.id)).from).toBe(nina.phone);
+      expect(await readersOf(asked)).toContain(nina.phone);
+      expect(await readersOf(asked)).not.toContain(lid);
+      expect((await client.get(`/contacts/${encodeURIComponent(lid)}`)).body).toMatchObject({ id: nina.phone });
+    }, 30_000);
+
+    it('is written to under every id she ever had', async () => {
+      for (const [to, body] of [
+        [lid, 'by the id of before'],
+        [nina.phone, 'by number'],
+      ] as const) {
+        const sent = await client.post<{ message: Message }>('/messages/text', { to, body });
+        expect(sent.body.message.chat_id).toBe(`${nina.phone}@s.whatsapp.net`);
+        expect((await nina.waitFor({ text: body })).deliveries).toBe(1);
+      }
+      expect((await client.post('/messages/text', { to: '999999999999999@lid', body: 'x' })).status).toBe(404);
+    }, 30_000);
+  });
+
+  it('a person met by number first is the same chat when only the private id is used later', async () => {
+    const bo = await running.network.createPhone({ name: 'Bo Example' });
+    await bo.send(channel.phone.phone, 'By number');
+    await heard('By number');
+    await hidesNumber(bo, true);
+    await bo.send(ownLid, 'By private id');
+    const number = `${bo.phone}@s.whatsapp.net`;
+    expect(await heard('By private id')).toMatchObject({ chat_id: number, from: bo.phone });
+    const { items } = await list<{ id: string; name: string }>(client, '/chats', 'chats');
+    expect(items.filter(({ name }) => name === 'Bo Example').map(({ id }) => id)).toEqual([number]);
+  }, 30_000);
+
+  it('a number that is linked again finds its chats, and another number does not', async () => {
+    const { client: own } = await running.createChannel('Two Numbers');
+    const first = await running.network.createPhone({ name: 'First Number' });
+    const second = await running.network.createPhone({ name: 'Second Number' });
+    const friend = await running.network.createPhone({ name: 'Fred Friend' });
+    const link = async (phone: VirtualPhone): Promise<void> => {
+      await phone.scan(await loginCode(own));
+      await untilConnected(own);
+    };
+    const unlink = async (): Promise<void> => {
+      expect((await own.post('/users/logout')).status).toBe(200);
+      await untilStatus(own, 'not_linked');
+    };
+    await link(first);
+    await friend.send(first.phone, 'To the first');
+    const chat = `${friend.phone}@s.whatsapp.net`;
+    await eventually(async () => (await own.get(`/chats/${chat}`)).status === 200, { what: 'the chat' });
+    await unlink();
+    expect((await own.get(`/chats/${chat}`)).status).toBe(200);
+    await link(first);
+    expect((await own.get(`/chats/${chat}`)).status).toBe(200);
+    await unlink();
+    await link(second);
+    await eventually(async () => (await list(own, '/chats', 'chats')).total === 0, { what: 'no chat of the first' });
+    expect((await list(own, '/messages/list', 'messages')).total).toBe(0);
+    expect((await own.get(`/contacts/${friend.phone}`)).status).toBe(404);
+    await friend.send(second.phone, 'To the second');
+    await eventually(async () => (await list(own, '/messages/list', 'messages')).total === 1, {
+      what: 'what is its own',
+    });
+  }, 60_000);
+});
