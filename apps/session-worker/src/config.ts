@@ -124,6 +124,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       keepAliveMs: read.KEEP_ALIVE_MS,
       ...(read.NETWORK_SOCKET_URL === undefined ? {} : { socketUrl: read.NETWORK_SOCKET_URL }),
       ...(read.NETWORK_ROOT_KEY === undefined ? {} : { rootKey: read.NETWORK_ROOT_KEY }),
+      ...(read.NETWORK_MEDIA_ORIGIN === undefined ? {} : { fileOrigin: read.NETWORK_MEDIA_ORIGIN }),
     },
     storage: {
       bucket: read.S3_BUCKET,

@@ -18,6 +18,7 @@ import {
   type WAVersion,
 } from '@whiskeysockets/baileys';
 import { clearedChatIn, tellCleared } from './cleared-chat.js';
+import { fileRequestsTo } from './file-requests.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 import { withOneAsyncStorage } from './one-async-storage.js';
 import { KEEP_ALIVE_MS } from './session-times.js';
@@ -28,6 +29,8 @@ export interface NetworkAddress {
   readonly socketUrl?: string;
   /** The key that must have signed the server's certificate (32 bytes); absent: the real network's. */
   readonly rootKey?: Buffer;
+  /** Where it keeps files (`https://…`); absent: the real network's host. */
+  readonly fileOrigin?: string;
   /** How often it is asked whether it is still there; default `KEEP_ALIVE_MS`. */
   readonly keepAliveMs?: number;
 }
@@ -76,6 +79,7 @@ export function openSocket(options: SocketOptions): WASocket {
     syncFullHistory: fullHistory,
     shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.Message.HistorySyncType.FULL,
     generateHighQualityLinkPreview: false,
+    ...(network.fileOrigin !== undefined && { options: fileRequestsTo(network.fileOrigin) }),
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     getMessage,
