@@ -36,6 +36,8 @@ describe('a fleet of session workers, under traffic both ways', () => {
   it('keeps the trouble of one number to itself: a silent line, unreadable messages, a ban', async () => {
     const { network } = journey.running;
     const banned = await journey.link('banned');
+    const told = { webhooks: [{ url: journey.hook.url, events: [{ type: 'channel', method: 'post' }] }] };
+    await banned.client.request('PATCH', '/settings', { body: told });
     const [troubled, ...others] = journey.channels;
     const phone = troubled?.phone.phone;
     const traffic = journey.traffic();
