@@ -22,6 +22,8 @@ const tier = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   testEnvironmentOptions: { customExportConditions: ['@dormouse/source', 'node', 'node-addons'] },
   transform: { '^.+\\.tsx?$': swc },
+  // For what hangs: a test that is slow because the machine is busy has not failed.
+  testTimeout: 30_000,
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.dormouse/'],
 };
 
