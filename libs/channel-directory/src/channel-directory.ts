@@ -317,7 +317,6 @@ export class ChannelDirectory {
     const oldest = this.tokenOf.keys().next();
     if (!oldest.done) this.tokenOf.delete(oldest.value);
   }
-
 }
 
 const RECORD_SESSION_STATE = `

@@ -19,7 +19,10 @@ describe('the fence', () => {
       ({ id }) => id,
     );
   const note = (text: string) =>
-    [`INSERT INTO workers (id, version, expires_at) VALUES ($1, '1', now())`, [`${shard}-${text}`]] as [string, string[]];
+    [`INSERT INTO workers (id, version, expires_at) VALUES ($1, '1', now())`, [`${shard}-${text}`]] as [
+      string,
+      string[],
+    ];
 
   beforeAll(async () => {
     database = openRegionalDatabase({
