@@ -3,12 +3,17 @@
  *
  * The library makes an AsyncLocalStorage for every socket. Before Node 24 each of them that was ever used is asked
  * whenever anything in the process makes a promise, so hundreds of live sessions make every promise hundreds of times as
- * dear. What is made here keeps its values in one storage that all share, each under its own name.
+ * dear. What is made here keeps its values in one storage that all share, each under its own name. From Node 24 on a
+ * storage costs nothing of the kind: there everything is left as it is.
  */
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
 
 type Values = ReadonlyMap<object, unknown>;
+
+const FIRST_NODE_WITHOUT_THE_COST = 24;
+/** Is one storage for all worth anything on this Node? */
+export const SHARING_PAYS = Number.parseInt(process.versions.node, 10) < FIRST_NODE_WITHOUT_THE_COST;
 
 const NAME = 'AsyncLocalStorage';
 /** The imported name itself follows what is set below. */
@@ -45,6 +50,7 @@ export class SharedAsyncStorage<T> extends Original<T> {
 
 /** Runs `make`, in which every AsyncLocalStorage that is made uses the shared one. `make` must not wait for anything. */
 export function withOneAsyncStorage<T>(make: () => T): T {
+  if (!SHARING_PAYS) return make();
   Reflect.set(asyncHooks, NAME, SharedAsyncStorage);
   syncBuiltinESMExports(); // names that other modules have imported follow
   try {
