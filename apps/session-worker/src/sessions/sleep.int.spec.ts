@@ -236,7 +236,10 @@ describe('sleep', () => {
     expect(await objects(channelId)).toHaveLength(2);
     await sessions.open(channelId, soon());
     await hears(`to ${channelId} 6`);
-    expect(heard.filter((message) => message.messageStubType === WAMessageStubType.CIPHERTEXT)).toEqual([]);
+    // What was read and is brought once more by the network cannot be read again; that is no broken ratchet.
+    const isUnreadable = ({ messageStubType: type }: WAMessage) => type === WAMessageStubType.CIPHERTEXT;
+    const read = new Set(heard.filter((message) => !isUnreadable(message)).map(({ key }) => key.id));
+    expect(heard.filter((message) => isUnreadable(message) && !read.has(message.key.id))).toEqual([]);
   });
 
   it('goes back to the generation before when the newest is cut short', async () => {
