@@ -1,17 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Group } from '../groups/group.js';
-import {
-  acceptInvitation,
-  addMembers,
-  createGroup,
-  joinByCode,
-  leaveGroup,
-  removeMembers,
-  setRole,
-  type Outcome,
-} from '../groups/group-members.js';
+import { addMembers, createGroup, leaveGroup, removeMembers, setRole, type Outcome } from '../groups/group-members.js';
 import { changeGroup, revokeInviteCode } from '../groups/group-settings.js';
+import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { LID_SERVER } from '../wire/jid.js';
@@ -37,6 +29,8 @@ export const groupChange = z.object({
 });
 /** With `group`: an invitation made for this person. */
 export const joining = z.object({ code: z.string(), group: z.string().optional() });
+/** An admin's answer to people who asked to join. */
+export const requestAnswer = z.object({ action: z.enum(['approve', 'reject']), members: people });
 export const membership = z.object({ action: z.enum(['add', 'remove', 'promote', 'demote']), members: people });
 
 /** Groups, done by a phone. */
@@ -71,6 +65,16 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
     if (action === 'add') return addMembers(network, group, actor, jids).map(outcome);
     if (action === 'remove') return removeMembers(network, group, actor, jids).map(outcome);
     return setRole(network, group, actor, jids, action === 'promote' ? 'admin' : 'member').map(outcome);
+  });
+  app.post('/phones/:phone/groups/:group/requests', (request) => {
+    const { actor, group } = at(request.params);
+    const { action, members } = requestAnswer.parse(request.body);
+    return decideRequests(network, group, actor, members.map(chatJid), action === 'approve').map(outcome);
+  });
+  app.delete('/phones/:phone/groups/:group/requests', (request) => {
+    const { actor, group } = at(request.params);
+    withdrawRequest(network, group, actor);
+    return { withdrawn: group.jid };
   });
   app.post('/phones/:phone/groups/:group/leave', (request) => {
     const { actor, group } = at(request.params);
@@ -133,12 +137,17 @@ function shown(network: Network, group: Group) {
     addMode: state.addMode,
     ephemeralSeconds: state.ephemeralSeconds,
     approval: state.approval,
+    waiting: state.waiting.map(({ lid, at }) => ({ phone: phoneOf(network, lid), at })),
     inviteCode: state.inviteCode,
     members: Object.entries(state.members).map(([lid, role]) => ({
-      phone: network.accounts.find(`${lid}@${LID_SERVER}`)?.phone ?? lid,
+      phone: phoneOf(network, lid),
       role,
     })),
   };
+}
+
+function phoneOf(network: Network, lid: string): string {
+  return network.accounts.find(`${lid}@${LID_SERVER}`)?.phone ?? lid;
 }
 
 function outcome({ jid, account, error, invitation }: Outcome) {

@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 import { draftBody } from './draft.js';
 import { fault } from './faults.routes.js';
-import { groupChange, joining, membership, newGroup } from './groups.routes.js';
+import { groupChange, joining, membership, newGroup, requestAnswer } from './groups.routes.js';
 import { askingAgain, eventFilter, eventWait, marking, messageFilter, messageWait } from './messages.routes.js';
 import { letters, newPhone, scan, settings } from './phones.routes.js';
 import {
@@ -83,11 +83,22 @@ export const operations: Record<string, Operation> = {
   'GET /groups': { summary: 'All groups.' },
   'GET /phones/:phone/groups': { summary: 'The groups of a phone.' },
   'POST /phones/:phone/groups': { summary: 'Makes a group.', body: newGroup },
-  'PATCH /phones/:phone/groups/:group': { summary: 'Changes a group.', body: groupChange },
+  'PATCH /phones/:phone/groups/:group': {
+    summary: 'Changes a group; with `approval`, who joins by link asks the admins first.',
+    body: groupChange,
+  },
   'POST /phones/:phone/groups/:group/members': { summary: 'Adds, removes, promotes, demotes.', body: membership },
+  'POST /phones/:phone/groups/:group/requests': {
+    summary: 'Lets in, or turns away, people who asked to join (`waiting` of the group).',
+    body: requestAnswer,
+  },
+  'DELETE /phones/:phone/groups/:group/requests': { summary: 'Takes back the wish to join.' },
   'POST /phones/:phone/groups/:group/leave': { summary: 'Leaves a group.' },
   'POST /phones/:phone/groups/:group/revoke-invite': { summary: 'Makes a new link.' },
-  'POST /phones/:phone/join': { summary: 'Joins by link, or accepts an invitation.', body: joining },
+  'POST /phones/:phone/join': {
+    summary: 'Joins by link, or asks to where admins approve; accepts an invitation.',
+    body: joining,
+  },
   'GET /connections': { summary: 'Who is and was logged in.' },
   'POST /faults': { summary: 'Makes something go wrong.', body: fault },
   'GET /faults': { summary: 'The faults in force.' },

@@ -91,57 +91,8 @@ export function setRole(
   return outcomes;
 }
 
-/** Joins by the group's link. Throws {@link Refusal} 404 (no such link), 409 (member already), 419 (full). */
-export function joinByCode(network: Network, actor: Account, code: string): Group {
-  const group = network.groups.byInviteCode(code);
-  if (!group) throw new Refusal(404, 'item-not-found');
-  if (group.has(actor.lid)) throw new Refusal(409, 'conflict');
-  if (group.state.approval) {
-    group.state.waiting.push({ lid: actor.lid, at: Math.floor(network.now() / 1000) });
-    group.changed();
-    return group;
-  }
-  enter(network, group, actor, actor, 'invite');
-  return group;
-}
-
-/** Accepts an invitation made for this person. */
-export function acceptInvitation(network: Network, group: Group, actor: Account, code: string): void {
-  const invitation = group.state.invitations[code];
-  if (!invitation || invitation.lid !== actor.lid) throw new Refusal(404, 'item-not-found');
-  if (invitation.until * 1000 < network.now()) throw new Refusal(410, 'gone');
-  delete group.state.invitations[code];
-  enter(network, group, actor, actor, 'invite');
-}
-
-/** An admin lets in, or turns away, who waits for approval. */
-export function decideWaiting(
-  network: Network,
-  group: Group,
-  actor: Account,
-  jids: string[],
-  admitted: boolean,
-): Outcome[] {
-  requireAdmin(group, actor);
-  return jids.map((jid): Outcome => {
-    const account = network.accounts.find(jid);
-    if (!account || !group.state.waiting.some(({ lid }) => lid === account.lid)) return { jid, error: 404 };
-    group.state.waiting = group.state.waiting.filter(({ lid }) => lid !== account.lid);
-    if (admitted) enter(network, group, actor, account, 'linked_group_join');
-    group.changed();
-    return { jid, account };
-  });
-}
-
 export function requireAdmin(group: Group, actor: Account): void {
   if (!group.isAdmin(actor.lid)) throw new Refusal(403, 'forbidden');
-}
-
-function enter(network: Network, group: Group, actor: Account, joining: Account, reason: string): void {
-  if (group.memberLids.length >= MAX_MEMBERS) throw new Refusal(419, 'resource-limit');
-  group.state.members[joining.lid] = 'member';
-  group.changed();
-  notifyGroup(network, group, actor, node('add', { reason }, [participantNode(network, group, joining.lid)]));
 }
 
 function admit(network: Network, group: Group, actor: Account, jid: string): Outcome {
@@ -157,8 +108,7 @@ function admit(network: Network, group: Group, actor: Account, jid: string): Out
       invitation: group.invite(account.lid, actor.lid, Math.floor(network.now() / 1000)),
     };
   }
-  group.state.members[account.lid] = 'member';
-  group.changed();
+  group.letIn(account.lid);
   return { jid, account };
 }
 

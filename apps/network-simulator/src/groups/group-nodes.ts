@@ -19,10 +19,29 @@ export function participantNode(
   extra: Record<string, string | undefined> = {},
   content?: Node[],
 ): Node {
-  const { jid, other } = memberNames(network, group, lid);
   const role = group.state.members[lid];
+  return namedNode(
+    'participant',
+    network,
+    group,
+    lid,
+    { type: role === 'member' ? undefined : role, ...extra },
+    content,
+  );
+}
+
+/** A person under both names, in the group's naming. */
+export function namedNode(
+  tag: string,
+  network: Network,
+  group: Group,
+  lid: string,
+  extra: Record<string, string | undefined> = {},
+  content?: Node[],
+): Node {
+  const { jid, other } = memberNames(network, group, lid);
   const alternative = group.state.addressing === 'lid' ? { phone_number: other } : { lid: other };
-  return node('participant', { jid, ...alternative, type: role === 'member' ? undefined : role, ...extra }, content);
+  return node(tag, { jid, ...alternative, ...extra }, content);
 }
 
 /** The metadata of a group. */

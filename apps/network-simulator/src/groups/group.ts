@@ -21,6 +21,7 @@ export interface GroupState {
   ephemeralSeconds: number;
   /** Joining by link waits for an admin. */
   approval: boolean;
+  /** Who asked to join, and when (seconds since 1970). */
   waiting: { lid: string; at: number }[];
   picture?: Picture;
   inviteCode: string;
@@ -87,6 +88,34 @@ export class Group {
 
   mayAdd(lid: string): boolean {
     return this.has(lid) && (this.state.addMode === 'all_member_add' || this.isAdmin(lid));
+  }
+
+  get adminLids(): string[] {
+    return this.memberLids.filter((lid) => this.isAdmin(lid));
+  }
+
+  /** Makes somebody a member; whoever waited for it does so no longer. */
+  letIn(lid: string): void {
+    this.state.members[lid] = 'member';
+    this.state.waiting = this.state.waiting.filter((one) => one.lid !== lid);
+    this.changed();
+  }
+
+  /** Puts somebody among those who ask to join; false when they ask already. */
+  ask(lid: string, nowSeconds: number): boolean {
+    if (this.state.waiting.some((one) => one.lid === lid)) return false;
+    this.state.waiting.push({ lid, at: nowSeconds });
+    this.changed();
+    return true;
+  }
+
+  /** Takes somebody's request to join back; false when there is none. */
+  forget(lid: string): boolean {
+    const before = this.state.waiting.length;
+    this.state.waiting = this.state.waiting.filter((one) => one.lid !== lid);
+    if (this.state.waiting.length === before) return false;
+    this.changed();
+    return true;
   }
 
   newInviteCode(): string {

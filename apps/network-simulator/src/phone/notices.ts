@@ -30,7 +30,8 @@ export function receiveNotice(phone: Phone, stanza: Node): void {
 }
 
 function describe(phone: Phone, what: Node): Record<string, string> {
-  const participants = children(what, 'participant').map(({ attrs }) => chatName(phone.network, attrs['jid'] ?? ''));
+  const people = [...children(what, 'participant'), ...children(what, 'requested_user')];
+  const participants = people.map(({ attrs }) => chatName(phone.network, attrs['jid'] ?? ''));
   const body = textOf(child(what, 'body'));
   return {
     ...what.attrs,

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { addMembers, createGroup, joinByCode, removeMembers } from '../groups/group-members.js';
+import { addMembers, createGroup, removeMembers } from '../groups/group-members.js';
+import { joinByCode } from '../groups/joining.js';
 import { scanCode } from '../network/pairing.js';
 import type { Phone } from '../phone/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
@@ -200,6 +201,96 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await second.socket.groupLeave(made.id);
     expect(Object.keys(await second.socket.groupFetchAllParticipating())).not.toContain(made.id);
     expect(Object.keys(await socket.groupFetchAllParticipating())).toContain(made.id);
+  });
+
+  it('members are told of every change, and take part in it as the settings say', async () => {
+    const { socket } = first;
+    const { group } = createGroup(simulator.network, alice.account, 'Told', [bob.account.phoneJid], addressing);
+    const updated = (what: object) =>
+      second.until(
+        () =>
+          second
+            .eventsOf('groups.update')
+            .flat()
+            .some(
+              (update) =>
+                update.id === group.jid &&
+                Object.entries(what).every(([key, value]) => Reflect.get(update, key) === value),
+            ),
+        JSON.stringify(what),
+      );
+    const members = (action: string) =>
+      second.until(
+        () =>
+          second
+            .eventsOf('group-participants.update')
+            .find((update) => update.id === group.jid && update.action === action),
+        action,
+      );
+    await socket.groupUpdateSubject(group.jid, 'Told all');
+    await updated({ subject: 'Told all' });
+    await socket.groupUpdateDescription(group.jid, 'What for');
+    await updated({ desc: 'What for' });
+    await socket.groupSettingUpdate(group.jid, 'announcement');
+    await updated({ announce: true });
+    await socket.groupSettingUpdate(group.jid, 'not_announcement');
+    await updated({ announce: false });
+    await socket.groupSettingUpdate(group.jid, 'locked');
+    await updated({ restrict: true });
+    await socket.groupSettingUpdate(group.jid, 'unlocked');
+    await updated({ restrict: false });
+    await socket.groupJoinApprovalMode(group.jid, 'on');
+    await updated({ joinApprovalMode: true });
+    await socket.groupJoinApprovalMode(group.jid, 'off');
+    await updated({ joinApprovalMode: false });
+    await socket.groupToggleEphemeral(group.jid, 604_800);
+    await second.message(
+      ({ key, message }) =>
+        key.remoteJid === group.jid && Number(message?.protocolMessage?.ephemeralExpiration) === 604_800,
+      'messages that disappear',
+    );
+    expect((await second.socket.groupMetadata(group.jid)).ephemeralDuration).toBe(604_800);
+    const code = await socket.groupRevokeInvite(group.jid);
+    await updated({ inviteCode: code });
+
+    await socket.groupMemberAddMode(group.jid, 'admin_add');
+    await updated({ memberAddMode: false });
+    const add = () => second.socket.groupParticipantsUpdate(group.jid, [carol.account.phoneJid], 'add');
+    await expect(add()).rejects.toMatchObject({ data: 403 });
+    await socket.groupMemberAddMode(group.jid, 'all_member_add');
+    await updated({ memberAddMode: true });
+    expect((await add()).map(({ status }) => status)).toEqual(['200']);
+    const server = addressing === 'lid' ? 'lid' : 's.whatsapp.net';
+    const added = await members('add');
+    expect(added.participants).toMatchObject([{ id: carol.account.jidLike(server) }]);
+    expect(added.author).toBe(bob.account.jidLike(server));
+    await socket.groupParticipantsUpdate(group.jid, [carol.account.phoneJid], 'promote');
+    await members('promote');
+    await socket.groupParticipantsUpdate(group.jid, [carol.account.phoneJid], 'demote');
+    await members('demote');
+    await socket.groupParticipantsUpdate(group.jid, [carol.account.phoneJid], 'remove');
+    expect((await members('remove')).participants).toMatchObject([{ id: carol.account.jidLike(server) }]);
+  });
+
+  it('a client joins by the link, once, and everybody is told', async () => {
+    const { group } = createGroup(simulator.network, alice.account, 'Open', [], addressing);
+    const code = (await first.socket.groupInviteCode(group.jid)) ?? '';
+    expect(await second.socket.groupAcceptInvite(code)).toBe(group.jid);
+    const server = addressing === 'lid' ? 'lid' : 's.whatsapp.net';
+    await first.until(
+      () =>
+        first
+          .eventsOf('group-participants.update')
+          .some(
+            ({ id, action, participants }) =>
+              id === group.jid && action === 'add' && participants[0]?.id === bob.account.jidLike(server),
+          ),
+      'the newcomer',
+    );
+    await expect(second.socket.groupAcceptInvite(code)).rejects.toMatchObject({ data: 409 });
+    await expect(second.socket.groupAcceptInvite('nothingOfTheKind')).rejects.toMatchObject({ data: 404 });
+    await second.send(group.jid, { text: 'here I am' });
+    await first.text('here I am');
   });
 
   it('accepts an invitation made for one person', async () => {

@@ -1,10 +1,7 @@
 import type { Group } from '../groups/group.js';
 import {
-  acceptInvitation,
   addMembers,
   createGroup,
-  decideWaiting,
-  joinByCode,
   leaveGroup,
   removeMembers,
   requireAdmin,
@@ -13,6 +10,7 @@ import {
 } from '../groups/group-members.js';
 import { groupNode, memberNames, participantNode } from '../groups/group-nodes.js';
 import { changeGroup, groupSettings, revokeInviteCode } from '../groups/group-settings.js';
+import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';
 import { Refusal } from '../network/refusal.js';
 import { child, children, node, type Node } from '../wire/node.js';
 import type { Asker, IqHandler } from './answer.js';
@@ -62,8 +60,13 @@ const toGroup: Record<string, GroupQuestion> = {
     const action = child(asked);
     if (!action) return undefined;
     const { network, device } = asker;
-    const decided = decideWaiting(network, group, device.account, named(action), action.tag === 'approve');
+    const decided = decideRequests(network, group, device.account, named(action), action.tag === 'approve');
     return [node('membership_requests_action', {}, outcomes(asker, group, action, decided))];
+  },
+  cancel_membership_requests: ({ network, device }, group) => {
+    withdrawRequest(network, group, device.account);
+    const { jid } = memberNames(network, group, device.account.lid);
+    return [node('cancel_membership_requests', {}, [node('participant', { jid })])];
   },
 };
 

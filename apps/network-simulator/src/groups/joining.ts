@@ -1,0 +1,77 @@
+import type { Account } from '../network/account.js';
+import type { Network } from '../network/network.js';
+import { Refusal } from '../network/refusal.js';
+import { node } from '../wire/node.js';
+import type { Group } from './group.js';
+import { MAX_MEMBERS, requireAdmin, type Outcome } from './group-members.js';
+import { namedNode, notifyGroup, participantNode } from './group-nodes.js';
+
+/**
+ * Joins by the group's link, or asks to where admins approve: then the person is not a member of the group that is returned.
+ * Throws {@link Refusal} 404 (no such link), 409 (member already), 419 (full).
+ */
+export function joinByCode(network: Network, actor: Account, code: string): Group {
+  const group = network.groups.byInviteCode(code);
+  if (!group) throw new Refusal(404, 'item-not-found');
+  if (group.has(actor.lid)) throw new Refusal(409, 'conflict');
+  if (group.state.approval) askToJoin(network, group, actor);
+  else enter(network, group, actor, actor, 'invite');
+  return group;
+}
+
+/** Accepts an invitation made for this person. */
+export function acceptInvitation(network: Network, group: Group, actor: Account, code: string): void {
+  const invitation = group.state.invitations[code];
+  if (!invitation || invitation.lid !== actor.lid) throw new Refusal(404, 'item-not-found');
+  if (invitation.until * 1000 < network.now()) throw new Refusal(410, 'gone');
+  delete group.state.invitations[code];
+  enter(network, group, actor, actor, 'invite');
+}
+
+/** An admin lets in, or turns away, who asked to join. Throws {@link Refusal} 403 to who is none. */
+export function decideRequests(
+  network: Network,
+  group: Group,
+  actor: Account,
+  jids: string[],
+  admitted: boolean,
+): Outcome[] {
+  requireAdmin(group, actor);
+  return jids.map((jid): Outcome => {
+    const account = network.accounts.find(jid);
+    if (!account || !group.state.waiting.some(({ lid }) => lid === account.lid)) return { jid, error: 404 };
+    if (admitted) {
+      enter(network, group, actor, account, 'linked_group_join');
+    } else {
+      group.forget(account.lid);
+      tellRevoked(network, group, actor, account);
+    }
+    return { jid, account };
+  });
+}
+
+/** Takes the own wish to join back. Throws {@link Refusal} 404 when there is none. */
+export function withdrawRequest(network: Network, group: Group, actor: Account): void {
+  if (!group.forget(actor.lid)) throw new Refusal(404, 'item-not-found');
+  tellRevoked(network, group, actor, actor);
+}
+
+/** Asking twice is asking once: the admins are told the first time. */
+function askToJoin(network: Network, group: Group, actor: Account): void {
+  if (!group.ask(actor.lid, Math.floor(network.now() / 1000))) return;
+  const asking = namedNode('requested_user', network, group, actor.lid);
+  const what = node('created_membership_requests', { request_method: 'invite_link' }, [asking]);
+  notifyGroup(network, group, actor, what, group.adminLids);
+}
+
+/** Who turned the request down, or took it back, is the acting person of the notification. */
+function tellRevoked(network: Network, group: Group, actor: Account, asking: Account): void {
+  const what = node('revoked_membership_requests', {}, [namedNode('participant', network, group, asking.lid)]);
+  notifyGroup(network, group, actor, what, group.adminLids);
+}
+
+function enter(network: Network, group: Group, actor: Account, joining: Account, reason: string): void {
+  if (group.memberLids.length >= MAX_MEMBERS) throw new Refusal(419, 'resource-limit');
+  group.letIn(joining.lid);
+  notifyGroup(network, group, actor, node('add', { reason }, [participantNode(network, group, joining.lid)]));
+}
