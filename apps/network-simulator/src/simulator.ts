@@ -24,6 +24,8 @@ export interface SimulatorOptions {
   windows?: Partial<ChangeWindows>;
   /** Where logins that wait to be scanned are listed, see {@link WaitingLogins}. */
   waitingLoginsUrl?: string | undefined;
+  /** The network's clock, in milliseconds. */
+  now?: () => number;
   log?: Logger;
 }
 
@@ -57,6 +59,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     qr: { firstMs: 60_000, nextMs: 20_000, count: 6, ...options.qr },
     windows: { editSeconds: 15 * 60, deleteSeconds: 60 * 3600, ...options.windows },
     log,
+    ...(options.now && { now: options.now }),
   });
   const host = options.host ?? '127.0.0.1';
   const tls = await tlsIdentity(store, host);

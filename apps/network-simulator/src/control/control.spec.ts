@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { jest } from '@jest/globals';
+import { toBuffer } from 'qrcode';
+import { mediaThrough } from '../scenarios/loopback-media.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { Client } from '../scenarios/client.js';
 import { startSimulator, type Simulator } from '../simulator.js';
@@ -28,7 +33,7 @@ describe('the control API', () => {
     simulator = await startSimulator();
     phone = String((await call('POST', '/phones', { name: 'Alice' })).json['phone']);
     friend = String((await call('POST', '/phones', { phone: '+6591110002' })).json['phone']);
-    client = new Client(simulator);
+    client = new Client(simulator, mediaThrough(simulator));
     await client.link((qr) => call('POST', `/phones/${phone}/scan`, { qr }));
   });
 
@@ -137,6 +142,95 @@ describe('the control API', () => {
     expect(await client.socket.onWhatsApp(friend)).toEqual([]);
     await call('DELETE', `/faults/${json.id}`);
     expect(await client.socket.onWhatsApp(friend)).toMatchObject([{ exists: true }]);
+  });
+
+  it('lets files expire, one or all', async () => {
+    const upload = async () => {
+      const answer = await fetch(`${simulator.control}/mms/image/hash`, { method: 'POST', body: Buffer.alloc(100, 7) });
+      return ((await answer.json()) as { direct_path: string }).direct_path;
+    };
+    const [first, second] = [await upload(), await upload()];
+    const status = async (path: string) => (await fetch(simulator.control + path)).status;
+    expect((await call('POST', '/faults', { kind: 'expire-media', directPath: first, code: 404 })).json).toEqual({
+      expired: 1,
+    });
+    expect([await status(first), await status(second)]).toEqual([404, 200]);
+    await call('POST', '/faults', { kind: 'expire-media' });
+    expect([await status(first), await status(second)]).toEqual([410, 410]);
+    expect((await call('POST', '/faults', { kind: 'expire-media', directPath: '/v/nothing' })).json).toEqual({
+      expired: 0,
+    });
+  });
+
+  it('a phone types, records, opens the app, and changes its profile, and a client sees it', async () => {
+    await client.socket.presenceSubscribe(`${friend}@s.whatsapp.net`);
+    const seen = (state: string) =>
+      client.until(
+        () =>
+          client
+            .eventsOf('presence.update')
+            .some(({ presences }) => Object.values(presences).some((one) => one.lastKnownPresence === state)),
+        state,
+      );
+    await call('POST', `/phones/${friend}/presence`, { available: true });
+    await seen('available');
+    await call('POST', `/phones/${friend}/typing`, { to: phone, state: 'composing' });
+    await seen('composing');
+    await call('POST', `/phones/${friend}/typing`, { to: phone, state: 'recording' });
+    await seen('recording');
+    expect((await call('POST', `/phones/${friend}/profile`, { name: 'Fred', about: 'Away' })).json).toEqual({
+      phone: friend,
+      name: 'Fred',
+      about: 'Away',
+    });
+    expect(await client.socket.fetchStatus(`${friend}@s.whatsapp.net`)).toMatchObject([{ status: { status: 'Away' } }]);
+    await call('POST', `/phones/${friend}/messages`, { to: phone, text: 'under a new name' });
+    expect((await client.text('under a new name')).pushName).toBe('Fred');
+  });
+
+  it('a phone plays a voice message, and the client that sent it sees that', async () => {
+    const bytes = Buffer.alloc(200, 3).toString('base64');
+    const { json } = await call('POST', `/phones/${friend}/messages`, { to: phone, voice: { base64: bytes } });
+    const voice = await client.message(
+      ({ key, message }) => key.id === json.id && Boolean(message),
+      'the voice message',
+    );
+    const forwarded = await client.send(`${friend}@s.whatsapp.net`, { forward: voice });
+    await call('POST', `/phones/${friend}/messages/wait`, { id: forwarded.key.id, type: 'voice' });
+    expect((await call('POST', `/phones/${friend}/play`, { chat: phone })).json).toEqual({ ids: [forwarded.key.id] });
+    await client.status(forwarded.key.id ?? '', 5);
+  });
+
+  it('links by the address of the picture of a code, and says what is wrong with one that holds none', async () => {
+    const other = new Client(simulator);
+    const code = await other.code();
+    let picture: Uint8Array = Buffer.from('no picture');
+    const host = createServer((_request, response) => response.end(picture));
+    await once(host.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/users/login/image`;
+    expect(await call('POST', `/phones/${friend}/scan`, { url })).toMatchObject({ status: 422 });
+    picture = await toBuffer('the address of a shop');
+    expect(await call('POST', `/phones/${friend}/scan`, { url })).toMatchObject({ status: 400 });
+    picture = await toBuffer(code, { errorCorrectionLevel: 'L' });
+    const closed = other.closed();
+    expect(await call('POST', `/phones/${friend}/scan`, { url })).toEqual({ status: 200, json: { device: 1 } });
+    expect(await closed).toBe(515);
+    await other.connect();
+    await other.end();
+    host.close();
+    expect(await call('POST', `/phones/${friend}/scan`, { url })).toMatchObject({ status: 422 });
+    await call('DELETE', `/phones/${friend}/devices/1`);
+  });
+
+  it('bans a number that is connected, which its client is told, and lets it in again', async () => {
+    const closed = client.closed();
+    const { json } = await call('POST', '/faults', { kind: 'ban', phone });
+    expect(await closed).toBe(403);
+    await expect(client.connect()).rejects.toMatchObject({ output: { statusCode: 403 } });
+    expect((await call('GET', '/faults')).json).toMatchObject([{ kind: 'ban', phone }]);
+    await call('DELETE', `/faults/${json.id}`);
+    expect((await call('DELETE', `/faults/${json.id}`)).status).toBe(404);
+    await client.connect();
   });
 
   it('drops a stream with an error, and refuses the next connection', async () => {

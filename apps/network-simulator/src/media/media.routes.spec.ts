@@ -25,13 +25,21 @@ describe('the file host', () => {
       10,
     ]);
     network.faults.add({ kind: 'slow-media', ms: 5, count: 1 });
+    const startedMs = performance.now();
     expect((await (await get()).arrayBuffer()).byteLength).toBe(50_000);
+    // Four parts, each after its pause; timers may be a moment early.
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(4 * 4);
     network.faults.add({ kind: 'break-media', count: 1 });
     await expect(get().then((response) => response.arrayBuffer())).rejects.toBeDefined();
     network.faults.add({ kind: 'refuse-upload', code: 503, count: 1 });
     expect((await upload()).status).toBe(503);
     network.media.expire(path, 410);
     expect((await get()).status).toBe(410);
+    const { direct_path: other } = (await (await upload()).json()) as { direct_path: string };
+    expect(network.media.expire(undefined, 404)).toBe(2);
+    expect((await fetch(control + other)).status).toBe(404);
+    const renewed = network.media.renew(other) ?? '';
+    expect(Buffer.from(await (await fetch(control + renewed)).arrayBuffer()).equals(bytes)).toBe(true);
     expect((await fetch(`${control}/v/nothing`)).status).toBe(404);
     await simulator.stop();
   });

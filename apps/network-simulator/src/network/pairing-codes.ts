@@ -19,6 +19,7 @@ interface Shown {
 
 /** A phone shows the previous code a little longer than the client: a scan at the edge still counts. */
 const GRACE_MS = 5000;
+const EXPIRED_LIMIT = 10_000;
 
 /** The codes that unlinked clients show now. */
 export class PairingCodes {
@@ -48,21 +49,14 @@ export class PairingCodes {
     const shown = this.shown.get(ref);
     if (!shown) return this.expired.has(ref) ? 'expired' : undefined;
     if (this.now() <= shown.untilMs && shown.connection.open) return shown.connection;
-    this.forget(shown.connection);
+    // Only this one: the screen may show a later code of the same connection by now.
+    this.forgetCode(ref);
     return 'expired';
   }
 
   /** Forgets the codes of a connection that linked or closed. */
   forget(connection: Connection): void {
-    for (const [ref, shown] of this.shown) {
-      if (shown.connection !== connection) continue;
-      this.shown.delete(ref);
-      this.expired.add(ref);
-    }
-    while (this.expired.size > 10_000) {
-      const [oldest] = this.expired;
-      if (oldest !== undefined) this.expired.delete(oldest);
-    }
+    for (const [ref, shown] of this.shown) if (shown.connection === connection) this.forgetCode(ref);
   }
 
   /** The connections that show a code now, with their first code. */
@@ -72,6 +66,13 @@ export class PairingCodes {
       if (connection.open && !firstOf.has(connection)) firstOf.set(connection, ref);
     }
     return [...firstOf].map(([connection, ref]) => ({ ref, connection }));
+  }
+
+  private forgetCode(ref: string): void {
+    this.shown.delete(ref);
+    this.expired.add(ref);
+    const [oldest] = this.expired;
+    if (this.expired.size > EXPIRED_LIMIT && oldest !== undefined) this.expired.delete(oldest);
   }
 }
 

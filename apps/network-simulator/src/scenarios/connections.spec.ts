@@ -33,7 +33,7 @@ describe('connections of linked devices', () => {
     await simulator.stop();
   });
 
-  it('brings what was missed while away, in order, and again until it is confirmed', async () => {
+  it('brings what was missed while away, in order', async () => {
     await bob.sendText('6591110001', 'before');
     await client.text('before');
     const device = alice.account.devices.get(1);
@@ -47,6 +47,52 @@ describe('connections of linked devices', () => {
     expect(texts).toEqual(['before', 'one', 'two', 'three']);
     await bob.wait({ text: 'three', status: 'delivered' }, 5000);
     expect(device?.queue.size).toBe(0);
+  });
+
+  it('brings again what a dying line swallowed, and what was heard but not confirmed; a client shows each once', async () => {
+    await bob.sendText('6591110001', 'before');
+    await client.text('before');
+    const device = alice.account.devices.get(1);
+    await device?.queue.whenEmpty();
+    const { connection } = device ?? {};
+    if (!connection) throw new Error('not connected');
+    // What was handed to the line still leaves; nothing that the client says to it is heard.
+    await bob.sendText('6591110001', 'heard, not confirmed');
+    connection.silent = true;
+    await client.text('heard, not confirmed');
+    await bob.sendText('6591110001', 'swallowed');
+    expect(device?.queue.all().map(({ tag }) => tag)).toEqual(['message', 'message']);
+    const closed = client.closed();
+    connection.cut();
+    await closed;
+    const again: (string | undefined)[] = [];
+    const socket = client.start();
+    socket.ws.on('CB:message', ({ attrs }: { attrs: Record<string, string> }) => void again.push(attrs['offline']));
+    await client.text('swallowed');
+    await device?.queue.whenEmpty();
+    expect(again).toEqual(['0', '1']);
+    const shown = client.messages
+      .filter(({ message }) => message.message)
+      .map(({ message }) => message.message?.conversation);
+    expect(shown.filter((text) => text === 'heard, not confirmed')).toHaveLength(1);
+    expect(shown.filter((text) => text === 'swallowed')).toHaveLength(1);
+  });
+
+  it('what one device of a number sends and reads, its other devices show', async () => {
+    const second = new Client(simulator);
+    await second.link((qr) => scanCode(simulator.network, alice.account, qr));
+    const sent = await client.send('6591110002@s.whatsapp.net', { text: 'from the first device' });
+    const copy = await second.text('from the first device');
+    expect(copy.key).toMatchObject({ id: sent.key.id, fromMe: true, remoteJid: '6591110002@s.whatsapp.net' });
+    await second.send('6591110002@s.whatsapp.net', { text: 'from the second device' });
+    await client.text('from the second device');
+    expect((await alice.wait({ text: 'from the second device' }, 5000))?.fromMe).toBe(true);
+    const received = await bob.sendText('6591110001', 'to both');
+    const { key } = await client.text('to both');
+    await second.text('to both');
+    await client.socket.readMessages([key]);
+    await second.status(received.id, 4);
+    await second.end();
   });
 
   it('sends again under the same id what a client could not read', async () => {

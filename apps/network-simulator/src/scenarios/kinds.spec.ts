@@ -1,11 +1,12 @@
 import { jest } from '@jest/globals';
-import { downloadMediaMessage, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
-import { randomBytes } from 'node:crypto';
+import { decryptPollVote, downloadMediaMessage, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
+import { createHash, randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { createGroup } from '../groups/group-members.js';
 import { scanCode } from '../network/pairing.js';
-import { download } from '../phone/attachments.js';
+import { attachmentOf, download } from '../phone/attachments.js';
 import type { Draft } from '../phone/compose.js';
+import { decodeContent } from '../phone/content.js';
 import type { PhoneMessage } from '../phone/message-log.js';
 import type { Phone } from '../phone/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
@@ -17,6 +18,7 @@ jest.setTimeout(120_000);
 quietLibsignal();
 
 const BOB = '6591110002@s.whatsapp.net';
+const DELETE_HOURS = 2;
 
 describe('every kind of message', () => {
   let simulator: Simulator;
@@ -27,7 +29,7 @@ describe('every kind of message', () => {
   let jpeg: Buffer;
 
   beforeAll(async () => {
-    simulator = await startSimulator();
+    simulator = await startSimulator({ windows: { deleteSeconds: DELETE_HOURS * 3600 } });
     media = mediaThrough(simulator);
     const { network } = simulator;
     alice = network.phone(network.accounts.add('6591110001', 'Alice'));
@@ -72,6 +74,12 @@ describe('every kind of message', () => {
     expect(got.type).toBe(type);
     const original = Object.values(given).find((value) => Buffer.isBuffer(value)) as Buffer;
     expect((await download(simulator.network, got)).bytes.equals(original)).toBe(true);
+    // The file host has it as it was uploaded: encrypted.
+    const { directPath = '' } = attachmentOf(decodeContent(got.content))?.attachment ?? {};
+    const kept = await simulator.network.media.get((directPath ?? '').replace(/\?.*$/, ''));
+    if (typeof kept === 'number') throw new Error('The host does not have the file.');
+    expect(kept.length).toBeGreaterThan(original.length);
+    expect(kept.includes(original.subarray(0, 32))).toBe(false);
   });
 
   it.each<[string, (file: { bytes: Buffer }) => Draft]>([
@@ -172,13 +180,40 @@ describe('every kind of message', () => {
     });
   });
 
+  it('deletions take effect as long as the network was set to allow them', async () => {
+    const { windows } = simulator.network.options;
+    const hours = windows.deleteSeconds / 3600;
+    const [inTime, tooLate] = [await toPhone({ text: 'in time' }), await toPhone({ text: 'too late' })];
+    inTime.timestamp -= hours * 3600 - 60;
+    tooLate.timestamp -= hours * 3600 + 60;
+    for (const { id } of [inTime, tooLate]) await toPhone({ delete: { remoteJid: BOB, id, fromMe: true } });
+    expect([inTime.deleted, tooLate.deleted]).toEqual([true, undefined]);
+    expect(hours).toBe(DELETE_HOURS);
+    const mine = await bob.sendText(alice.account.phone, 'mine');
+    mine.timestamp -= hours * 3600 + 60;
+    await expect(bob.sendDraft(alice.account.phone, { delete: { id: mine.id } })).rejects.toMatchObject({ code: 403 });
+  });
+
   it('polls are made, voted on and counted on both sides', async () => {
     const poll = await toPhone({ poll: { name: 'Lunch?', values: ['Rice', 'Noodles'], selectableCount: 1 } });
     expect(poll).toMatchObject({ type: 'poll', text: 'Lunch?' });
     await bob.sendDraft(alice.account.phone, { vote: { id: poll.id, options: ['Noodles'] } });
     await alice.wait({ type: 'poll_vote' }, 5000);
     expect(alice.messages.get(poll.id)?.votes).toEqual({ [BOB]: ['Noodles'] });
-    await client.message(({ message }) => Boolean(message?.pollUpdateMessage), 'the vote');
+    const vote = await client.message(({ message }) => Boolean(message?.pollUpdateMessage), 'the vote');
+    const { encPayload, encIv } = vote.message?.pollUpdateMessage?.vote ?? {};
+    const { selectedOptions } = decryptPollVote(
+      { encPayload: encPayload ?? new Uint8Array(), encIv: encIv ?? new Uint8Array() },
+      {
+        pollMsgId: poll.id,
+        pollEncKey: client.sent.get(poll.id)?.messageContextInfo?.messageSecret ?? new Uint8Array(),
+        pollCreatorJid: alice.account.phoneJid,
+        voterJid: BOB,
+      },
+    );
+    expect(selectedOptions?.map((hash) => Buffer.from(hash))).toEqual([
+      createHash('sha256').update('Noodles').digest(),
+    ]);
     const theirs = await toClient({ poll: { name: 'Dinner?', options: ['Yes', 'No'] } });
     expect(theirs.message?.pollCreationMessageV3?.name).toBe('Dinner?');
   });

@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { scanCode } from '../network/pairing.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
+import { child, children, textOf, type Node } from '../wire/node.js';
 import { Client } from './client.js';
 
 jest.setTimeout(120_000);
@@ -21,6 +22,32 @@ describe('linking', () => {
     for (const code of codes()) {
       await expect(scanCode(simulator.network, phone, code)).rejects.toMatchObject({ code: 410 });
     }
+    await simulator.stop();
+  });
+
+  it('a screen gets six codes: a minute for the first, twenty seconds for each other, and a little grace', async () => {
+    let now = Date.now();
+    const simulator = await startSimulator({ now: () => now });
+    const phone = simulator.network.accounts.add();
+    const client = new Client(simulator);
+    const { ws } = client.start();
+    const offer = await new Promise<Node>((resolve) => ws.once('CB:iq,type:set,pair-device', resolve));
+    const refs = children(child(offer, 'pair-device'), 'ref').map((ref) => textOf(ref) ?? '');
+    expect(refs.length).toBe(6);
+    const shown = await client.until(() => client.eventsOf('connection.update').find(({ qr }) => qr)?.qr, 'a code');
+    const scan = (ref: string) => scanCode(simulator.network, phone, shown.replace(refs[0] ?? '', ref));
+    now += 46_000;
+    for (const old of refs.slice(0, 5)) {
+      now += 20_000;
+      await expect(scan(old)).rejects.toMatchObject({ code: 410 });
+    }
+    // The last one is still good, whatever old ones somebody tried, and links.
+    now += 18_000;
+    const closed = client.closed();
+    expect(await scan(refs[5] ?? '')).toMatchObject({ id: 1 });
+    expect(await closed).toBe(515);
+    await client.connect();
+    await client.end();
     await simulator.stop();
   });
 

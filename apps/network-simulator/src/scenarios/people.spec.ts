@@ -137,8 +137,10 @@ describe('people: presence, profiles, numbers, calls', () => {
     expect(await client.socket.fetchPrivacySettings(true)).toMatchObject({ last: 'none' });
     await client.socket.updateBlockStatus(BOB, 'block');
     expect(alice.account.state.blocked).toEqual([bob.account.lid]);
+    expect(await client.socket.fetchBlocklist()).toEqual([bob.account.lidJid]);
     const lost = await bob.sendText('6591110001', 'are you there');
     await client.socket.updateBlockStatus(BOB, 'unblock');
+    expect(await client.socket.fetchBlocklist()).toEqual([]);
     await bob.sendText('6591110001', 'and now?');
     await client.text('and now?');
     expect(alice.messages.get(lost.id)).toBeUndefined();
