@@ -83,16 +83,17 @@ export const PROJECTS = {
       'redis',
     ],
     packages: ['@nestjs/*', ...NETWORK],
-    specs: [...TEST_STORES, 'media-store/uploads'],
+    specs: [...TEST_STORES, 'media-store/uploads', 'stack/test-proxy'],
     // Folders of src: what each may import beside itself. Files directly in src put the folders together.
     folders: {
       shards: [],
       signatures: [],
       convert: [],
+      proxy: [],
       media: [],
       'auth-state': ['shards'],
       sleep: ['shards', 'auth-state'],
-      sessions: ['shards', 'auth-state', 'signatures', 'sleep'],
+      sessions: ['shards', 'auth-state', 'signatures', 'sleep', 'proxy'],
       groups: ['sessions', 'convert'],
       commands: ['sessions', 'convert', 'media', 'groups'],
       inbound: ['sessions', 'convert', 'media', 'groups'],
@@ -127,7 +128,7 @@ export const PROJECTS = {
     specs: TEST_STORES,
   },
   'apps/network-simulator': { projects: [], packages: NETWORK },
-  'apps/e2e': { projects: ['stack', 'stack/sample-files'], packages: ['pg'] },
+  'apps/e2e': { projects: ['stack', 'stack/sample-files', 'stack/test-proxy'], packages: ['pg'] },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
   'tools/bench': { projects: ['stack', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
 };

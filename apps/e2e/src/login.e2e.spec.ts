@@ -1,9 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
+import { picture } from '@dormouse/stack/sample-files';
+import { TestProxy } from '@dormouse/stack/test-proxy';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient, GatewayResponse } from './harness/gateway-client.js';
 import { loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
+
+const PHOTO = picture(30, 20);
+const OTHER_PHOTO = picture(21, 31);
 
 describe('linking a number', () => {
   let running: RunningStack;
@@ -110,4 +116,46 @@ describe('linking a number', () => {
     expect((await client.request('PUT', '/presences/me', { body: { presence: 'offline' } })).status).toBe(200);
     expect((await client.get<{ channel_id: string }>('/health')).body.channel_id).toBe(channelId);
   }, 30_000);
+
+  it('with a proxy speaks to the network through it alone, files included, and waits for one that is away', async () => {
+    let proxy = await TestProxy.start();
+    const { client: shop } = await running.createChannel('behind a proxy');
+    const settings = { proxy: proxy.setting(), media: { auto_download: [] } };
+    expect((await shop.request('PATCH', '/settings', { body: settings })).status).toBe(200);
+    const phone = await running.network.createPhone({ name: 'Sheila Shop' });
+    await phone.scan(await loginCode(shop));
+    await untilConnected(shop);
+    const linked = proxy.asked.length; // the pairing and the session
+    expect(linked).toBeGreaterThanOrEqual(2);
+
+    const media = `data:${PHOTO.type};base64,${PHOTO.bytes.toString('base64')}`;
+    expect((await shop.post('/messages/image', { to: friend.phone, media })).status).toBe(200);
+    expect(proxy.asked).toHaveLength(linked + 1);
+    await running.network.call('POST', `/phones/${friend.phone}/messages`, {
+      to: phone.phone,
+      image: { base64: OTHER_PHOTO.bytes.toString('base64'), mimetype: OTHER_PHOTO.type },
+    });
+    const heard = await eventually(
+      async () => {
+        const { body } = await shop.get<{ messages: { from_me: boolean; image?: { id: string } }[] }>('/messages/list');
+        return body.messages.find(({ from_me, image }) => !from_me && image)?.image;
+      },
+      { what: 'the picture is heard' },
+    );
+    expect((await shop.get(`/media/${heard.id}`)).bytes.equals(OTHER_PHOTO.bytes)).toBe(true);
+    expect(proxy.asked).toHaveLength(linked + 2);
+
+    const { port } = proxy;
+    await proxy.stop();
+    const status = async () => (await shop.get<{ status: object }>('/health')).body.status;
+    const away = { code: 2, text: 'connecting', reason: 'proxy_unreachable' };
+    await eventually(async () => isDeepStrictEqual(await status(), away), { what: 'the proxy is told to be away' });
+    const { opened } = await running.network.connections();
+    proxy = await TestProxy.start({ port });
+    await untilConnected(shop);
+    expect(await status()).toEqual({ code: 4, text: 'connected' });
+    expect(proxy.asked).toHaveLength(1);
+    expect((await running.network.connections()).opened).toBe(opened + 1);
+    await proxy.stop();
+  }, 120_000);
 });

@@ -65,7 +65,7 @@ const schema = z
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
     /** Whom an error tells customers to write to. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
-    /** Webhooks to loopback and private addresses may be set: development and sandbox only. */
+    /** Webhooks and proxies at loopback and private addresses may be set: development and sandbox only. */
     ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
     /** Largest JSON body of an endpoint that takes no media, in bytes. */
     MAX_JSON_BYTES: variable.integer(1_024).default(1_048_576),

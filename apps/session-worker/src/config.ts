@@ -62,7 +62,7 @@ const environment = z.object({
   FFMPEG_PATH: z.string().optional(),
   /** How long a heard message waits for its file before it is told without a link. */
   AUTO_DOWNLOAD_WITHIN_MS: variable.integer(100, 120_000).default(20_000),
-  /** Pages and files may be fetched from this machine itself: development and sandbox only. */
+  /** Pages and files may be fetched from this machine itself, and proxies be on it: development and sandbox only. */
   ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
   /** How many shards the region has; it may grow, never shrink. */
   SHARD_COUNT: variable.integer(1, 4_096).default(8),

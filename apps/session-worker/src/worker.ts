@@ -81,6 +81,7 @@ export class Worker {
   private readonly wakes: WakeLatencies;
   private readonly directory: ChannelDirectory;
   private changes: Subscription | undefined;
+  private readonly sessions: Sessions;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, media, registry } = parts;
@@ -106,12 +107,13 @@ export class Worker {
       lanes: () => runner.busyLanes,
     });
     const kept = keptStates(parts, metrics);
-    const sessions: Sessions = new Sessions({
+    const sessions: Sessions = (this.sessions = new Sessions({
       ...config.sessions,
       directory,
       database: parts.database,
       ...kept,
       network: config.network,
+      proxies: config.downloads,
       ...versionOf(config.network),
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
       listeners: [
@@ -130,7 +132,7 @@ export class Worker {
         metrics.woken(tookMs);
         this.wakes.add(tookMs);
       },
-    });
+    }));
     this.wakes = wakesOf(parts);
     this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database: parts.database, log });
     this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
@@ -167,7 +169,10 @@ export class Worker {
     const { config, log } = this.parts;
     await this.leases.ensureShards(config.shards.count);
     log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
-    this.changes = subscribeChannelChanged(this.parts.redis, (channelId) => this.directory.forget(channelId));
+    this.changes = subscribeChannelChanged(this.parts.redis, (channelId) => {
+      this.directory.forget(channelId);
+      this.sessions.settingsChanged(channelId);
+    });
     this.owner.start();
     this.sleep.start();
     this.rewrapping.start();

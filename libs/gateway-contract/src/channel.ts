@@ -40,21 +40,29 @@ export interface SessionFacts {
   linked: boolean;
 }
 
+/** Why a session with a proxy is not connected: it never goes around the proxy. */
+export const PROXY_REASONS = ['proxy_unreachable', 'proxy_refused'] as const;
+export type ProxyReason = (typeof PROXY_REASONS)[number];
+
 export interface ChannelStatus {
   code: number;
   text: string;
   /** Only when true: parked and healthy, wakes on the next request that needs the socket. */
   hibernated?: true;
+  /** Only when the channel's own settings are in the way: the session tries again by itself. */
+  reason?: ProxyReason;
 }
 
 /** `status` of GET /health and of channel events: one function of the session's state. */
 export function channelStatus(session: SessionFacts, options: { legacyText?: boolean } = {}): ChannelStatus {
   const text = statusText(session);
+  const reason = PROXY_REASONS.find((name) => name === session.reason);
   const parked = session.state === 'hibernated' || session.state === 'hibernating';
   return {
     code: STATUS_CODES[text],
     text: options.legacyText ? LEGACY_STATUS_TEXTS[text] : text,
     ...(parked ? { hibernated: true as const } : {}),
+    ...(reason === undefined ? {} : { reason }),
   };
 }
 

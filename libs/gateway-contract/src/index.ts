@@ -20,6 +20,7 @@ export * from './parse.js';
 export * from './plain-messages.js';
 export * from './presences.js';
 export * from './profile.js';
+export * from './proxy.js';
 export * from './queries.js';
 export * from './regions.js';
 export * from './settings.js';

@@ -46,8 +46,8 @@ export interface AddressGuardOptions {
   ) => void;
 }
 
-/** Resolves a name to its public addresses only. */
-function guardedLookup(options: AddressGuardOptions): LookupFunction {
+/** A resolver for sockets that finds a name's public addresses only; it fails with AddressRefused when there is none. */
+export function guardedLookup(options: AddressGuardOptions): LookupFunction {
   const resolve = options.lookup ?? systemLookup;
   return (hostname, asked, callback) => {
     resolve(hostname, { ...asked, all: true }, (error, addresses) => {

@@ -48,6 +48,16 @@ describe('channel', () => {
       expect('user' in answer).toBe(linked);
     });
 
+    it.each([
+      ['connecting', 'proxy_unreachable', { code: 2, text: 'connecting', reason: 'proxy_unreachable' }],
+      ['connecting', 'proxy_refused', { code: 2, text: 'connecting', reason: 'proxy_refused' }],
+      ['connecting', 'connection_lost', { code: 2, text: 'connecting' }],
+    ] as const)('a session that is %s because of %s reads %j', async (state, sessionReason, status) => {
+      const { id, token } = await edge.channel({ state });
+      await edge.database.prisma.channel.update({ where: { id }, data: { sessionReason } });
+      expect(((await health(token)) as { status: object }).status).toEqual(status);
+    });
+
     it('speaks the compatible names to channels that opted in', async () => {
       const { token } = await edge.channel({ settings: { legacy_status_text: true } });
       expect(await health(token)).toMatchObject({ status: { code: 4, text: 'AUTH' } });
@@ -81,6 +91,18 @@ describe('channel', () => {
       );
     });
 
+    it('keep a proxy, and show it without its password', async () => {
+      const { id, token } = await edge.channel();
+      const body = { proxy: 'socks5h://user:secret@proxy.example:1080' };
+      const update = await edge.ask('PATCH /settings', { token, body });
+      const shown = 'socks5h://user:***@proxy.example:1080';
+      expect(update.json).toMatchObject({ after_update: { proxy: shown }, changes: ['proxy'] });
+      await edge.ask('PATCH /settings', { token, body: { proxy: shown, auto_read: true } });
+      const { settings } = await edge.database.prisma.channel.findUniqueOrThrow({ where: { id } });
+      expect(settings).toMatchObject(body);
+      expect((await edge.ask('GET /settings', { token })).text).not.toContain('secret');
+    });
+
     it.each([
       [{ callback_backoff_delay_ms: 10 }, 'callback_backoff_delay_ms: must be between 3000 and 15000'],
       [{ webhooks: [{ url: 'ftp://x' }] }, 'webhooks.0.url: must start with http:// or https://'],
@@ -90,6 +112,9 @@ describe('channel', () => {
         'webhooks.1.url: must not be a private address',
       ],
       [{ webhooks: [{ url: 'http://2130706433/' }] }, 'webhooks.0.url: must not be a private address'],
+      [{ proxy: 'socks5://user:secret@10.0.0.1:1080' }, 'proxy: must not be a private address'],
+      [{ proxy: 'socks5://user:secret@proxy.example:70000' }, 'proxy: must have a port between 1 and 65535'],
+      [{ proxy: 'http://user:secret@proxy.example:80' }, 'proxy: must be socks5://user:password@host:port or empty'],
       [
         { webhooks: [{ url: 'https://a.example', headers: { a: '1', b: '2', c: '3', d: '4', e: '5', f: '6' } }] },
         'webhooks.0.headers: must have at most 5 entries',

@@ -3,12 +3,14 @@ import type { ChannelDirectory } from '@dormouse/channel-directory';
 import { GatewayError, shownSettings, type SettingsPatch, type SettingsUpdateResult } from '@dormouse/gateway-contract';
 import { publishChannelChanged } from '@dormouse/queues';
 import type { Redis } from '@dormouse/redis';
+import { requireUsableProxy } from './proxy-address.js';
 import { requirePublicWebhooks } from './webhook-address.js';
 
 export interface SettingsServices {
   directory: Pick<ChannelDirectory, 'updateSettings'>;
   redis: Redis;
   log: Logger;
+  /** Webhooks and proxies may be at private addresses: development only. */
   allowPrivateWebhooks: boolean;
 }
 
@@ -17,7 +19,9 @@ export class Settings {
   constructor(private readonly services: SettingsServices) {}
 
   async update(channelId: string, patch: SettingsPatch): Promise<SettingsUpdateResult> {
-    if (!this.services.allowPrivateWebhooks) requirePublicWebhooks(patch);
+    const { allowPrivateWebhooks } = this.services;
+    if (!allowPrivateWebhooks) requirePublicWebhooks(patch);
+    requireUsableProxy(patch, { allowPrivate: allowPrivateWebhooks });
     const update = await this.services.directory.updateSettings(channelId, patch);
     if (!update) throw new GatewayError(401, { details: 'the channel is gone' });
     await publishChannelChanged(this.services.redis, channelId).catch((error: unknown) => {

@@ -41,7 +41,8 @@ export function requirePublicWebhooks(patch: SettingsPatch): void {
   });
 }
 
-function isPrivateHost(hostname: string): boolean {
+/** Does a host, as a URL has it, plainly name a loopback, private or link-local address? */
+export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const family = isIP(host);
   if (family === 0) return /(^|\.)(localhost|internal|local)$/i.test(host);

@@ -3,7 +3,7 @@ import type { GroupMetadata } from '@whiskeysockets/baileys';
 import { bareJid } from '../convert/jid.js';
 import { pictureOf, previewToNetwork } from '../convert/plain-to-network.js';
 import { toPreview } from '../convert/present.js';
-import { refusedQuery } from '../groups/refused-query.js';
+import { refusedQuery } from '../sessions/refused-query.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { Handlers, PreparationContext, Turn } from './command-context.js';
 import { composeAndSend } from './compose-message.js';
@@ -130,7 +130,7 @@ async function pictureFor(
   if (type === 'none') return undefined;
   const given = pictureOf(preview) ?? (await pictureFrom(preparing, tools, media));
   if (given !== undefined || type !== 'group_picture') return given;
-  return tools.media.pictures.small((await preparing.openSession()).socket, bareJid(groupId));
+  return tools.media.pictures.small(await preparing.openSession(), bareJid(groupId));
 }
 
 /** `%URL%` stands for the link; a text without it gets the link on a line of its own. */

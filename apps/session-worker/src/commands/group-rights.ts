@@ -3,7 +3,7 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../convert/group.js';
 import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
-import { refusedQuery } from '../groups/refused-query.js';
+import { refusedQuery } from '../sessions/refused-query.js';
 import type { OpenSession } from '../sessions/open-session.js';
 
 export function isAdmin({ identity }: Pick<OpenSession, 'identity'>, { members }: GroupRecord): boolean {

@@ -135,11 +135,13 @@ async function fetchFile(
   const messageId = messageIdOfMedia(mediaId);
   const stored = messageId === undefined ? undefined : await tools.writer.find(context.channelId, messageId);
   if (!stored?.proto) throw new GatewayError(404, { details: 'MediaID: no such media' });
+  const { socket, fileRoute } = context.session();
   await tools.media.incoming.fetch({
     channelId: context.channelId,
     mediaId,
     message: { key: keyToNetwork(stored), message: proto.Message.decode(stored.proto) },
-    socket: context.session().socket,
+    socket,
+    fileRoute,
   });
   return { success: true };
 }

@@ -57,7 +57,8 @@ async function placedAgain(
   const mediaId = String(shown.id);
   if (!message.from_me && !(await media.files.file(channelId, mediaId))) {
     const heard = { key: keyToNetwork(stored), message: content };
-    await media.incoming.fetch({ channelId, mediaId, message: heard, socket: session.socket }).catch(() => undefined);
+    const { socket, fileRoute } = session;
+    await media.incoming.fetch({ channelId, mediaId, message: heard, socket, fileRoute }).catch(() => undefined);
   }
   const file = await media.files.file(channelId, mediaId);
   // What was heard is in the form of the network already.

@@ -14,7 +14,7 @@ import { readJid } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
 import { numbersOfLids } from '../sessions/lid-numbers.js';
 import type { OpenSession } from '../sessions/open-session.js';
-import { refusedQuery } from './refused-query.js';
+import { refusedQuery } from '../sessions/refused-query.js';
 
 export interface GroupBookOptions {
   readonly groups: GroupWriter;

@@ -12,7 +12,7 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
 import type { GroupBook } from './group-book.js';
-import { refusedQuery } from './refused-query.js';
+import { refusedQuery } from '../sessions/refused-query.js';
 
 export interface GroupKeeperOptions {
   readonly book: Pick<GroupBook, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;

@@ -81,7 +81,7 @@ export class AutoDownload {
     { key, fromMe, bytes }: { key: MessageRecord['key']; fromMe: boolean; bytes: Uint8Array },
   ): Promise<string | undefined> {
     const { incoming, files } = this.options;
-    const { channelId, socket } = session;
+    const { channelId, socket, fileRoute } = session;
     await incoming.fetch({
       channelId,
       mediaId,
@@ -90,6 +90,7 @@ export class AutoDownload {
         message: proto.Message.decode(bytes),
       },
       socket,
+      fileRoute,
     });
     const file = await files.file(channelId, mediaId);
     return file && files.link(file);

@@ -12,6 +12,7 @@ import { typeOfFile, type Spool, type SpooledFile } from '@dormouse/media-files'
 import type { NetworkMedia } from '@dormouse/media-store/network';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { Dispatcher } from 'undici';
 import { heardFile, type HeardFile } from './heard-file.js';
 import { FileGone, HostFailed, type MediaHost } from './media-host.js';
 import { DamagedFile, decrypted, fileKeys } from './network-encryption.js';
@@ -42,6 +43,8 @@ export interface ReceivedMessage {
   message: Pick<WAMessage, 'key' | 'message'>;
   /** Absent: a file that is gone from the network is not asked for from the phone. */
   socket?: AskingSocket | undefined;
+  /** The way through the channel's proxy; absent: directly. */
+  fileRoute?: Dispatcher | undefined;
 }
 
 export class IncomingMedia {
@@ -69,7 +72,7 @@ export class IncomingMedia {
     }
   }
 
-  async #fetchOnce({ channelId, mediaId, message, socket }: ReceivedMessage): Promise<void> {
+  async #fetchOnce({ channelId, mediaId, message, socket, fileRoute }: ReceivedMessage): Promise<void> {
     const file = heardFile(message.message);
     if (!file) throw new GatewayError(404, { details: 'the message has no file' });
     this.#hold(file, file.fileLength ?? 0);
@@ -81,7 +84,7 @@ export class IncomingMedia {
       if (known) return;
     }
     const signal = AbortSignal.timeout(this.options.timeoutMs ?? 300_000);
-    const spooled = await this.#download(file, message, socket, signal);
+    const spooled = await this.#download(file, { message, socket, fileRoute }, signal);
     try {
       const { mimeType } = await typeOfFile(spooled.path, spooled.head, claims);
       await network.keepReceived(channelId, mediaId, spooled, { mimeType, fileName: file.fileName });
@@ -93,15 +96,14 @@ export class IncomingMedia {
   /** Tries a few times, and asks the phone once when the network says the file is gone. */
   async #download(
     file: HeardFile,
-    message: ReceivedMessage['message'],
-    socket: AskingSocket | undefined,
+    { message, socket, fileRoute }: Pick<ReceivedMessage, 'message' | 'socket' | 'fileRoute'>,
     signal: AbortSignal,
   ): Promise<SpooledFile> {
     let place = file.place;
     let asked = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#receive({ ...file, place }, signal);
+        return await this.#receive({ ...file, place }, fileRoute, signal);
       } catch (error) {
         if (error instanceof FileGone && socket && !asked) {
           asked = true;
@@ -119,8 +121,8 @@ export class IncomingMedia {
     }
   }
 
-  async #receive(file: HeardFile, signal: AbortSignal): Promise<SpooledFile> {
-    const hidden = await this.options.host.open(file.place, signal);
+  async #receive(file: HeardFile, route: Dispatcher | undefined, signal: AbortSignal): Promise<SpooledFile> {
+    const hidden = await this.options.host.open(file.place, signal, route);
     // Read to its end or destroyed below; what it may still say after that is nobody's business.
     hidden.on('error', () => undefined);
     const keys = await fileKeys(file.mediaKey, file.kind);

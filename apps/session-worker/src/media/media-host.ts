@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { guardedConnector } from '@dormouse/media-files';
 import { DEFAULT_ORIGIN } from '@whiskeysockets/baileys';
-import { Agent, request } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 
 const DEFAULT_MEDIA_ORIGIN = 'https://mmg.whatsapp.net';
 const NETWORK_HOST = /^(?:[a-z0-9-]+\.)+whatsapp\.net$/i;
@@ -68,12 +68,13 @@ export class MediaHost {
 
   /**
    * Opens a file as it lies there, encrypted.
+   * @param route the way through the channel's proxy; absent: directly
    * @throws {FileGone} when it is not there; {HostFailed} for every other failure; the signal's reason
    */
-  async open(place: FilePlace, signal: AbortSignal): Promise<Readable> {
+  async open(place: FilePlace, signal: AbortSignal, route?: Dispatcher): Promise<Readable> {
     const url = this.urlOf(place);
     if (!url) throw new FileGone(404);
-    const answer = await this.#request(url, signal);
+    const answer = await this.#request(url, signal, route);
     if (answer.statusCode === 200) return answer.body;
     answer.body.on('error', () => undefined).destroy();
     if (GONE.has(answer.statusCode)) throw new FileGone(answer.statusCode);
@@ -81,9 +82,9 @@ export class MediaHost {
   }
 
   /** Whether a file is still there. A host that does not say so is believed to have it. */
-  async has(place: FilePlace, signal: AbortSignal): Promise<boolean> {
+  async has(place: FilePlace, signal: AbortSignal, route?: Dispatcher): Promise<boolean> {
     try {
-      (await this.open(place, signal)).on('error', () => undefined).destroy();
+      (await this.open(place, signal, route)).on('error', () => undefined).destroy();
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -91,9 +92,9 @@ export class MediaHost {
     }
   }
 
-  async #request(url: URL, signal: AbortSignal) {
+  async #request(url: URL, signal: AbortSignal, route: Dispatcher | undefined) {
     try {
-      return await request(url, { dispatcher: this.#agent, signal, headers: { origin: DEFAULT_ORIGIN } });
+      return await request(url, { dispatcher: route ?? this.#agent, signal, headers: { origin: DEFAULT_ORIGIN } });
     } catch (error) {
       signal.throwIfAborted();
       throw new HostFailed('cannot be reached', { cause: error });

@@ -1,10 +1,17 @@
 import type { WASocket } from '@whiskeysockets/baileys';
+import type { Dispatcher } from 'undici';
 import type { MediaHost } from './media-host.js';
 import { thumbnailOf } from './pictures.js';
 
 /** A send waits no longer for a picture that only adorns it. */
 const WITHIN_MS = 3_000;
 const MOST_BYTES = 2 * 1024 * 1024;
+
+/** What of a session is needed: whom to ask, and the way to the file. */
+interface PictureSession {
+  readonly socket: Pick<WASocket, 'profilePictureUrl'>;
+  readonly fileRoute?: Dispatcher | undefined;
+}
 
 /** Pictures of people and groups, as the network shows them. */
 export class NetworkPictures {
@@ -15,17 +22,17 @@ export class NetworkPictures {
    * @param jid of a person or a group
    * @returns undefined when there is none, or none that is shown to this number, in time. Never rejects
    */
-  async small(socket: Pick<WASocket, 'profilePictureUrl'>, jid: string): Promise<Buffer | undefined> {
+  async small({ socket, fileRoute }: PictureSession, jid: string): Promise<Buffer | undefined> {
     try {
       const url = await socket.profilePictureUrl(jid, 'preview', WITHIN_MS);
-      return url === undefined ? undefined : await this.fetched(url);
+      return url === undefined ? undefined : await this.fetched(url, fileRoute);
     } catch {
       return undefined;
     }
   }
 
-  private async fetched(url: string): Promise<Buffer | undefined> {
-    const stream = await this.host.open({ url, directPath: undefined }, AbortSignal.timeout(WITHIN_MS));
+  private async fetched(url: string, route: Dispatcher | undefined): Promise<Buffer | undefined> {
+    const stream = await this.host.open({ url, directPath: undefined }, AbortSignal.timeout(WITHIN_MS), route);
     stream.on('error', () => undefined); // an answer that is let go of complains
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -14,6 +14,7 @@ import { storageFailure, storedBytes, type MediaFile } from '@dormouse/media-sto
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { WAMediaUploadFunction } from '@whiskeysockets/baileys';
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { Dispatcher } from 'undici';
 import type { MediaHost } from './media-host.js';
 import { encrypted, fileKeys, NETWORK_TYPES, type HiddenKind } from './network-encryption.js';
 import type { LinkPicture } from './pictures.js';
@@ -41,10 +42,11 @@ export interface OutgoingMediaOptions {
   now?: () => number;
 }
 
-/** What of a session is needed: its way to upload. */
+/** What of a session is needed: its ways to upload and to look. */
 export interface UploadingSession {
   readonly channelId: string;
   readonly socket: { readonly waUploadToServer: WAMediaUploadFunction };
+  readonly fileRoute?: Dispatcher | undefined;
 }
 
 /** A file the network holds, with everything a message that points to it says. */
@@ -123,7 +125,8 @@ export class OutgoingMedia {
     const { network } = this.options;
     const held = await network.copy(file.objectKey, variant);
     const facts = preparedFacts.safeParse(held?.prepared);
-    if (held && facts.success && (await this.#isThere(held))) return { kind, copy: held, facts: facts.data };
+    if (held && facts.success && (await this.#isThere(held, session.fileRoute)))
+      return { kind, copy: held, facts: facts.data };
     const placed = await this.#inTurn(session.channelId, () =>
       this.#upload(session, file, kind, variant.endsWith(':as-is')),
     );
@@ -141,12 +144,11 @@ export class OutgoingMedia {
     }
   }
 
-  async #isThere(copy: NetworkCopy): Promise<boolean> {
+  async #isThere(copy: NetworkCopy, route: Dispatcher | undefined): Promise<boolean> {
     const ageMs = this.#now() - copy.uploadedAtMs;
     if (ageMs > LONGEST_REUSE_MS) return false;
-    return (
-      ageMs < SURELY_THERE_MS || this.options.host.has(copy, AbortSignal.timeout(PROBE_TIMEOUT_MS)).catch(() => true)
-    );
+    if (ageMs < SURELY_THERE_MS) return true;
+    return this.options.host.has(copy, AbortSignal.timeout(PROBE_TIMEOUT_MS), route).catch(() => true);
   }
 
   async #upload(session: UploadingSession, file: MediaFile, kind: SendKind, asIs: boolean): Promise<NetworkFile> {

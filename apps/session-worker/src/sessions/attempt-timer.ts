@@ -3,7 +3,8 @@
  * tell.
  */
 export class AttemptTimer {
-  private planned: { timer: NodeJS.Timeout; dueAtMs: number } | undefined;
+  private planned: { timer: NodeJS.Timeout; dueAtMs: number; begin: () => void } | undefined;
+  private underWay = false;
 
   constructor(private readonly now: () => number) {}
 
@@ -20,15 +21,24 @@ export class AttemptTimer {
   /** Replaces what was planned. `attempt` is told how to find out whether it is still wanted. */
   plan(delayMs: number, attempt: (isWanted: () => boolean) => void): void {
     this.cancel();
-    const planned = {
-      dueAtMs: this.now() + delayMs,
-      timer: setTimeout(() => attempt(() => this.planned === planned), delayMs),
+    const begin = (): void => {
+      this.underWay = true;
+      attempt(() => this.planned === planned);
     };
+    const planned = { begin, dueAtMs: this.now() + delayMs, timer: setTimeout(begin, delayMs) };
     this.planned = planned;
+  }
+
+  /** What is planned for later begins at once. */
+  hurry(): void {
+    if (!this.planned || this.underWay) return;
+    clearTimeout(this.planned.timer);
+    Object.assign(this.planned, { dueAtMs: this.now(), timer: setTimeout(this.planned.begin, 0) });
   }
 
   cancel(): void {
     clearTimeout(this.planned?.timer);
     this.planned = undefined;
+    this.underWay = false;
   }
 }

@@ -5,6 +5,8 @@ import {
   closeReason,
   needsPerson,
   STATE_UNREADABLE,
+  PROXY_REFUSED,
+  PROXY_UNREACHABLE,
   STORES_AWAY,
 } from './close-reasons.js';
 
@@ -15,7 +17,7 @@ describe('close reasons', () => {
   });
 
   it('have distinct names', () => {
-    const own = [ATTEMPTS_USED_UP, STATE_UNREADABLE, STORES_AWAY];
+    const own = [ATTEMPTS_USED_UP, STATE_UNREADABLE, STORES_AWAY, PROXY_REFUSED, PROXY_UNREACHABLE];
     const names = [...CLOSE_REASONS.values(), ...own].map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });

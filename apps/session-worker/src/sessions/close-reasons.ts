@@ -4,12 +4,18 @@
  * what the network means by 402, 403 and 406 is known from other clients of it.
  */
 
+import { PROXY_REASONS, type ProxyReason } from '@dormouse/gateway-contract';
+import { Boom } from '@hapi/boom';
+import { proxyFailureIn } from '../proxy/proxy-failure.js';
+
 /** What the session does next. */
 export type AfterClose =
   /** Connects again at once with the same credentials: an orderly part of linking. */
   | 'restart'
   /** Connects again after the backoff, until the cap. */
   | 'retry'
+  /** The same, however often: the network hears nothing of these attempts. */
+  | 'persist'
   /** Somebody else holds this device: asks whether the shard is still ours, and if so tries again much later. */
   | 'yield'
   /** Stays closed until a person has acted; credentials are kept, because the verdict may be lifted. */
@@ -57,6 +63,23 @@ export const ATTEMPTS_USED_UP: CloseReason = reason('unreachable', 'rest', 'oper
 /** The stored credentials cannot be read; nothing is overwritten. */
 export const STATE_UNREADABLE: CloseReason = reason('state_unreadable', 'rest', 'operator');
 
+/** The channel's proxy cannot be reached. The session never goes around it: that would show the network our address. */
+export const PROXY_UNREACHABLE: CloseReason = reason('proxy_unreachable' satisfies ProxyReason, 'persist', 'customer');
+/** It is there, and does not take the password or does not connect us. */
+export const PROXY_REFUSED: CloseReason = reason('proxy_refused' satisfies ProxyReason, 'persist', 'customer');
+
+/** Is it the proxy that keeps the session from the network? */
+export function isProxyTrouble(reasonName: string | null): boolean {
+  return PROXY_REASONS.some((name) => name === reasonName);
+}
+
+/** @param error `lastDisconnect.error`, as the library gives it */
+export function closeReasonOf(error: Error | undefined): CloseReason {
+  const failure = proxyFailureIn(error);
+  if (failure) return failure.how === 'refused' ? PROXY_REFUSED : PROXY_UNREACHABLE;
+  return closeReason(statusOf(error));
+}
+
 export function closeReason(code: number | undefined): CloseReason {
   return (code === undefined ? undefined : CLOSE_REASONS.get(code)) ?? UNKNOWN;
 }
@@ -65,4 +88,11 @@ export function closeReason(code: number | undefined): CloseReason {
 export function needsPerson(reasonName: string | null): boolean {
   if (reasonName === null) return false;
   return [...CLOSE_REASONS.values()].some(({ name, next }) => next === 'rest' && name === reasonName);
+}
+
+function statusOf(error: Error | undefined): number | undefined {
+  if (error instanceof Boom) return error.output.statusCode;
+  const output: unknown = error && Reflect.get(error, 'output');
+  const status: unknown = typeof output === 'object' && output !== null && Reflect.get(output, 'statusCode');
+  return typeof status === 'number' ? status : undefined;
 }

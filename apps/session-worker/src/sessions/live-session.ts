@@ -6,7 +6,6 @@
  * that is being decrypted come to its end and begins no other, so that the network keeps those; the network gets no
  * answer before the credentials it rests on are stored. Once `stored` has resolved, the dead socket can write no key.
  */
-import { Boom } from '@hapi/boom';
 import type { Fence } from '@dormouse/database';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import {
@@ -16,9 +15,11 @@ import {
   type WAMessage,
   type WASocket,
 } from '@whiskeysockets/baileys';
+import type { Dispatcher } from 'undici';
 import { AnswerGate, type FrameSender } from '../auth-state/answer-gate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
+import { closeReasonOf, type CloseReason } from './close-reasons.js';
 import { deferred, endsWithin } from './deferred.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
@@ -37,8 +38,8 @@ export interface LiveEvents {
   caughtUp(live: LiveSession): void;
   /** Own name, number or LID may have changed. */
   identified(live: LiveSession): void;
-  /** Everything heard has been handed to the listeners. `code` is the status Baileys gives. */
-  closed(live: LiveSession, code: number | undefined): void;
+  /** Everything heard has been handed to the listeners. */
+  closed(live: LiveSession, reason: CloseReason): void;
 }
 
 export interface LiveOptions {
@@ -48,6 +49,8 @@ export interface LiveOptions {
   readonly auth: AuthState;
   readonly journal: InboundJournal;
   readonly socket: WASocket;
+  /** How files are fetched; undefined: directly. */
+  readonly fileRoute: Dispatcher | undefined;
   readonly listeners: readonly SessionListener[];
   readonly ackWaitMs: number;
   readonly groups: GroupLookup;
@@ -81,6 +84,7 @@ export class LiveSession implements OpenSession {
   readonly fence: Fence;
   readonly generation: number;
   readonly socket: WASocket;
+  readonly fileRoute: Dispatcher | undefined;
   private readonly raw: RawSocket;
   private readonly gate = new AnswerGate();
   private readonly acks: MessageAcks;
@@ -94,6 +98,7 @@ export class LiveSession implements OpenSession {
     this.fence = options.fence;
     this.generation = options.generation;
     this.socket = options.socket;
+    this.fileRoute = options.fileRoute;
     this.raw = rawSocketOf(options.socket);
     this.acks = new MessageAcks(options.ackWaitMs, options.onAck);
     this.gate.guard(this.raw);
@@ -184,7 +189,7 @@ export class LiveSession implements OpenSession {
     ev.on('connection.update', ({ connection, qr, isNewLogin, lastDisconnect, receivedPendingNotifications }) =>
       this.guarded(() => {
         const { events } = this.options;
-        if (connection === 'close') return this.heardClose(statusOf(lastDisconnect?.error));
+        if (connection === 'close') return this.heardClose(closeReasonOf(lastDisconnect?.error));
         if (this.over) return;
         if (isNewLogin) this.hold(events.paired(this));
         if (qr) events.code(this, qr);
@@ -210,13 +215,13 @@ export class LiveSession implements OpenSession {
   }
 
   /** Called synchronously by Baileys just before it throws its buffer away. */
-  private heardClose(code: number | undefined): void {
+  private heardClose(reason: CloseReason): void {
     this.socket.ev.flush();
     void this.holdMessages();
     this.over = true;
     this.acks.end();
     this.gone.resolve();
-    this.options.events.closed(this, code);
+    this.options.events.closed(this, reason);
   }
 
   private close(): void {
@@ -267,11 +272,4 @@ export function identityOf({ me }: Pick<AuthenticationCreds, 'me'>): OwnIdentity
     deviceId: own.device ?? 0,
     pushName: me.name === undefined || me.name === '' ? undefined : me.name,
   };
-}
-
-function statusOf(error: Error | undefined): number | undefined {
-  if (error instanceof Boom) return error.output.statusCode;
-  const output: unknown = error && Reflect.get(error, 'output');
-  const status: unknown = typeof output === 'object' && output !== null && Reflect.get(output, 'statusCode');
-  return typeof status === 'number' ? status : undefined;
 }

@@ -5,6 +5,7 @@
 import type { Fence } from '@dormouse/database';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import type { GroupMetadata, proto, WAMessage, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
+import type { Dispatcher } from 'undici';
 
 /** Who the linked device is, as the credentials say it at the moment of reading. */
 export interface OwnIdentity {
@@ -32,6 +33,8 @@ export interface OpenSession {
   /** The ownership under which everything heard or said here is written. */
   readonly fence: Fence;
   readonly socket: WASocket;
+  /** How files of the network are fetched for this channel; absent: directly. */
+  readonly fileRoute?: Dispatcher | undefined;
   /** Counts the sockets of this channel in this worker; a later one never reuses the number. */
   readonly generation: number;
   /** Read live from the credentials (`socket.user` is stale by design of the library). Throws before the link. */

@@ -17,6 +17,7 @@ import {
   type WASocket,
   type WAVersion,
 } from '@whiskeysockets/baileys';
+import type { ProxyRoute } from '../proxy/proxy-route.js';
 import { clearedChatIn, tellCleared } from './cleared-chat.js';
 import { fileRequestsTo } from './file-requests.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
@@ -43,6 +44,8 @@ export interface SocketOptions {
   readonly log: LibraryLogTarget;
   /** Ask a phone that links for all of its history, not only for the newest part. */
   readonly fullHistory: boolean;
+  /** The way through the channel's proxy; undefined: directly. */
+  readonly route: ProxyRoute | undefined;
   /** Writes down what is decrypted before the network hears that it arrived. */
   readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
   /** What was sent under this key, when somebody could not decrypt it. */
@@ -56,7 +59,8 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { auth, network, version, log, fullHistory, journal, getMessage, groupMetadata } = options;
+  const { auth, network, version, log, fullHistory, route, journal, getMessage, groupMetadata } = options;
+  const waWebSocketUrl = network.socketUrl ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl);
   if (network.rootKey) trustRootKey(network.rootKey);
   const onSharedChange = (facts: unknown): void => {
     const cleared = clearedChatIn(facts);
@@ -65,7 +69,8 @@ export function openSocket(options: SocketOptions): WASocket {
   const config: UserFacingSocketConfig = {
     auth,
     ...(version ? { version } : {}),
-    waWebSocketUrl: network.socketUrl ?? DEFAULT_CONNECTION_CONFIG.waWebSocketUrl,
+    waWebSocketUrl,
+    ...(route && { agent: route.socketAgent(waWebSocketUrl), fetchAgent: route.uploads }),
     logger: libraryLog(log, onSharedChange),
     makeSignalRepository: (state, logger, pnToLid) => {
       keepTokensOutside(state.keys, auth.keys);
@@ -79,7 +84,7 @@ export function openSocket(options: SocketOptions): WASocket {
     syncFullHistory: fullHistory,
     shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.Message.HistorySyncType.FULL,
     generateHighQualityLinkPreview: false,
-    ...(network.fileOrigin !== undefined && { options: fileRequestsTo(network.fileOrigin) }),
+    options: fileRequestsTo({ origin: network.fileOrigin, route: route?.files }),
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     getMessage,

@@ -37,14 +37,15 @@ export class ReconnectBackoff {
 
   /**
    * Notes a close.
+   * @param persist never gives up: what is tried does no harm
    * @returns milliseconds to wait before connecting again, between half and the whole of the step; undefined when
    *   there were too many closes
    */
-  afterClose(): number | undefined {
+  afterClose(persist = false): number | undefined {
     const nowMs = this.now();
     this.closes = this.closes.filter((atMs) => nowMs - atMs < this.limits.windowMs);
     this.closes.push(nowMs);
-    if (this.closes.length > this.limits.maxInWindow) return undefined;
+    if (!persist && this.closes.length > this.limits.maxInWindow) return undefined;
     const stepMs = Math.min(this.limits.maxDelayMs, this.limits.baseMs * 2 ** (this.closes.length - 1));
     return Math.round(stepMs * (0.5 + this.random() / 2));
   }

@@ -22,8 +22,8 @@ export interface SessionContext {
     create(owner: Ownership, channelId: string): Promise<AuthState>;
     wipe(owner: Ownership, channelId: string): Promise<void>;
   };
-  /** Is a phone that links asked for all of its history? */
-  readonly wantsFullHistory: (channelId: string) => Promise<boolean>;
+  /** What of the channel's settings concerns a connect, as it is now. */
+  readonly connectWishes: (channelId: string) => Promise<ConnectWishes>;
   /** Where the state of sleeping sessions is. */
   readonly hibernation: Pick<Hibernation, 'seal' | 'restore' | 'postpone' | 'forget'>;
   /** Opens a socket for a channel and begins to connect. */
@@ -47,12 +47,18 @@ export interface SessionContext {
   readonly now: () => number;
 }
 
-export interface LiveRequest {
+export interface ConnectWishes {
+  /** Is a phone that links asked for all of its history? */
+  readonly fullHistory: boolean;
+  /** The setting `proxy`; '' for none. */
+  readonly proxy: string;
+}
+
+export interface LiveRequest extends ConnectWishes {
   readonly channelId: string;
   readonly held: HeldShard;
   readonly generation: number;
   readonly auth: AuthState;
-  readonly fullHistory: boolean;
   readonly events: LiveEvents;
   readonly onFault: (error: unknown) => void;
 }

@@ -18,6 +18,7 @@ import { AttemptTimer } from './attempt-timer.js';
 import {
   ATTEMPTS_USED_UP,
   closeReason,
+  isProxyTrouble,
   needsPerson,
   STATE_UNREADABLE,
   STORES_AWAY,
@@ -29,17 +30,11 @@ import { LoginCodes } from './login-codes.js';
 import type { OpenSession } from './open-session.js';
 import { ReconnectBackoff } from './reconnect-backoff.js';
 import type { SessionContext } from './session-context.js';
-import { NOBODY, notConnected } from './session-facts.js';
+import { NOBODY, noCode, notConnected, whyAway, whyNoCode } from './session-facts.js';
 import { SessionKeys } from './session-keys.js';
 import { SessionRecord } from './session-record.js';
-import {
-  AWAKE_FOR_MS,
-  LOGOUT_WITHIN_MS,
-  SLOT_WITHIN_MS,
-  WAKE_AGAIN_MS,
-  WAKE_TRIES,
-  YIELD_MS,
-} from './session-times.js';
+import { AWAKE_FOR_MS, LOGOUT_WITHIN_MS, SLOT_WITHIN_MS, YIELD_MS } from './session-times.js';
+import { WakeTries } from './wake-tries.js';
 
 export class Session {
   private live: LiveSession | undefined;
@@ -49,11 +44,10 @@ export class Session {
   /** Somebody here ends the socket and decides what follows. */
   private ending = false;
   private restTimer: NodeJS.Timeout | undefined;
-  private wakeTries = 0;
-  private wakeAskedMs = 0;
   private awakeUntilMs = 0;
   readonly activity: Activity;
   private readonly attempts: AttemptTimer;
+  private readonly wake: WakeTries;
   private readonly codes: LoginCodes;
   private readonly backoff: ReconnectBackoff;
   private readonly keys: SessionKeys;
@@ -67,6 +61,7 @@ export class Session {
     const { now, held, backoff } = context;
     this.activity = new Activity(now);
     this.attempts = new AttemptTimer(now);
+    this.wake = new WakeTries(now);
     this.codes = new LoginCodes(now);
     this.backoff = new ReconnectBackoff(backoff, now);
     this.keys = new SessionKeys(channelId, context);
@@ -114,9 +109,16 @@ export class Session {
       const dueInMs = (this.attempts.dueAtMs ?? 0) - this.context.now();
       const hopeless = this.attempts.dueAtMs !== undefined && this.attempts.dueAtMs >= deadlineMs;
       if (hopeless || !(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
-        throw notConnected(this.record.asleep ? 'waking' : 'reconnecting', Math.max(1, Math.ceil(dueInMs / 1_000)));
+        throw notConnected(whyAway(this.record), Math.max(1, Math.ceil(dueInMs / 1_000)));
       }
     }
+  }
+
+  /** Its channel's settings may have changed: an attempt that waits because of the proxy is made at once. */
+  settingsChanged(): void {
+    if (!isProxyTrouble(this.record.reason)) return;
+    this.backoff.reset();
+    this.attempts.hurry();
   }
 
   /** Opens a sleeping session only to fetch what came meanwhile. Resolves when it is open. */
@@ -174,7 +176,7 @@ export class Session {
       const code = this.codes.current;
       if (code) return code;
       if (this.record.state === 'closed') {
-        if (waited) throw notConnected('the network offered no code', 5);
+        if (waited) throw noCode(this.record);
         this.connect();
       }
       if (!(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
@@ -233,7 +235,7 @@ export class Session {
     if (this.retired || this.ending || this.live || this.attempts.busy) return;
     clearTimeout(this.restTimer);
     if (this.record.state === 'hibernated') {
-      this.wakeAskedMs = this.context.now();
+      this.wake.asked();
       this.record.move('waking');
     } else if (this.record.state !== 'connecting' && this.record.state !== 'waking') this.record.move('connecting');
     this.attempts.plan(delayMs, (isWanted) => {
@@ -246,15 +248,15 @@ export class Session {
     try {
       // Without a lease that surely holds this session is about to be abandoned.
       if (!isWanted() || !this.context.held.isHeld()) return;
-      const asked = this.context.wantsFullHistory(this.channelId);
-      const [auth, fullHistory] = await Promise.all([this.keys.prepare(this.record.linked), asked]);
+      const asked = this.context.connectWishes(this.channelId);
+      const [auth, wishes] = await Promise.all([this.keys.prepare(this.record.linked), asked]);
       if (!isWanted()) return;
       this.attempts.cancel();
       this.codes.clear();
       const { channelId, events, fault: onFault } = this;
       const { held } = this.context;
       const generation = ++this.generation;
-      const live = this.context.openLive({ channelId, held, generation, auth, fullHistory, events, onFault });
+      const live = this.context.openLive({ ...wishes, channelId, held, generation, auth, events, onFault });
       this.live = live;
       const untilMs = this.context.now() + SLOT_WITHIN_MS;
       while (this.live === live && (this.state === 'connecting' || this.state === 'waking')) {
@@ -289,8 +291,8 @@ export class Session {
     },
     opened: (live) => {
       if (this.live !== live || this.ending) return;
-      this.wakeTries = 0;
-      if (this.record.state === 'waking') this.context.onWoken(this.context.now() - this.wakeAskedMs);
+      const wokenInMs = this.wake.succeeded();
+      if (this.record.state === 'waking') this.context.onWoken(wokenInMs);
       this.record.move('open', { linked: true, ...this.record.know(live.identity) });
     },
     heard: (live) => {
@@ -302,9 +304,9 @@ export class Session {
     identified: (live) => {
       if (this.live === live) this.record.identified(live.identity);
     },
-    closed: (live, code) => {
+    closed: (live, reason) => {
       if (this.live !== live || this.ending) return;
-      this.socketClosed(live, closeReason(code)).catch((error: unknown) => this.fault(error));
+      this.socketClosed(live, reason).catch((error: unknown) => this.fault(error));
     },
   };
 
@@ -333,10 +335,10 @@ export class Session {
 
   private afterClose(reason: CloseReason): void {
     if (this.retired || this.ending) return;
-    if (!this.record.linked) return this.record.move('closed');
+    if (!this.record.linked) return this.record.move('closed', whyNoCode(reason));
     if (reason.next === 'restart') return this.connect();
     if (reason.next === 'rest') return this.rest(reason);
-    const delayMs = this.backoff.afterClose();
+    const delayMs = this.backoff.afterClose(reason.next === 'persist');
     if (this.record.state === 'waking') return this.wakeFailed(reason, delayMs);
     if (delayMs === undefined) return this.rest(ATTEMPTS_USED_UP);
     this.record.move('connecting', { reason: reason.name });
@@ -345,12 +347,10 @@ export class Session {
 
   /** Tries again for those who wait; after a few times they are told, and the session sleeps on. */
   private wakeFailed(reason: CloseReason, delayMs: number | undefined): void {
-    this.wakeTries += 1;
-    if (delayMs !== undefined && this.wakeTries < WAKE_TRIES && reason.next === 'retry') return this.connect(delayMs);
-    this.wakeTries = 0;
+    const passing = reason.next === 'retry' || reason.next === 'persist';
+    if (this.wake.mayTryAgain() && passing && delayMs !== undefined) return this.connect(delayMs);
     this.record.move('hibernated', { reason: reason.name });
-    const againMs = this.context.now() + WAKE_AGAIN_MS * (1 + Math.random());
-    this.keys.postpone(againMs).catch((error: unknown) => this.fault(error));
+    this.keys.postpone(this.wake.givenUp()).catch((error: unknown) => this.fault(error));
   }
 
   private rest(reason: CloseReason): void {

@@ -7,20 +7,13 @@ import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { AuthStates } from '../auth-state/auth-state.js';
 import { ShardLeases } from '../shards/shard-lease.js';
-import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
-import { NOBODY_SLEEPS } from '../test-sleep.js';
 import { silenceConsole } from '../silent-console.js';
-import { ChangeSignal } from './change-signal.js';
-import { deferred } from './deferred.js';
 import type { OpenSession } from './open-session.js';
-import { Sessions, type SessionsOptions } from './sessions.js';
+import type { SessionsOptions } from './sessions.js';
+import { MASTER_KEYS, silent, soon, TestWorker } from './test-sessions.js';
 
 jest.setTimeout(60_000);
-
-const MASTER_KEYS = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
-const soon = (): number => Date.now() + 15_000;
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 
 /** Rows that are slow to take credentials. */
 class SlowRows extends AuthRows {
@@ -32,88 +25,6 @@ class SlowRows extends AuthRows {
 
 const textOf = ({ message }: WAMessage): string | null | undefined =>
   message?.conversation ?? message?.extendedTextMessage?.text;
-
-/** The part of a worker that owns shards and holds sessions. */
-class TestWorker {
-  readonly heard: WAMessage[] = [];
-  readonly sockets: OpenSession[] = [];
-  readonly changed = new ChangeSignal();
-  readonly sessions: Sessions;
-  readonly directory: ChannelDirectory;
-  /** What the log says. */
-  private readonly logged: { channelId?: string; reason?: string }[] = [];
-  private readonly owner: ShardOwner;
-  readonly held = deferred<HeldShard>();
-
-  constructor(id: string, database: RegionalDatabase, network: TestNetwork, options: Partial<SessionsOptions> = {}) {
-    this.directory = new ChannelDirectory({ database });
-    this.sessions = new Sessions({
-      directory: this.directory,
-      database,
-      authStates: new AuthStates(new AuthRows(database), MASTER_KEYS),
-      hibernation: NOBODY_SLEEPS,
-      network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
-      listeners: [
-        {
-          attach: (session) => {
-            this.sockets.push(session);
-            this.changed.fire();
-            session.socket.ev.on('messages.upsert', ({ messages }) => {
-              this.heard.push(...messages);
-              session.settle(messages);
-              this.changed.fire();
-            });
-            return { drained: () => Promise.resolve() };
-          },
-        },
-      ],
-      recall: () => Promise.resolve(undefined),
-      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
-      backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
-      restMs: 60_000,
-      ackWaitMs: 5_000,
-      connectingAtOnce: 10,
-      startJitterMs: 0,
-      log: { ...silent, info: (facts: object) => (this.logged.push(facts), this.changed.fire()) },
-      ...options,
-    });
-    const leases = new ShardLeases({ database, workerId: id, ttlMs: 10_000 });
-    this.owner = new ShardOwner({
-      leases,
-      renewEveryMs: 100,
-      marginMs: 3_000,
-      finishWithinMs: 10_000,
-      log: silent,
-      startWork: (held) => {
-        void this.sessions.takeOver(held).then(() => this.held.resolve(held));
-        return { finish: () => this.sessions.handOver(held), abandon: () => this.sessions.abandon(held) };
-      },
-    });
-  }
-
-  async start(): Promise<this> {
-    this.owner.start();
-    await this.held.promise;
-    return this;
-  }
-
-  async stop(): Promise<void> {
-    await this.owner.drain();
-  }
-
-  /** Why sockets of the channel closed. The worker takes up what earlier specs left linked: others come and go, too. */
-  closesOf(channelId: string): string[] {
-    return this.logged.flatMap((facts) => (facts.channelId === channelId ? (facts.reason ?? []) : []));
-  }
-
-  /** Waits until something that this worker hears makes the condition true. */
-  async until(condition: () => boolean): Promise<void> {
-    const deadlineMs = soon();
-    while (!condition()) {
-      if (!(await this.changed.changedBy(deadlineMs))) throw new Error('waited in vain');
-    }
-  }
-}
 
 describe('Sessions', () => {
   let store: TestStore;

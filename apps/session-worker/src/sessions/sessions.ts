@@ -11,6 +11,8 @@ import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gatew
 import { InboundJournal } from '../auth-state/inbound-journal.js';
 import type { AuthStates } from '../auth-state/auth-state.js';
 import { whileHeld } from '../auth-state/while-held.js';
+import type { DialOptions } from '../proxy/dial.js';
+import { ProxyRoute } from '../proxy/proxy-route.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { ClientVersion } from './client-version.js';
 import type { CloseReason } from './close-reasons.js';
@@ -30,6 +32,8 @@ export interface SessionsOptions {
   readonly authStates: AuthStates;
   readonly hibernation: SessionContext['hibernation'];
   readonly network: NetworkAddress;
+  /** Which addresses channels' proxies may be at; absent: public ones only. */
+  readonly proxies?: DialOptions;
   /** Absent: the library's own version, whatever the network says. */
   readonly version?: ClientVersion;
   /** Each hears every new socket, in this order. */
@@ -116,6 +120,11 @@ export class Sessions implements SessionControl {
 
   async forget(channelId: string): Promise<void> {
     await this.logout(channelId);
+  }
+
+  /** The channel's settings may have changed: a session that its proxy keeps from the network tries the new ones. */
+  settingsChanged(channelId: string): void {
+    this.sessions.get(channelId)?.session.settingsChanged();
   }
 
   /** Keeps the channel's session from falling asleep until what is returned is called. */
@@ -235,7 +244,11 @@ export class Sessions implements SessionControl {
       restMs,
       log,
       openLive: (request) => this.openLive(request),
-      wantsFullHistory: async (channelId) => (await directory.byId(channelId))?.settings.full_history ?? false,
+      // Asked anew: whoever sets a proxy does not expect another connect without it.
+      connectWishes: async (channelId) => {
+        const settings = (await directory.refresh(channelId))?.settings;
+        return { fullHistory: settings?.full_history ?? false, proxy: settings?.proxy ?? '' };
+      },
       takeConnectSlot: async () => {
         const give = await this.slots.take();
         await delay(Math.random() * startJitterMs);
@@ -259,15 +272,18 @@ export class Sessions implements SessionControl {
     };
   }
 
-  private openLive({ channelId, held, generation, auth, fullHistory, events, onFault }: LiveRequest): LiveSession {
+  private openLive(request: LiveRequest): LiveSession {
+    const { channelId, held, generation, auth, fullHistory, proxy, events, onFault } = request;
     const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
     const journal = new InboundJournal(auth);
+    const route = proxy === '' ? undefined : new ProxyRoute(proxy, this.options.proxies ?? { allowLoopback: false });
     const socket = openSocket({
       auth,
       network,
       version: this.options.version?.current,
       log,
       fullHistory,
+      route,
       journal,
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),
@@ -279,6 +295,7 @@ export class Sessions implements SessionControl {
       auth,
       journal,
       socket,
+      fileRoute: route?.files,
       listeners,
       ackWaitMs,
       groups,

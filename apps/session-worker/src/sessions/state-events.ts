@@ -73,10 +73,11 @@ export class StateEvents {
   }
 }
 
-/** Status code of a channel as far as its events tell it. */
-function toldStatus({ session }: ChannelRecord): number {
+/** Status of a channel as far as its events tell it. */
+function toldStatus({ session }: ChannelRecord): string {
   const state = CONNECTED_TO_CUSTOMERS.includes(session.state) ? 'open' : session.state;
-  return channelStatus({ ...session, state }).code;
+  const { code, reason = '' } = channelStatus({ ...session, state });
+  return `${code} ${reason}`;
 }
 
 function userEvent(method: 'post' | 'delete', user: NonNullable<ReturnType<typeof linkedUser>>): ChannelEvent {

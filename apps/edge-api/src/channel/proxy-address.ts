@@ -1,0 +1,30 @@
+import { GatewayError, proxyParts, type SettingsPatch } from '@dormouse/gateway-contract';
+import { isPrivateHost } from './webhook-address.js';
+
+const HIGHEST_PORT = 65_535;
+/** What RFC 1929 has room for. */
+const MOST_BYTES = 255;
+
+/**
+ * Refuses a proxy that nobody could connect through, or that plainly is at a loopback, private or link-local address.
+ * Names are not looked up: where a name leads can change, so the worker checks the address it connects to.
+ * @param allowPrivate for development
+ * @throws {GatewayError} 400 naming `proxy`; never with the password in it
+ */
+export function requireUsableProxy({ proxy }: SettingsPatch, { allowPrivate }: { allowPrivate: boolean }): void {
+  if (proxy === undefined || proxy === '') return;
+  const parts = proxyParts(proxy);
+  if (!parts) throw refused('must be socks5://user:password@host:port or empty');
+  if (parts.port < 1 || parts.port > HIGHEST_PORT) throw refused(`must have a port between 1 and ${HIGHEST_PORT}`);
+  for (const [name, text] of Object.entries({ user: parts.user, password: parts.password })) {
+    if (Buffer.byteLength(text) > MOST_BYTES) throw refused(`must have a ${name} of at most ${MOST_BYTES} bytes`);
+  }
+  // As a URL has it: also 127.1, 0x7f000001 and 2130706433 are addresses.
+  const url = `http://${parts.host}`;
+  if (!URL.canParse(url)) throw refused('must name a host');
+  if (!allowPrivate && isPrivateHost(new URL(url).hostname)) throw refused('must not be a private address');
+}
+
+function refused(what: string): GatewayError {
+  return new GatewayError(400, { details: `proxy: ${what}` });
+}

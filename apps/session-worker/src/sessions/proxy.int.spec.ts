@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { TestProxy } from '@dormouse/stack/test-proxy';
+import { jest } from '@jest/globals';
+import { ShardLeases } from '../shards/shard-lease.js';
+import { silenceConsole } from '../silent-console.js';
+import { startTestNetwork, type TestNetwork } from '../test-network.js';
+import type { OpenSession } from './open-session.js';
+import { silent, soon, TestWorker } from './test-sessions.js';
+
+jest.setTimeout(60_000);
+
+/** Leads to the simulator, for whoever asks the proxy; nowhere for anybody else. */
+const NAME = 'network.invalid';
+
+describe('a session with a proxy', () => {
+  let store: TestStore;
+  let database: RegionalDatabase;
+  let network: TestNetwork;
+  let proxy: TestProxy;
+  let worker: TestWorker;
+  let directory: ChannelDirectory;
+  let channelCount = 0;
+  let restoreConsole = (): void => undefined;
+
+  const startWorker = async (socketUrl: string, baseMs = 50): Promise<TestWorker> => {
+    worker = new TestWorker(`w${++channelCount}`, database, network, {
+      network: { socketUrl, rootKey: network.rootKey },
+      proxies: { allowLoopback: true, withinMs: 1_000 },
+      backoff: { baseMs, maxDelayMs: 2 * baseMs, windowMs: 60_000, maxInWindow: 3 },
+    });
+    return worker.start();
+  };
+
+  beforeAll(async () => {
+    restoreConsole = silenceConsole(silent);
+    store = await createTestDatabase('regional');
+    database = openRegionalDatabase({ url: store.url, applicationName: 'proxy-spec' });
+    await new ShardLeases({ database, workerId: 'setup', ttlMs: 1_000 }).ensureShards(1);
+    network = await startTestNetwork();
+    directory = new ChannelDirectory({ database });
+  });
+
+  beforeEach(async () => {
+    proxy = await TestProxy.start({ names: { [NAME]: '127.0.0.1' } });
+    await startWorker(network.socketUrl.replace('127.0.0.1', NAME));
+  });
+
+  afterEach(async () => {
+    await worker.stop();
+    await proxy.stop();
+    await database.pool.query("UPDATE channels SET linked = false, session_state = 'closed'");
+    expect(worker.lines.join('\n')).not.toMatch(/secret|wrong-password/);
+  });
+
+  afterAll(async () => {
+    await network.stop();
+    await database.close();
+    await store.drop();
+    restoreConsole();
+  });
+
+  const channelWith = async (setting: string): Promise<string> => {
+    const id = `channel-${++channelCount}`;
+    await directory.create({ id, accountId: 'a', name: id, tokenHash: randomBytes(32), shard: 0 });
+    await set(id, setting);
+    return id;
+  };
+
+  const set = async (channelId: string, setting: string): Promise<void> => {
+    await directory.updateSettings(channelId, { proxy: setting });
+    worker.sessions.settingsChanged(channelId);
+  };
+
+  const link = async (channelId: string): Promise<{ phone: string; session: OpenSession }> => {
+    const { code } = await worker.sessions.loginCode(channelId, soon());
+    const { phone } = await network.call<{ phone: string }>('POST', '/phones', {});
+    await network.call('POST', `/phones/${phone}/scan`, { qr: code });
+    await worker.until(() =>
+      worker.sockets.some((socket) => socket.channelId === channelId && socket.generation === 2),
+    );
+    return { phone, session: await worker.sessions.open(channelId, soon()) };
+  };
+
+  /** What is written down of the session, once its reason is this one. */
+  const resting = async (channelId: string, reason: string): Promise<{ state: string; linked: boolean }> => {
+    for (const deadlineMs = soon(); ;) {
+      const session = (await directory.refresh(channelId))?.session;
+      if (session?.reason === reason) return session;
+      if (Date.now() > deadlineMs) throw new Error(`${session?.state} because of ${session?.reason}, not ${reason}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  it('is linked and speaks through it alone, and says so to those who fetch files', async () => {
+    const channelId = await channelWith(proxy.setting());
+    const { phone, session } = await link(channelId);
+    expect(session.fileRoute).toBeDefined();
+    // The pairing and the session after it: the name leads to the network at the proxy only.
+    expect(proxy.asked.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(proxy.asked)).toEqual(new Set([new URL(network.socketUrl).host.replace('127.0.0.1', NAME)]));
+    const before = proxy.asked.length;
+    await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
+    await worker.until(() => worker.closesOf(channelId).includes('network_unavailable'));
+    await worker.sessions.open(channelId, soon());
+    expect(proxy.asked.length).toBe(before + 1);
+  });
+
+  it('stays connecting while the proxy is away, without end, and never goes around it', async () => {
+    await worker.stop();
+    await startWorker(network.socketUrl); // which a session without a proxy would reach
+    const channelId = await channelWith(proxy.setting());
+    const { port } = proxy;
+    const { phone } = await link(channelId);
+    await proxy.stop();
+    const { opened } = await network.call<{ opened: number }>('GET', '/connections');
+    // More often than a session is let try that bothers the network.
+    await worker.until(() => worker.closesOf(channelId).filter((name) => name === 'proxy_unreachable').length > 5);
+    expect(await resting(channelId, 'proxy_unreachable')).toMatchObject({ state: 'connecting', linked: true });
+    await expect(worker.sessions.open(channelId, Date.now() + 300)).rejects.toMatchObject({
+      status: 503,
+      details: 'reconnecting: the proxy of the settings cannot be reached',
+    });
+    expect((await network.call<{ opened: number }>('GET', '/connections')).opened).toBe(opened);
+    proxy = await TestProxy.start({ port });
+    await worker.sessions.open(channelId, soon());
+    expect(proxy.asked).toHaveLength(1);
+    expect(phone).toBeDefined();
+  });
+
+  it('says that the proxy refuses a wrong password, and connects as soon as it is the right one', async () => {
+    await worker.stop();
+    await startWorker(network.socketUrl, 600_000); // nothing is tried again by itself before the end of this
+    const channelId = await channelWith(proxy.setting({ password: 'wrong-password' }));
+    await expect(worker.sessions.loginCode(channelId, soon())).rejects.toMatchObject({
+      status: 503,
+      details: 'the proxy of the settings refuses the connection',
+    });
+    expect(await resting(channelId, 'proxy_refused')).toMatchObject({ state: 'closed', linked: false });
+    expect([proxy.turnedAway, proxy.asked]).toEqual([1, []]);
+    await set(channelId, proxy.setting());
+    const { phone } = await link(channelId);
+    await set(channelId, proxy.setting({ password: 'wrong-password' }));
+    await network.call('POST', '/faults', { kind: 'drop', phone, code: 515 });
+    expect(await resting(channelId, 'proxy_refused')).toMatchObject({ state: 'connecting', linked: true });
+    await set(channelId, proxy.setting());
+    await worker.sessions.open(channelId, soon());
+  });
+
+  it('connects directly at the next connect once the setting is gone', async () => {
+    await worker.stop();
+    await startWorker(network.socketUrl);
+    const channelId = await channelWith(proxy.setting());
+    const { phone, session } = await link(channelId);
+    const through = proxy.asked.length;
+    await set(channelId, '');
+    expect(session.socket.ws.isOpen).toBe(true);
+    await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
+    await worker.until(() => worker.closesOf(channelId).includes('network_unavailable'));
+    const direct = await worker.sessions.open(channelId, soon());
+    expect(direct.generation).toBeGreaterThan(session.generation);
+    expect(direct.fileRoute).toBeUndefined();
+    expect(proxy.asked.length).toBe(through);
+  });
+
+  it('does not connect to a proxy on a private address where that is not allowed', async () => {
+    await worker.stop();
+    worker = await new TestWorker(`w${++channelCount}`, database, network).start();
+    const channelId = await channelWith(proxy.setting());
+    await expect(worker.sessions.loginCode(channelId, soon())).rejects.toMatchObject({
+      status: 503,
+      details: 'the proxy of the settings cannot be reached',
+    });
+    expect(proxy.open + proxy.turnedAway + proxy.asked.length).toBe(0);
+  });
+});

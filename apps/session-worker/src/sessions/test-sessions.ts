@@ -1,0 +1,114 @@
+/** For integration specs: the part of a worker that owns shards and holds sessions, on the simulated network. */
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
+import type { WAMessage } from '@whiskeysockets/baileys';
+import { AuthRows } from '../auth-state/auth-rows.js';
+import { AuthStates } from '../auth-state/auth-state.js';
+import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
+import type { TestNetwork } from '../test-network.js';
+import { NOBODY_SLEEPS } from '../test-sleep.js';
+import { ChangeSignal } from './change-signal.js';
+import { deferred } from './deferred.js';
+import type { OpenSession } from './open-session.js';
+import { Sessions, type SessionsOptions } from './sessions.js';
+
+export const MASTER_KEYS = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
+export const soon = (): number => Date.now() + 15_000;
+export const silent = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  debug: () => undefined,
+};
+
+/** Nobody else hears what its sockets hear. */
+export class TestWorker {
+  readonly heard: WAMessage[] = [];
+  readonly sockets: OpenSession[] = [];
+  readonly changed = new ChangeSignal();
+  readonly sessions: Sessions;
+  readonly directory: ChannelDirectory;
+  /** Everything the log says. */
+  readonly lines: string[] = [];
+  private readonly closes: { channelId?: string; reason?: string }[] = [];
+  private readonly owner: ShardOwner;
+  readonly held = deferred<HeldShard>();
+
+  constructor(id: string, database: RegionalDatabase, network: TestNetwork, options: Partial<SessionsOptions> = {}) {
+    this.directory = new ChannelDirectory({ database });
+    this.sessions = new Sessions({
+      directory: this.directory,
+      database,
+      authStates: new AuthStates(new AuthRows(database), MASTER_KEYS),
+      hibernation: NOBODY_SLEEPS,
+      network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
+      listeners: [
+        {
+          attach: (session) => {
+            this.sockets.push(session);
+            this.changed.fire();
+            session.socket.ev.on('messages.upsert', ({ messages }) => {
+              this.heard.push(...messages);
+              session.settle(messages);
+              this.changed.fire();
+            });
+            return { drained: () => Promise.resolve() };
+          },
+        },
+      ],
+      recall: () => Promise.resolve(undefined),
+      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
+      backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
+      restMs: 60_000,
+      ackWaitMs: 5_000,
+      connectingAtOnce: 10,
+      startJitterMs: 0,
+      log: { info: this.note, warn: this.note, error: this.note, debug: this.note },
+      ...options,
+    });
+    const leases = new ShardLeases({ database, workerId: id, ttlMs: 10_000 });
+    this.owner = new ShardOwner({
+      leases,
+      renewEveryMs: 100,
+      marginMs: 3_000,
+      finishWithinMs: 10_000,
+      log: silent,
+      startWork: (held) => {
+        void this.sessions.takeOver(held).then(() => this.held.resolve(held));
+        return { finish: () => this.sessions.handOver(held), abandon: () => this.sessions.abandon(held) };
+      },
+    });
+  }
+
+  private readonly note = (facts: object, text: string): void => {
+    this.lines.push(`${text} ${inspect(facts, { depth: 8 })}`);
+    if (text === 'socket closed') this.closes.push(facts);
+    this.changed.fire();
+  };
+
+  async start(): Promise<this> {
+    this.owner.start();
+    await this.held.promise;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.owner.drain();
+  }
+
+  /** Why sockets of the channel closed. The worker takes up what earlier specs left linked: others come and go, too. */
+  closesOf(channelId: string): string[] {
+    return this.closes.flatMap((facts) => (facts.channelId === channelId ? (facts.reason ?? []) : []));
+  }
+
+  /** Waits until something that this worker hears makes the condition true. */
+  async until(condition: () => boolean): Promise<void> {
+    const deadlineMs = soon();
+    while (!condition()) {
+      if (!(await this.changed.changedBy(deadlineMs))) throw new Error('waited in vain');
+    }
+  }
+}
