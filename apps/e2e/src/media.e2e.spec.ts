@@ -317,6 +317,21 @@ describe('messages that carry files', () => {
     }, 60_000);
   });
 
+  it('a heard file is gone with the chat it came in, an uploaded one stays', async () => {
+    await settings(['image']);
+    const upload = await client.request<{ id: string }>('POST', '/media', {
+      raw: { body: PDF.bytes, contentType: 'application/pdf' },
+    });
+    const base = picture(60, 61).bytes.toString('base64');
+    const id = await journey.say(ada, { image: { base64: base, mimetype: 'image/png' } });
+    const message = await journey.told('the picture', (heard) => networkId(heard.id) === id);
+    const file = `/media/${contentOf(message).id}`;
+    expect((await client.get(file)).status).toBe(200);
+    expect((await client.request('DELETE', `/chats/${ada.phone}`)).status).toBe(200);
+    expect((await client.get(file)).status).toBe(404);
+    expect((await client.get(`/media/${upload.body.id}`)).status).toBe(200);
+  }, 60_000);
+
   describe('an invitation to a group', () => {
     let code: string;
     let group: string;

@@ -19,6 +19,8 @@ export interface WorkerMedia {
   readonly incoming: IncomingMedia;
   readonly pictures: NetworkPictures;
   readonly spool: Spool;
+  /** Ends files with the messages they came with. */
+  readonly endFiles: NetworkMedia['endFiles'];
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export async function openWorkerMedia(parts: {
     incoming: new IncomingMedia({ network, spool, host, maxBytes: limits.document }),
     pictures: new NetworkPictures(host),
     spool,
+    endFiles: network.endFiles.bind(network),
     close: () => host.close(),
   };
 }

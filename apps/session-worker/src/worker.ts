@@ -89,7 +89,7 @@ export class Worker {
     const wait = (ms: number): Promise<void> => delay(ms);
     const directory = (this.directory = new ChannelDirectory({ database: parts.database }));
     const { ready: eventsReady } = signalsOf(parts, directory);
-    const { reader, writer, chats, events, groups, groupReader } = storesOf(parts.database);
+    const { reader, writer, chats, events, groups, groupReader } = storesOf(parts);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
@@ -247,11 +247,11 @@ function signalsOf({ redis }: WorkerParts, directory: ChannelDirectory): EventSi
 }
 
 /** What is stored, by who reads and writes it. */
-function storesOf(database: RegionalDatabase) {
+function storesOf({ database, media: { endFiles } }: WorkerParts) {
   return {
     reader: new MessageReader({ database }),
     writer: new MessageWriter({ database }),
-    chats: new ChatWriter({ database }),
+    chats: new ChatWriter({ database, endFiles }),
     events: new EventWriter({ database }),
     groups: new GroupWriter({ database }),
     groupReader: new GroupReader({ database }),

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { openRegionalDatabase, transaction, type RegionalDatabase } from '@dormouse/database';
 import type { TakenFile } from '@dormouse/media-files';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
@@ -246,6 +246,31 @@ describe('the network half', () => {
     await uploads.delete(channel, kept.id);
     expect(await bytesOf(RECEIVED)).toBe('meme');
     expect(await network.nameKnown(channel, 'x-00', randomBytes(32), { ...facts, origin: 'sent' })).toBeUndefined();
+  });
+
+  it('ends files in the transaction that removes their messages, and the bytes with the next sweep', async () => {
+    const kept = await uploads.keep(channel, fileOf('kept'), 'uploaded');
+    const other = `${RECEIVED}00`;
+    await network.keepReceived(channel, RECEIVED, fileOf('private'), facts);
+    await network.nameKnown(channel, other, kept.sha256, { ...facts, origin: 'received' });
+    const ends = (then: () => void) =>
+      transaction(database, async (connection) => {
+        await network.endFiles(connection, channel, [RECEIVED, other, 'jpeg-00']);
+        then();
+      });
+    const failed = ends(() => {
+      throw new Error('the messages stay');
+    });
+    await expect(failed).rejects.toThrow('the messages stay');
+    expect(await bytesOf(RECEIVED)).toBe('private');
+    await ends(() => undefined);
+    expect([await bytesOf(RECEIVED), await bytesOf(other), await bytesOf(kept.id)]).toEqual([
+      undefined,
+      undefined,
+      'kept',
+    ]);
+    await sweepMedia(options());
+    expect(await keysOf(channel)).toEqual([kept.objectKey]);
   });
 
   it('never brings back what was deleted for good, fetched before or not', async () => {

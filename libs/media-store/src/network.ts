@@ -2,7 +2,7 @@
  * The worker's half: files that came with messages, names of sent files by their message, and where the network holds
  * copies. Unfenced on purpose: all of it is true whoever writes it, and says nothing of who owns a channel.
  */
-import { transaction } from '@dormouse/database';
+import { transaction, type Connection } from '@dormouse/database';
 import type { SpooledFile } from '@dormouse/media-files';
 import type { FileFacts, MediaOrigin } from './media-file.js';
 import {
@@ -86,6 +86,19 @@ export class NetworkMedia {
       if (objectKey === undefined) return undefined;
       await writeFile(connection, channelId, { ...facts, id }, objectKey, this.#times());
       return { objectKey };
+    });
+  }
+
+  /**
+   * Ends files in the caller's transaction, which removes the messages they came with: from its commit on nobody finds
+   * them, and the next sweep takes them and bytes that nobody else uses.
+   */
+  async endFiles(connection: Connection, channelId: string, ids: readonly string[]): Promise<void> {
+    await connection.query({
+      name: 'media-end-files',
+      text: `UPDATE media_files SET expires_at = $3
+             WHERE channel_id = $1 AND id = ANY ($2) AND object_key IS NOT NULL AND expires_at > $3`,
+      values: [channelId, ids, new Date(this.#times().nowMs)],
     });
   }
 

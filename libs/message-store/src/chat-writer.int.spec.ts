@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { listMessagesQuery } from '@dormouse/gateway-contract';
+import { listMessagesQuery, toMediaId } from '@dormouse/gateway-contract';
 import { ChatWriter } from './chat-writer.js';
 import { ADA, GROUP, incoming, own } from './example-records.js';
 import { MessageReader } from './message-reader.js';
@@ -130,6 +130,89 @@ describe('ChatWriter', () => {
       await expect(chats.recordChats(old, channel, [{ id: ADA }])).rejects.toBeInstanceOf(FencedError);
       await expect(chats.deleteChat(old, channel, ADA)).rejects.toBeInstanceOf(FencedError);
       await expect(chats.mergePeople(old, channel, [PAIR])).rejects.toBeInstanceOf(FencedError);
+    });
+  });
+
+  describe('of a long chat', () => {
+    const LENGTH = 4_500;
+    const lane = randomInt(1_000_000, 2_000_000_000);
+    const first: Fence = { shard: lane, epoch: 1n };
+    const next: Fence = { shard: lane, epoch: 2n };
+    const ended: string[] = [];
+    const endFiles = (_connection: unknown, _channelId: string, ids: readonly string[]) => {
+      ended.push(...ids);
+      return Promise.resolve();
+    };
+    const left = async () => (await reader.listMessages(channel, ALL)).total;
+    const lines = async () =>
+      (await database.pool.query('SELECT 1 FROM chat_removals WHERE channel_id = $1', [channel])).rowCount;
+
+    beforeEach(async () => {
+      ended.length = 0;
+      await database.pool.query(
+        'INSERT INTO shard_leases (shard, epoch) VALUES ($1, 1) ON CONFLICT (shard) DO UPDATE SET epoch = 1',
+        [lane],
+      );
+      for (let from = 0; from < LENGTH; from += 500) {
+        const batch = Array.from({ length: 500 }, (_, at) => incoming(`L${from + at}`, { timestamp: from + at }));
+        await messages.recordHistory(first, channel, { messages: batch });
+      }
+      await messages.recordHistory(first, channel, { messages: [incoming('G1', { chat_id: GROUP })] });
+    });
+
+    /** A worker that dies after so many transactions; then the shard has another owner. */
+    const killedAfter = async (transactions: number, work: (writer: ChatWriter) => Promise<unknown>) => {
+      await expect(work(new ChatWriter({ database: dying(database, transactions), endFiles }))).rejects.toThrow(
+        'killed',
+      );
+      await database.pool.query('UPDATE shard_leases SET epoch = 2 WHERE shard = $1', [lane]);
+    };
+    const finish = (fence: Fence) => new ChatWriter({ database, endFiles }).finishRemovals(fence, channel);
+
+    it('the rest goes with the next owner when the first one dies, and what came meanwhile stays', async () => {
+      const seq = await lastSeq();
+      await killedAfter(2, async (writer) => {
+        await writer.deleteChat(first, channel, ADA);
+        await writer.finishRemovals(first, channel);
+      });
+      expect(await left()).toBe(LENGTH + 1 - 4_000);
+      await messages.recordMessage(next, channel, incoming('NEW', { timestamp: 1 }));
+      await expect(finish(first)).rejects.toBeInstanceOf(FencedError);
+      await finish(next);
+      expect(await reader.listChatMessages(channel, ADA, ALL)).toMatchObject({
+        total: 1,
+        messages: [{ id: 'id-NEW' }],
+      });
+      expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1, last_message: { id: 'id-NEW' } });
+      expect([await left(), await lines()]).toEqual([2, 0]);
+      expect((await told(seq)).map(({ kind }) => kind)).toEqual(['chats.delete', 'messages.post', 'chats.post']);
+    });
+
+    it('cleared up to a moment, shows at once what is younger, and the rest goes with the next owner', async () => {
+      await messages.recordMessages(first, channel, [incoming('YOUNG', { timestamp: LENGTH })]);
+      await killedAfter(1, async (writer) => {
+        await writer.clearChat(first, channel, ADA, LENGTH - 1);
+        await writer.finishRemovals(first, channel);
+      });
+      expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1, last_message: { id: 'id-YOUNG' } });
+      expect(await left()).toBe(LENGTH + 2 - 2_000);
+      await finish(next);
+      expect([await left(), await lines()]).toEqual([2, 0]);
+      expect((await reader.listChatMessages(channel, ADA, ALL))?.messages).toMatchObject([{ id: 'id-YOUNG' }]);
+    });
+
+    it('the files that came with its messages end with them; one that was only sent on there does not', async () => {
+      const id = 'gQAA-gQAB';
+      const image = { id: toMediaId('jpg', id), mime_type: 'image/jpeg', file_size: 1 };
+      const content = { type: 'image' as const, text: undefined, image };
+      await messages.recordMessage(first, channel, incoming('P1', { id, ...content }));
+      await messages.recordMessage(first, channel, own('O1', { ...content, chat_id: GROUP }));
+      const writer = new ChatWriter({ database, endFiles });
+      await writer.deleteChat(first, channel, GROUP);
+      expect(ended).toEqual([]);
+      await writer.deleteChat(first, channel, ADA);
+      await writer.finishRemovals(first, channel);
+      expect(ended).toEqual([image.id]);
     });
   });
 
@@ -270,3 +353,16 @@ describe('ChatWriter', () => {
     });
   });
 });
+
+/** The database as a worker sees it that dies after so many transactions: nothing it says reaches it any more. */
+function dying(database: RegionalDatabase, transactions: number): Pick<RegionalDatabase, 'pool'> {
+  let begun = 0;
+  const pool = new Proxy(database.pool, {
+    get(target, property): unknown {
+      const value: unknown = Reflect.get(target, property, target);
+      if (property === 'connect' && (begun += 1) > transactions) return () => Promise.reject(new Error('killed'));
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { pool };
+}

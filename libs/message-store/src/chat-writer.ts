@@ -1,6 +1,7 @@
 import type { Fence, RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
+import { beginRemoval, finishRemovals, type EndFiles } from './chat-removals.js';
 import { chatEvents, chatsById, contactEvents, contactsById, writeChats, writeContacts } from './chat-writes.js';
 import type { KeyedMessageRow } from './message-rows.js';
 import type { Written } from './message-writer.js';
@@ -18,18 +19,18 @@ export interface KeyedMoment {
   timestamp: number;
 }
 
-/** So many messages are deleted in one transaction; the channel's other writes pass between two. */
-const DELETED_AT_ONCE = 2_000;
-
 /**
  * Writes what becomes known of a channel's chats and contacts. Every method is fenced and tells what it changed, like
  * those of `MessageWriter`; a method that finds nothing new writes and tells nothing.
  */
 export class ChatWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
+  private readonly endFiles: EndFiles | undefined;
 
-  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+  /** @param options.endFiles ends the files of messages that are removed; absent: they stay as long as files do */
+  constructor({ database, endFiles }: { database: Pick<RegionalDatabase, 'pool'>; endFiles?: EndFiles }) {
     this.database = database;
+    this.endFiles = endFiles;
   }
 
   /** Names and states of chats: `chats.post` for a new one, `chats.patch` for a change. */
@@ -73,11 +74,14 @@ export class ChatWriter {
     return { seqs };
   }
 
-  /** Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. */
+  /**
+   * Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. Of a long chat this removes a
+   * part: {@link finishRemovals} is to be called next.
+   */
   async deleteChat(fence: Fence, channelId: string, chatId: string): Promise<Written> {
-    await this.deleteMessages(fence, channelId, chatId);
-    return this.changing(fence, channelId, async ({ connection }) => {
-      const { rowCount } = await connection.query({
+    return this.changing(fence, channelId, async (transaction) => {
+      await beginRemoval(transaction, this.endFiles, { chatId });
+      const { rowCount } = await transaction.connection.query({
         name: 'delete-chat',
         text: 'DELETE FROM chats WHERE channel_id = $1 AND id = $2',
         values: [channelId, chatId],
@@ -88,38 +92,27 @@ export class ChatWriter {
 
   /**
    * Removes the messages of a chat, which stays; told as `messages.delete` of all. A chat without messages is no news.
+   * Of a long chat this removes a part: {@link finishRemovals} is to be called next.
    * @param untilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
    */
   async clearChat(fence: Fence, channelId: string, chatId: string, untilS?: number): Promise<Written> {
-    const removed = await this.deleteMessages(fence, channelId, chatId, untilS);
-    if (removed === 0) return { seqs: [] };
     return this.changing(fence, channelId, async (transaction) => {
       const before = await chatsById(transaction, [chatId]);
+      const removed = await beginRemoval(transaction, this.endFiles, { chatId, saidUntilS: untilS });
+      if (removed === 0) return [];
       await transaction.connection.query({
         name: 'clear-chat',
         text: CLEAR_CHAT,
-        values: [channelId, chatId],
+        values: [channelId, chatId, untilS ?? null],
       });
       const all: ChannelEvent = { type: 'messages', method: 'delete', payload: { messages_removed_all: chatId } };
       return [all, ...chatEvents(before, await chatsById(transaction, [chatId]))];
     });
   }
 
-  /** @returns how many there were */
-  private async deleteMessages(fence: Fence, channelId: string, chatId: string, untilS?: number): Promise<number> {
-    let removed = 0;
-    for (let more = true; more;) {
-      await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-        const { rowCount } = await connection.query({
-          name: 'delete-messages-of-chat',
-          text: DELETE_MESSAGES,
-          values: [channelId, chatId, DELETED_AT_ONCE, untilS ?? null],
-        });
-        removed += rowCount ?? 0;
-        more = rowCount === DELETED_AT_ONCE;
-      });
-    }
-    return removed;
+  /** Removes what is left of long chats that were deleted or cleared, by this owner or one before. Nothing is told. */
+  finishRemovals(fence: Fence, channelId: string): Promise<void> {
+    return finishRemovals(this.database, this.endFiles, { fence, channelId });
   }
 
   /**
@@ -200,22 +193,15 @@ export class ChatWriter {
   }
 }
 
-const DELETE_MESSAGES = `
-WITH doomed AS (
-  SELECT id, key_id FROM messages
-  WHERE channel_id = $1 AND chat_id = $2 AND timestamp <= coalesce($4::bigint, timestamp) LIMIT $3
-), receipts_gone AS (
-  DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
-)
-DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id`;
-
-/** What is left is younger than the clearing, and so is what is unread of it. */
+/** What is younger than the clearing stays, and so does what is unread of it. `$3`: the moment, null for all. */
 const CLEAR_CHAT = `
+WITH left_over AS (
+  SELECT id, type, from_me, timestamp FROM messages
+  WHERE channel_id = $1 AND chat_id = $2 AND timestamp > $3::bigint
+)
 UPDATE chats SET
-  last_message_id = (SELECT id FROM messages m WHERE m.channel_id = $1 AND m.chat_id = $2
-    AND m.type <> 'action' ORDER BY m.timestamp DESC, m.id DESC LIMIT 1),
-  unread = least(unread, (SELECT count(*)::int FROM messages m WHERE m.channel_id = $1 AND m.chat_id = $2
-    AND NOT m.from_me AND m.type NOT IN ('action', 'system')))
+  last_message_id = (SELECT id FROM left_over WHERE type <> 'action' ORDER BY timestamp DESC, id DESC LIMIT 1),
+  unread = least(unread, (SELECT count(*)::int FROM left_over WHERE NOT from_me AND type NOT IN ('action', 'system')))
 WHERE channel_id = $1 AND id = $2`;
 
 const NEWS_OF_CONTACTS = `

@@ -11,7 +11,7 @@ import { channelTransaction } from './channel-events.js';
 const REMOVED_AT_ONCE = 5_000;
 
 /** What is shown first goes first. */
-const TABLES = ['chats', 'groups', 'group_syncs', 'contacts', 'messages', 'receipts'] as const;
+const TABLES = ['chats', 'groups', 'group_syncs', 'contacts', 'messages', 'receipts', 'chat_removals'] as const;
 
 /**
  * The channel was linked to this number. Does nothing when it is the one it was linked to last; after a failure it is

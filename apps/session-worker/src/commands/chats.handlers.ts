@@ -47,6 +47,7 @@ export function chatHandlers(tools: ChatTools): Pick<Handlers, 'chats.markRead' 
       await session.forgetSettled();
       const { seqs } = await tools.chats.deleteChat(session.fence, context.channelId, chat.id);
       if (seqs.length > 0) tools.eventsReady(context.channelId);
+      await tools.chats.finishRemovals(session.fence, context.channelId);
       return DONE;
     },
   };

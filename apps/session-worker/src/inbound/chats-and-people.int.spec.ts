@@ -34,9 +34,14 @@ describe('Inbound: chats and people', () => {
   afterAll(() => database.close());
   beforeEach(() => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
-    inbound = new Inbound({
+    inbound = inboundOf(new ChatWriter({ database }));
+    connect();
+  });
+  /** What a worker's listener is. */
+  const inboundOf = (chats: ChatWriter): Inbound =>
+    new Inbound({
       writer: new MessageWriter({ database }),
-      chats: new ChatWriter({ database }),
+      chats,
       groups: new GroupWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },
       askGroup: () => undefined,
@@ -45,8 +50,6 @@ describe('Inbound: chats and people', () => {
       now: () => 1_790_000_000_000,
       wait: () => Promise.resolve(),
     });
-    connect();
-  });
   /** The channel's next socket. */
   const connect = (): void => {
     session = fakeSession(channelId, fence);
@@ -100,6 +103,44 @@ describe('Inbound: chats and people', () => {
     expect(await chatIds()).toEqual([]);
     expect((await told()).slice(before)).toEqual(['chats.patch', 'chats.delete']);
   });
+
+  it.each([
+    ['deleted', 'chats.delete', [ADA], 0],
+    ['cleared', 'messages.delete', { jid: ADA, all: true, untilS: 1_789_999_000 }, 1],
+  ] as const)(
+    'a long chat that is %s on the phone is so to its end, though the worker dies in between',
+    async (_what, event, what, chatsLeft) => {
+      const writer = new MessageWriter({ database });
+      const past = Array.from({ length: 4_100 }, (_, at) => `H${at}`);
+      for (let at = 0; at < past.length; at += 500) {
+        const said = past.slice(at, at + 500).map((id) => ({
+          key: { id, remote: ADA },
+          message: {
+            id,
+            from_me: false,
+            type: 'text',
+            chat_id: ADA,
+            timestamp: 1_789_999_000,
+            source: 'mobile',
+          } as const,
+        }));
+        await writer.recordHistory(fence, channelId, { messages: said });
+      }
+      inbound = inboundOf(new ChatWriter({ database: dying(database, 1) }));
+      connect();
+      await hear(event, what);
+      expect(session.faults).toMatchObject([{ message: 'killed' }]);
+      // The first socket of the worker that takes over.
+      inbound = inboundOf(new ChatWriter({ database }));
+      connect();
+      await attachment.drained();
+      expect((await reader.listMessages(channelId, ALL)).total).toBe(0);
+      expect(await chatIds()).toHaveLength(chatsLeft);
+      expect((await told()).filter((kind) => kind === event)).toHaveLength(1);
+      expect(session.faults).toEqual([]);
+    },
+    30_000,
+  );
 
   it('tells nothing twice under a new id, whatever comes again on this socket or the next', async () => {
     const group = '120363000000000001@g.us';
@@ -223,3 +264,16 @@ describe('Inbound: chats and people', () => {
     expect(session.faults).toEqual([]);
   }, 60_000);
 });
+
+/** The database as a worker sees it that dies after so many transactions: nothing it says reaches it any more. */
+function dying(database: RegionalDatabase, transactions: number): Pick<RegionalDatabase, 'pool'> {
+  let begun = 0;
+  const pool = new Proxy(database.pool, {
+    get(target, property): unknown {
+      const value: unknown = Reflect.get(target, property, target);
+      if (property === 'connect' && (begun += 1) > transactions) return () => Promise.reject(new Error('killed'));
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { pool };
+}

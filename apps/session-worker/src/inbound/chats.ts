@@ -16,13 +16,14 @@ export async function hearChats(hearing: Hearing, chats: readonly ChatUpdate[]):
 
 /** Chats that were deleted on the phone. */
 export async function hearChatsGone(hearing: Hearing, ids: readonly string[]): Promise<void> {
-  const { session, chats } = hearing;
-  const { numbers } = await hearing.ear.store(() => peopleIn(session, ids));
+  const { session, ear, chats } = hearing;
+  const { numbers } = await ear.store(() => peopleIn(session, ids));
   await session.forgetSettled();
   for (const id of ids) {
     const chatId = chatIdOf({ id }, numbers);
     if (chatId === undefined) continue;
     await storeAndTell(hearing, () => chats.deleteChat(session.fence, session.channelId, chatId));
+    await ear.store(() => chats.finishRemovals(session.fence, session.channelId));
   }
 }
 

@@ -73,6 +73,8 @@ export class Inbound implements SessionListener {
     const { writer, chats, automatic, groups, askGroup, downloads, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
+    // What an owner before could not bring to its end.
+    ear.hear(() => ear.store(() => chats.finishRemovals(session.fence, channelId)));
     const { ev, authState } = session.socket;
     automatic.attach(session);
     ev.process((heard) => {

@@ -127,10 +127,11 @@ export async function hearRemovals(hearing: Hearing, removed: BaileysEventMap['m
 }
 
 async function hearCleared(hearing: Hearing, { jid, untilS }: ClearedChat): Promise<void> {
-  const { session, chats } = hearing;
-  const { numbers } = await hearing.ear.store(() => peopleIn(session, [jid]));
+  const { session, ear, chats } = hearing;
+  const { numbers } = await ear.store(() => peopleIn(session, [jid]));
   const chatId = chatIdOf({ id: jid }, numbers);
   if (chatId === undefined) return;
   await session.forgetSettled();
   await storeAndTell(hearing, () => chats.clearChat(session.fence, session.channelId, chatId, untilS));
+  await ear.store(() => chats.finishRemovals(session.fence, session.channelId));
 }

@@ -124,6 +124,17 @@ CREATE TABLE "contacts" (
 );
 
 -- CreateTable
+CREATE TABLE "chat_removals" (
+    "id" BIGSERIAL NOT NULL,
+    "channel_id" TEXT NOT NULL,
+    "chat_id" TEXT NOT NULL,
+    "said_until_s" BIGINT,
+    "stored_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "chat_removals_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "stored_numbers" (
     "channel_id" TEXT NOT NULL,
     "phone" TEXT NOT NULL,
@@ -407,6 +418,9 @@ ALTER TABLE "media_network_copies" ADD CONSTRAINT "media_network_copies_object_k
 
 -- CreateIndex
 CREATE INDEX "contacts_channel_id_lid_idx" ON "contacts"("channel_id", "lid");
+
+-- CreateIndex
+CREATE INDEX "chat_removals_channel_id_id_idx" ON "chat_removals"("channel_id", "id");
 
 -- People who are known by LID only, where a number will take its place: few, and found without reading the rest.
 CREATE INDEX "messages_with_lids_idx" ON "messages" ("channel_id") WHERE "content"::text LIKE '%@lid"%';

@@ -1,0 +1,126 @@
+/**
+ * Removing the messages of a chat, however long it is.
+ *
+ * Guarantees: what a chat shows, what is told of it, the removal of its first messages and a line of `chat_removals`
+ * about the others are one transaction. The others go in steps, between which the channel's other writes pass, and the
+ * last step takes the line along. A worker that dies in between leaves the line: the channel's next socket goes on from
+ * it, whoever owns it. A line names what it is about by when it was stored or said, so what comes later stays.
+ * With PostgreSQL away nothing is removed, and the line stays.
+ */
+import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
+import { messageIdOfMedia } from '@dormouse/gateway-contract';
+import { channelTransaction, type ChannelTransaction } from './channel-events.js';
+
+/** So many messages are removed in one transaction. */
+const REMOVED_AT_ONCE = 2_000;
+
+/**
+ * Ends the files that came with messages, in the transaction that removes those.
+ * @param ids media ids; there need not be a file of each
+ */
+export type EndFiles = (connection: Connection, channelId: string, ids: readonly string[]) => Promise<void>;
+
+/** Which messages of a chat go. */
+interface Removal {
+  chatId: string;
+  /** Only what was not said after this (epoch seconds). */
+  saidUntilS: number | null;
+  /** Only what was stored by then. */
+  storedUntil: Date | null;
+}
+
+interface RemovalRow {
+  id: string;
+  chat_id: string;
+  said_until_s: string | null;
+  stored_until: Date | null;
+}
+
+/**
+ * Removes the first messages of a chat, and writes down that the others are to go.
+ * @param saidUntilS only those that were not said after this (epoch seconds)
+ * @returns how many are gone; what is left is for {@link finishRemovals}
+ */
+export async function beginRemoval(
+  transaction: ChannelTransaction,
+  endFiles: EndFiles | undefined,
+  { chatId, saidUntilS = null }: { chatId: string; saidUntilS?: number | null | undefined },
+): Promise<number> {
+  const { connection, channelId } = transaction;
+  const removed = await removeSome(transaction, endFiles, { chatId, saidUntilS, storedUntil: null });
+  if (removed < REMOVED_AT_ONCE) return removed;
+  await connection.query({
+    name: 'begin-chat-removal',
+    text: `INSERT INTO chat_removals (channel_id, chat_id, said_until_s, stored_until)
+           SELECT $1, $2, $3, max(created_at) FROM messages WHERE channel_id = $1 AND chat_id = $2
+           HAVING count(*) > 0`,
+    values: [channelId, chatId, saidUntilS],
+  });
+  return removed;
+}
+
+/**
+ * Goes on with every removal of the channel that was begun, to its end.
+ * @throws {FencedError} when the shard has a newer owner, which does it then
+ */
+export async function finishRemovals(
+  database: Pick<RegionalDatabase, 'pool'>,
+  endFiles: EndFiles | undefined,
+  { fence, channelId }: { fence: Fence; channelId: string },
+): Promise<void> {
+  const { rows } = await database.pool.query<RemovalRow>({
+    name: 'chat-removals',
+    text: 'SELECT id, chat_id, said_until_s, stored_until FROM chat_removals WHERE channel_id = $1 ORDER BY id',
+    values: [channelId],
+  });
+  for (const row of rows) {
+    const removal: Removal = {
+      chatId: row.chat_id,
+      saidUntilS: row.said_until_s === null ? null : Number(row.said_until_s),
+      storedUntil: row.stored_until,
+    };
+    for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE;) {
+      removed = await channelTransaction(database, fence, channelId, async (transaction) => {
+        const some = await removeSome(transaction, endFiles, removal);
+        if (some < REMOVED_AT_ONCE) await endRemoval(transaction, row.id);
+        return some;
+      });
+    }
+  }
+}
+
+/** @returns how many were removed */
+async function removeSome(
+  { connection, channelId }: ChannelTransaction,
+  endFiles: EndFiles | undefined,
+  { chatId, saidUntilS, storedUntil }: Removal,
+): Promise<number> {
+  const { rows } = await connection.query<{ id: string; file: string | null }>({
+    name: 'remove-messages-of-chat',
+    text: REMOVE_MESSAGES,
+    values: [channelId, chatId, REMOVED_AT_ONCE, saidUntilS, storedUntil],
+  });
+  // A file may be named by messages it did not come with: those that sent it on.
+  const files = rows.flatMap(({ id, file }) => (file !== null && messageIdOfMedia(file) === id ? [file] : []));
+  if (files.length > 0) await endFiles?.(connection, channelId, files);
+  return rows.length;
+}
+
+async function endRemoval({ connection, channelId }: ChannelTransaction, id: string): Promise<void> {
+  await connection.query({
+    name: 'end-chat-removal',
+    text: 'DELETE FROM chat_removals WHERE channel_id = $1 AND id = $2',
+    values: [channelId, id],
+  });
+}
+
+const REMOVE_MESSAGES = `
+WITH doomed AS (
+  SELECT id, key_id FROM messages
+  WHERE channel_id = $1 AND chat_id = $2 AND timestamp <= coalesce($4::bigint, timestamp)
+    AND created_at <= coalesce($5::timestamptz, created_at) LIMIT $3
+), receipts_gone AS (
+  DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
+)
+DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id
+RETURNING messages.id, messages.content -> messages.type ->> 'id' AS file`;
