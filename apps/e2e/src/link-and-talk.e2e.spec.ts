@@ -187,6 +187,36 @@ describe('one number, from its first scan to its end', () => {
     expect(call.body['messages']).toHaveLength(1);
   }, 90_000);
 
+  it.each([
+    ['for want of trust', 463, 403],
+    ['because nobody has the number', 404, 200],
+  ])(
+    'tells that a text has failed which the network refuses %s, and why',
+    async (why, code, answered) => {
+      await running.network.addFault({ kind: 'refuse-send', phone: owner.phone, code });
+      const text = `refused ${why}`;
+      const { status } = await client.post('/messages/text', { to: friend.phone, body: text });
+      expect(status).toBe(answered);
+      const send = await webhook.waitFor('the send', ({ body }) => JSON.stringify(body['messages'])?.includes(text));
+      const [{ id } = sent] = send.body['messages'] as WireMessage[];
+      const failed = await webhook.waitFor('the failure', ({ body }) => {
+        const [step] = (body['statuses'] ?? []) as { id: string; status: string }[];
+        return step?.id === id && step.status === 'failed';
+      });
+      expect(schemaViolation('HookStatusesPost', failed.body)).toBeUndefined();
+      const step = { id, code: 0, status: 'failed', errors: [{ code }] };
+      expect(failed.body['statuses']).toMatchObject([step]);
+      expect((await client.get<WireMessage>(`/messages/${id}`)).body).toMatchObject({ status: 'failed' });
+      const steps = await client.get<{ statuses: unknown[] }>(`/statuses/${id}`);
+      expect(steps.body.statuses).toMatchObject([{ status: 'pending' }, step]);
+      expect((await friend.messages()).filter((message) => message.text === text)).toEqual([]);
+      // Nobody has it but the channel, which may delete it for itself.
+      expect((await client.request('DELETE', `/messages/${id}`)).body).toEqual({ success: true });
+      expect((await client.get<WireMessage>(`/messages/${id}`)).body).toMatchObject({ status: 'deleted' });
+    },
+    30_000,
+  );
+
   it('is not linked after a logout, and the phone no longer lists the device', async () => {
     expect((await client.post('/users/logout')).status).toBe(200);
     await untilStatus(client, 'not_linked');

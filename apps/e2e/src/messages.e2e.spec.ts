@@ -242,12 +242,16 @@ describe('messages of every kind that carries no file', () => {
       const message = await journey.send('text', { body: 'regret' });
       const shown = await journey.onPhone(ada, { text: 'regret' });
       expect((await client.request('DELETE', `/messages/${message.id}`)).body).toEqual({ success: true });
-      await journey.phoneHas(ada, shown.id, 'the deletion', ({ deleted }) => deleted === true);
+      for (const phone of [ada, channel.phone]) {
+        await journey.phoneHas(phone, shown.id, 'the deletion', ({ deleted }) => deleted === true);
+      }
       await journey.removed(message.id);
       expect((await journey.stored(message.id)).status).toBe('deleted');
       expect((await client.request('DELETE', `/messages/${message.id}`)).status).toBe(200);
+      await journey.phoneHas(channel.phone, theirId, 'the copy on the own phone', () => true);
       expect((await client.request('DELETE', `/messages/${theirs.id}`)).status).toBe(200);
       await journey.removed(theirs.id);
+      await journey.goneFrom(channel.phone, theirId);
       await journey.phoneHas(ada, theirId, 'the original at its author', ({ deleted }) => deleted !== true);
     }, 30_000);
 
@@ -335,7 +339,10 @@ describe('messages of every kind that carries no file', () => {
       await journey.send('text', { to: group, body: 'no spam', quoted: message.id });
       expect(await journey.onPhone(bo, { text: 'no spam' })).toMatchObject({ quoted: id });
       expect((await client.request('DELETE', `/messages/${message.id}`)).status).toBe(200);
-      await journey.phoneHas(bo, id, 'the deletion', ({ deleted }) => deleted === true);
+      for (const phone of [ada, bo, channel.phone]) {
+        await journey.phoneHas(phone, id, 'the deletion', ({ deleted }) => deleted === true);
+      }
+      await journey.removed(message.id);
     }, 30_000);
   });
 

@@ -209,7 +209,23 @@ describe('what is said once', () => {
     }, 60_000);
   });
 
-  describe('removed on the own phone', () => {
+  describe('removed from the own phone', () => {
+    it('what somebody else wrote in a group, by whom is no admin there, for the channel alone', async () => {
+      const { id: neighbours } = await running.network.call<{ id: string }>('POST', `/phones/${ada.phone}/groups`, {
+        subject: 'Neighbours',
+        members: [channel.phone.phone, bo.phone],
+      });
+      const id = await journey.say(bo, { to: neighbours, text: 'not yours to delete' });
+      const message = await journey.heard('text', 'not yours to delete');
+      await journey.phoneHas(channel.phone, id, 'the copy on the own phone', () => true);
+      expect((await client.request('DELETE', `/messages/${message.id}`)).status).toBe(200);
+      await journey.removed(message.id);
+      await journey.goneFrom(channel.phone, id);
+      for (const phone of [ada, bo]) {
+        await journey.phoneHas(phone, id, 'their copies', ({ deleted }) => deleted !== true);
+      }
+    }, 30_000);
+
     it('a chat that is cleared there has no messages here, which is told; what comes later stays', async () => {
       const own = channel.phone.phone;
       await journey.say(bo, { text: 'clear me' });

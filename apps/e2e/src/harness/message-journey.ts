@@ -80,6 +80,17 @@ export class MessageJourney {
     );
   }
 
+  /** Waits until a phone shows a message no more. */
+  async goneFrom(phone: VirtualPhone, id: string): Promise<void> {
+    await eventually(
+      async () => {
+        const all = await this.running.network.call<Shown[]>('GET', `/phones/${phone.phone}/messages`);
+        return all.every((message) => message.id !== id);
+      },
+      { what: `${id} gone from ${phone.phone}` },
+    );
+  }
+
   /** A phone writes to the channel: the network's id of it. */
   async say(phone: VirtualPhone, draft: Record<string, unknown>): Promise<string> {
     const path = `/phones/${phone.phone}/messages`;
