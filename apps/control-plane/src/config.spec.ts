@@ -15,6 +15,19 @@ describe('controlPlaneConfig', () => {
     ]);
   });
 
+  it('keeps where a region has its files and how long links to them work', () => {
+    const storage = { bucket: 'files', endpoint: 'http://localhost:1', accessKeyId: 'a', secretAccessKey: 'b' };
+    const { regions } = controlPlaneConfig({ ...enough, REGIONS: JSON.stringify({ sg: { ...region, storage } }) });
+    expect(regions.get('sg')?.storage).toEqual({
+      linkTtlS: 86_400,
+      place: {
+        bucket: 'files',
+        endpoint: 'http://localhost:1',
+        credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+      },
+    });
+  });
+
   it.each([
     ['{}', /REGIONS: must name a region/],
     ['{"mars":{}}', /REGIONS: /],

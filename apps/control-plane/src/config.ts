@@ -1,11 +1,38 @@
 import { readConfig, variable } from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
+import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
+
+/** A region's files, for which links are signed: a key that may read is enough. Fields as the edge's `S3_*` switches. */
+const storage = z
+  .object({
+    bucket: z.string().min(1),
+    endpoint: variable.url('http', 'https').optional(),
+    publicEndpoint: variable.url('http', 'https').optional(),
+    region: z.string().optional(),
+    accessKeyId: z.string().optional(),
+    secretAccessKey: z.string().optional(),
+    /** How long links work, in seconds; as the worker's switch. */
+    linkTtlS: z.int().min(60).max(LONGEST_LINK_S).default(86_400),
+  })
+  .transform(({ linkTtlS, accessKeyId, secretAccessKey, ...place }) => ({
+    linkTtlS,
+    place: {
+      bucket: place.bucket,
+      ...(place.endpoint !== undefined && { endpoint: place.endpoint }),
+      ...(place.publicEndpoint !== undefined && { publicEndpoint: place.publicEndpoint }),
+      ...(place.region !== undefined && { region: place.region }),
+      ...(accessKeyId !== undefined &&
+        secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+    } satisfies ObjectStorageOptions,
+  }));
 
 const region = z.object({
   databaseUrl: variable.url('postgresql', 'postgres'),
   redisUrl: variable.url('redis', 'rediss'),
   shardCount: z.int().min(1).max(4_096),
+  /** Absent: events are shown with the links they were written with, which may have expired. */
+  storage: storage.optional(),
 });
 export type RegionAddress = z.output<typeof region>;
 
@@ -23,7 +50,7 @@ const schema = z
     LOG_LEVEL: variable.logLevel().default('info'),
     /** Accounts, their keys, and in which region each channel lives. */
     GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
-    /** JSON: region to `{"databaseUrl", "redisUrl", "shardCount"}`. A channel created without a region goes to the first. */
+    /** JSON: region to `{"databaseUrl", "redisUrl", "shardCount", "storage"}`. A channel created without a region goes to the first. */
     REGIONS: variable.json(z.partialRecord(z.enum(REGIONS), region)),
     /**
      * JSON: name of an operator to the SHA-256 of their key in hex, as `create-operator-key.js` prints it:

@@ -6,6 +6,7 @@ import {
   type RegionalDatabase,
 } from '@dormouse/database';
 import type { Region } from '@dormouse/gateway-contract';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { claimTestRedis, createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Accounts, type MintedKey } from './accounts/accounts.js';
@@ -39,20 +40,31 @@ export class RunningControlPlane {
     readonly accounts: Accounts,
     readonly redisUrl: string,
     readonly logged: string[],
+    /** Where the region keeps files. */
+    readonly bucket: TestBucket,
     private readonly stores: TestStore[],
   ) {}
 
   static async open(): Promise<RunningControlPlane> {
-    const [globalStore, regionalStore, redisStore] = await Promise.all([
+    const [globalStore, regionalStore, redisStore, bucket] = await Promise.all([
       createTestDatabase('global'),
       createTestDatabase('regional'),
       claimTestRedis(),
+      createTestBucket(),
     ]);
     const logged: string[] = [];
     const log = openLog({ name: 'control-plane', destination: { write: (line) => void logged.push(line) } });
     const redisUrl = redisStore.url;
     const addresses = new Map<Region, RegionAddress>([
-      ['sg', { databaseUrl: regionalStore.url, redisUrl, shardCount: SHARD_COUNT }],
+      [
+        'sg',
+        {
+          databaseUrl: regionalStore.url,
+          redisUrl,
+          shardCount: SHARD_COUNT,
+          storage: { linkTtlS: 86_400, place: bucket },
+        },
+      ],
       ['eu', { databaseUrl: AWAY, redisUrl, shardCount: SHARD_COUNT }],
     ]);
     const database = openGlobalDatabase({ url: globalStore.url, applicationName: 'control-plane-spec' });
@@ -65,14 +77,14 @@ export class RunningControlPlane {
     await app.init();
     const stores = [globalStore, regionalStore, redisStore];
     const accounts = new Accounts(database);
-    return new RunningControlPlane(app, database, regional, regions, accounts, redisUrl, logged, stores);
+    return new RunningControlPlane(app, database, regional, regions, accounts, redisUrl, logged, bucket, stores);
   }
 
   async close(): Promise<void> {
     await this.app.close();
     await this.regions.close();
     await Promise.all([this.database.close(), this.regional.close()]);
-    await Promise.all(this.stores.map((store) => store.drop()));
+    await Promise.all([...this.stores, this.bucket].map((store) => store.drop()));
   }
 
   async newAccount(): Promise<MintedKey> {

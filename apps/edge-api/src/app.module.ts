@@ -2,7 +2,7 @@ import type { ChannelDirectory as Directory } from '@dormouse/channel-directory'
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { MediaLimits } from '@dormouse/gateway-contract';
 import type { MediaIntake } from '@dormouse/media-files';
-import { MediaReader } from '@dormouse/media-store/read';
+import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { CommandClient } from '@dormouse/queues';
@@ -17,7 +17,6 @@ import { GroupLinksController } from './groups/group-links.controller.js';
 import { GroupsController } from './groups/groups.controller.js';
 import { GivenFiles } from './media/given-files.js';
 import { MediaController } from './media/media.controller.js';
-import { FreshLinks } from './media/fresh-links.js';
 import { StoredFiles } from './media/stored-files.js';
 import { MediaMessagesController } from './messages/media-messages.controller.js';
 import { MessagesController } from './messages/messages.controller.js';

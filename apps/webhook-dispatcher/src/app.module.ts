@@ -1,5 +1,7 @@
 import { measureConnections, type Logger, type Probes } from '@dormouse/bootstrap';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
+import { ObjectStorage } from '@dormouse/object-storage';
 import { subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import {
@@ -17,6 +19,7 @@ import { Retention } from './retention.js';
 /** What the module holds, each by its own name. */
 const DATABASE = 'regional database';
 const REDIS = 'redis';
+const STORAGE = 'object storage';
 const CREATED = 'dispatcher and its connections';
 const RETENTION = 'retention';
 
@@ -29,6 +32,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(CREATED) private readonly created: Created,
     @Inject(DATABASE) private readonly database: RegionalDatabase,
     @Inject(REDIS) private readonly redis: Redis,
+    @Inject(STORAGE) private readonly storage: ObjectStorage,
     @Inject(RETENTION) private readonly retention: Retention,
   ) {}
 
@@ -41,6 +45,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
           useFactory: () => openRegionalDatabase({ ...config.database, applicationName: 'webhook-dispatcher' }),
         },
         { provide: REDIS, useFactory: () => openRedis({ ...config.redis, name: 'webhook-dispatcher', log }) },
+        { provide: STORAGE, useFactory: () => new ObjectStorage(config.storage) },
         {
           provide: RETENTION,
           inject: [DATABASE],
@@ -48,12 +53,13 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
         },
         {
           provide: CREATED,
-          inject: [DATABASE, REDIS],
-          useFactory: (database: RegionalDatabase, redis: Redis) => {
+          inject: [DATABASE, REDIS, STORAGE],
+          useFactory: (database: RegionalDatabase, redis: Redis, storage: ObjectStorage) => {
             measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { signals: redis } });
             return createDispatcher({
               database,
               subscribe: (hear) => subscribeEventsReady(redis, hear),
+              links: new FreshLinks(new MediaReader({ database, storage, linkTtlS: config.linkTtlS })),
               settings: config.delivery,
               registry: probes.metrics,
               log,
@@ -82,6 +88,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.dispatcher.stop(), this.retention.stop()]);
     await this.created.close();
+    this.storage.close();
     await closeRedis(this.redis);
     await this.database.close();
   }

@@ -5,6 +5,7 @@ const enough = {
   REGION: 'sg',
   REGIONAL_DATABASE_URL: 'postgresql://localhost/sg',
   REDIS_URL: 'redis://localhost',
+  S3_BUCKET: 'files',
 };
 
 describe('dispatcherConfig', () => {
@@ -15,6 +16,8 @@ describe('dispatcherConfig', () => {
 
   it('names every variable that is missing', () => {
     expect(() => dispatcherConfig({})).toThrow(ConfigError);
-    expect(() => dispatcherConfig({})).toThrow(/REGION: .*\n.*REGIONAL_DATABASE_URL: .*\n.*REDIS_URL: /);
+    expect(() => dispatcherConfig({})).toThrow(
+      /REGION: .*\n.*REGIONAL_DATABASE_URL: .*\n.*REDIS_URL: .*\n.*S3_BUCKET: /,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { readConfig, variable } from '@dormouse/bootstrap';
 import { REGIONS } from '@dormouse/gateway-contract';
+import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { DELIVERY_DEFAULTS, type DeliverySettings } from './create-dispatcher.js';
 
@@ -10,6 +11,15 @@ const environment = z.object({
   REGIONAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
   /** That region's Redis, for the wake signals. */
   REDIS_URL: variable.url('redis', 'rediss'),
+  /** Where files lie, as the edge's switches of these names say it: links to them are signed anew for late events. */
+  S3_ENDPOINT: variable.url('http', 'https').optional(),
+  S3_PUBLIC_ENDPOINT: variable.url('http', 'https').optional(),
+  S3_REGION: z.string().optional(),
+  S3_BUCKET: z.string().min(1),
+  S3_ACCESS_KEY_ID: z.string().optional(),
+  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  /** How long links to files work, in seconds; as the worker's switch. */
+  MEDIA_LINK_TTL_S: variable.integer(60, LONGEST_LINK_S).default(86_400),
   /** Port of /healthz, /readyz and /metrics. */
   PROBE_PORT: variable.port().default(9_090),
   /** Address the probe port listens on. */
@@ -30,6 +40,9 @@ export interface DispatcherConfig {
   logLevel: string;
   database: { url: string; maxConnections: number };
   redis: { url: string };
+  storage: ObjectStorageOptions;
+  /** Seconds. */
+  linkTtlS: number;
   probes: { port: number; host: string };
   delivery: DeliverySettings;
 }
@@ -42,6 +55,17 @@ export function dispatcherConfig(source: NodeJS.ProcessEnv = process.env): Dispa
     logLevel: read.LOG_LEVEL,
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },
+    storage: {
+      bucket: read.S3_BUCKET,
+      ...(read.S3_ENDPOINT !== undefined && { endpoint: read.S3_ENDPOINT }),
+      ...(read.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: read.S3_PUBLIC_ENDPOINT }),
+      ...(read.S3_REGION !== undefined && { region: read.S3_REGION }),
+      ...(read.S3_ACCESS_KEY_ID !== undefined &&
+        read.S3_SECRET_ACCESS_KEY !== undefined && {
+          credentials: { accessKeyId: read.S3_ACCESS_KEY_ID, secretAccessKey: read.S3_SECRET_ACCESS_KEY },
+        }),
+    },
+    linkTtlS: read.MEDIA_LINK_TTL_S,
     probes: { port: read.PROBE_PORT, host: read.HOST },
     delivery: {
       ...DELIVERY_DEFAULTS,

@@ -1,5 +1,6 @@
 import { WebhookSecrets } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
+import type { FreshLinks } from '@dormouse/media-store/read';
 import type { Registry } from 'prom-client';
 import { Cursors } from './cursors.js';
 import { DeadLetters } from './dead-letters.js';
@@ -46,11 +47,12 @@ const WRITE_DOWN_MS = 5_000;
 export function createDispatcher(parts: {
   database: Pick<RegionalDatabase, 'pool'>;
   subscribe: (hear: (channelId: string) => void) => EventSignals;
+  links: Pick<FreshLinks, 'inTold'>;
   settings: DeliverySettings;
   registry: Registry;
   log: DeliveryLog;
 }): { dispatcher: Dispatcher; close: () => Promise<void> } {
-  const { database, settings, registry, log, subscribe } = parts;
+  const { database, links, settings, registry, log, subscribe } = parts;
   const metrics = new DeliveryMetrics(registry);
   const cursors = new Cursors({ database, leaseMs: settings.leaseMs });
   const client = new WebhookClient({
@@ -63,6 +65,7 @@ export function createDispatcher(parts: {
     client,
     hosts: new HostSlots({ perHost: settings.postsPerHost, waitMs: settings.hostWaitMs }),
     secrets: new WebhookSecrets(database),
+    links,
     metrics,
     postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
     now: () => performance.now(),

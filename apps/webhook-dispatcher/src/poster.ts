@@ -1,4 +1,5 @@
 import type { WebhookSecrets } from '@dormouse/channel-directory';
+import type { FreshLinks } from '@dormouse/media-store/read';
 import type { FinalAnswer } from './attempt-record.js';
 import type { Claim, Cursors } from './cursors.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
@@ -12,6 +13,8 @@ export interface PosterParts {
   client: Pick<WebhookClient, 'post'>;
   hosts: HostSlots;
   secrets: Pick<WebhookSecrets, 'valid'>;
+  /** Links to files as they work when the call is made: an event may have waited for days. */
+  links: Pick<FreshLinks, 'inTold'>;
   metrics: DeliveryMetrics;
   /** How much of the lease must be left to start a post: its timeout and the writing down. */
   postNeedsMs: number;
@@ -45,9 +48,10 @@ export class Poster {
     event: PendingEvent,
     surely: <T>(work: () => Promise<T>) => Promise<T>,
   ): Promise<Posted> {
-    const { client, clock, cursors, hosts, metrics, now, postNeedsMs } = this.parts;
+    const { client, clock, cursors, hosts, links, metrics, now, postNeedsMs } = this.parts;
     const secrets = webhook.secrets.length > 0 ? webhook.secrets : await surely(() => this.firstSecret(claim));
-    const request = webhookRequest(claim.channelId, webhook.entry, event, { secrets, atMs: clock() });
+    const [told = event] = await surely(() => links.inTold(claim.channelId, [event]));
+    const request = webhookRequest(claim.channelId, webhook.entry, told, { secrets, atMs: clock() });
     const release = await hosts.take(request.url.origin, claim.attempts > 0);
     if (!release) return { kind: 'full' };
     try {

@@ -1,5 +1,6 @@
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import type { WebhookEntry } from '@dormouse/gateway-contract';
+import type { FreshLinks } from '@dormouse/media-store/read';
 import { Registry } from 'prom-client';
 import { createDispatcher, DELIVERY_DEFAULTS, type DeliverySettings } from './create-dispatcher.js';
 import type { Dispatcher, EventSignals } from './dispatcher.js';
@@ -36,6 +37,8 @@ export function startDispatcher(
   options: {
     settings?: Partial<DeliverySettings>;
     subscribe?: (hear: (channelId: string) => void) => EventSignals;
+    /** Absent: events have no links. */
+    links?: (database: RegionalDatabase) => Pick<FreshLinks, 'inTold'>;
     wrap?: (database: RegionalDatabase) => Pick<RegionalDatabase, 'pool'>;
   } = {},
 ): RunningDispatcher {
@@ -54,6 +57,7 @@ export function startDispatcher(
   const { dispatcher, close } = createDispatcher({
     database: options.wrap?.(database) ?? database,
     subscribe: options.subscribe ?? bySpec,
+    links: options.links?.(database) ?? { inTold: (_channelId, told) => Promise.resolve([...told]) },
     settings: { ...DELIVERY_DEFAULTS, sweepMs: 60_000, allowPrivateWebhooks: true, ...options.settings },
     registry,
     log,

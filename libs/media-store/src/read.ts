@@ -7,6 +7,7 @@ import { SignedLinks } from './signed-links.js';
 import { storageFailure } from './storage-failure.js';
 
 export { downloadNameOf, newMediaId, type FileFacts, type MediaFile, type MediaOrigin } from './media-file.js';
+export { FreshLinks, type Told } from './fresh-links.js';
 export type { MediaStoreOptions } from './media-objects.js';
 export { storageFailure, storedBytes } from './storage-failure.js';
 
@@ -44,11 +45,14 @@ const DAY_S = 24 * 60 * 60;
 export class MediaReader {
   readonly #now: () => number;
   readonly #links: SignedLinks;
+  /** How long links work, in seconds. */
+  readonly linkTtlS: number;
 
   /** @param options.linkTtlS how long links work, in seconds; a day unless given, 7 days at most */
   constructor(private readonly options: Omit<MediaStoreOptions, 'retentionMs'> & { linkTtlS?: number }) {
     this.#now = options.now ?? Date.now;
-    this.#links = new SignedLinks({ storage: options.storage, ttlS: options.linkTtlS ?? DAY_S, now: this.#now });
+    this.linkTtlS = options.linkTtlS ?? DAY_S;
+    this.#links = new SignedLinks({ storage: options.storage, ttlS: this.linkTtlS, now: this.#now });
   }
 
   /** A file by its id; undefined when the channel has none, or it has expired. */

@@ -260,6 +260,7 @@ export class ObjectStorage {
    * A link that works without credentials until it expires. Signed here, without asking the storage.
    * @param options.expiresInS at most `LONGEST_LINK_S`
    * @param options.downloadName the name a browser saves it under; any characters
+   * @throws {ObjectStorageError} when there are no credentials to sign with
    */
   async signGet(
     key: string,
@@ -273,7 +274,11 @@ export class ObjectStorage {
       ResponseContentType: options.contentType,
     });
     const expiresIn = Math.max(1, Math.min(Math.floor(options.expiresInS), LONGEST_LINK_S));
-    return getSignedUrl(this.#signer, command, { expiresIn });
+    try {
+      return await getSignedUrl(this.#signer, command, { expiresIn });
+    } catch (error) {
+      throw toObjectStorageError(error, `sign a link to ${key}`);
+    }
   }
 
   /** Resolves when the bucket answers; for readiness probes. */

@@ -39,11 +39,15 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
     REGIONAL_DATABASE_URL: stores.databases.sg,
     REDIS_URL: stores.redisUrl,
   };
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = stores.objects;
+  const objects: Switches = {
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+  };
   const files: Switches = {
-    S3_ENDPOINT: stores.objects.endpoint,
-    S3_BUCKET: stores.objects.bucket,
-    S3_ACCESS_KEY_ID: stores.objects.accessKeyId,
-    S3_SECRET_ACCESS_KEY: stores.objects.secretAccessKey,
+    ...objects,
     SPOOL_DIRECTORY: `${facts.dataDir}/spool/${app}`,
     ALLOW_LOOPBACK_DOWNLOADS: 'true',
   };
@@ -56,7 +60,8 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
         NODE_EXTRA_CA_CERTS: network.certificateFile,
       }
     : {};
-  const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, shardCount } };
+  const storage = { endpoint, bucket, accessKeyId, secretAccessKey };
+  const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, shardCount, storage } };
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     'control-plane': {
@@ -71,7 +76,7 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
       ...files,
       SHARD_COUNT: String(shardCount),
     },
-    'webhook-dispatcher': { ...regional, ALLOW_PRIVATE_WEBHOOKS: 'true' },
+    'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },
     'edge-api': { ...regional, ...files, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };
   const listens: Switches =

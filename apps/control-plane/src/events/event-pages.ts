@@ -1,6 +1,7 @@
 import type { RegionalDatabase } from '@dormouse/database';
 import { webhookBody, type WebhookEventMethod, type WebhookEventType } from '@dormouse/gateway-contract';
 import type { EventPage } from '@dormouse/management-contract';
+import type { FreshLinks } from '@dormouse/media-store/read';
 
 interface Row {
   seq: string;
@@ -9,6 +10,13 @@ interface Row {
   method: WebhookEventMethod;
   payload: Record<string, unknown>;
   created_at: Date;
+  age_ms: number;
+}
+
+/** Where a region's events are, and what makes their links work. */
+export interface EventSource {
+  database: Pick<RegionalDatabase, 'pool'>;
+  links: Pick<FreshLinks, 'inTold'>;
 }
 
 /** Cursor of a channel's newest event: what comes is everything after it. */
@@ -20,18 +28,23 @@ export const LATEST = 'latest';
  * @param cursor sequence of the last event that is known, {@link LATEST}, or undefined for the oldest that is kept
  */
 export async function readEvents(
-  database: Pick<RegionalDatabase, 'pool'>,
+  { database, links }: EventSource,
   channelId: string,
   { cursor, count }: { cursor: string | undefined; count: number },
 ): Promise<EventPage> {
   if (cursor === LATEST) return { events: [], cursor: await newest(database, channelId), more: false };
   const { rows } = await database.pool.query<Row>({
     name: 'pull-events',
-    text: `SELECT seq, id, type, method, payload, created_at FROM events
+    text: `SELECT seq, id, type, method, payload, created_at,
+             extract(epoch FROM clock_timestamp() - created_at)::float8 * 1000 AS age_ms
+           FROM events
            WHERE channel_id = $1 AND seq > $2 AND webhook_id IS NULL ORDER BY seq LIMIT $3`,
     values: [channelId, cursor ?? '0', count + 1],
   });
-  const page = rows.slice(0, count);
+  const page = await links.inTold(
+    channelId,
+    rows.slice(0, count).map((row) => ({ ...row, ageMs: row.age_ms })),
+  );
   return {
     events: page.map((row) => ({
       id: row.id,

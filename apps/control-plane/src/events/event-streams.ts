@@ -107,7 +107,10 @@ export class EventStreams {
 
   async #read(link: RegionLink, channelId: string, cursor: string | undefined): Promise<EventPage | undefined> {
     try {
-      return await link.ask((_directory, database) => readEvents(database, channelId, { cursor, count: PAGE }));
+      const { links } = link;
+      return await link.ask((_directory, database) =>
+        readEvents({ database, links }, channelId, { cursor, count: PAGE }),
+      );
     } catch {
       return undefined; // the region is away: look again later
     }

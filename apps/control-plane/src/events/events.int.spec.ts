@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { ChannelDirectory, webhookIds } from '@dormouse/channel-directory';
 import { transaction } from '@dormouse/database';
 import type { SettingsPatch } from '@dormouse/gateway-contract';
 import { OPERATIONS, type OperationName } from '@dormouse/management-contract';
+import { MediaUploads } from '@dormouse/media-store/uploads';
+import { ObjectStorage } from '@dormouse/object-storage';
 import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { jest } from '@jest/globals';
@@ -226,10 +230,64 @@ describe('events in the management API', () => {
     await closeRedis(redis);
   });
 
+  it('have links to files that work, however late they are fetched, streamed or listed as dead', async () => {
+    const storage = new ObjectStorage(plane.bucket);
+    const bytes = Buffer.from('bytes of the picture');
+    const file = await new MediaUploads({ database: plane.regional, storage }).keep(
+      id,
+      {
+        path: '',
+        size: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest(),
+        head: bytes,
+        read: () => Readable.from([bytes]),
+        dispose: () => Promise.resolve(),
+        mimeType: 'image/jpeg',
+        extension: 'jpeg',
+        fileName: undefined,
+      },
+      'uploaded',
+    );
+    storage.close();
+    await write(1, 'messages.post', 2 * DAY_S);
+    const message = {
+      id: 'M1',
+      type: 'image',
+      image: { id: file.id, mime_type: 'image/jpeg', link: 'http://127.0.0.1:9/expired', caption: 'Tea?' },
+    };
+    await query('UPDATE events SET payload = $2 WHERE channel_id = $1', [id, { messages: [message] }]);
+    await bury([1]);
+    const stream = await openStream({});
+    await stream.next(1);
+    stream.close();
+    const shown = [
+      ((await call('listEvents', 'GET', `${id}/events`)).body['events'] as { body: Record<string, unknown> }[])[0]
+        ?.body,
+      stream.frames[0]?.body,
+      (
+        (await call('listDeadLetters', 'GET', `${id}/webhooks/${hook}/dead-letters`)).body['dead_letters'] as {
+          body: Record<string, unknown>;
+        }[]
+      )[0]?.body,
+    ];
+    for (const body of shown) {
+      const [told] = body?.['messages'] as (typeof message)[];
+      const { link = '', ...image } = told?.image ?? {};
+      expect({ ...told, image }).toEqual({
+        ...message,
+        image: { id: file.id, mime_type: 'image/jpeg', caption: 'Tea?' },
+      });
+      expect(await (await fetch(link)).text()).toBe('bytes of the picture');
+    }
+  });
+
   /** Opens the stream and reads sequences from it. */
-  async function openStream(
-    headers: Record<string, string>,
-  ): Promise<{ next: (count: number) => Promise<number[]>; close: () => void }> {
+  async function openStream(headers: Record<string, string>): Promise<{
+    next: (count: number) => Promise<number[]>;
+    /** All that came. */
+    frames: { body: Record<string, unknown> }[];
+    close: () => void;
+  }> {
     const ended = new AbortController();
     const response = await fetch(`${await plane.app.getUrl()}/api/v1/channels/${id}/events`, {
       headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...headers },
@@ -239,16 +297,18 @@ describe('events in the management API', () => {
     expect(response.headers.get('x-request-id')).toMatch(/\S/);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
+    const all: { body: Record<string, unknown> }[] = [];
     const next = async (count: number): Promise<number[]> => {
       for (;;) {
         const frames = [...text.matchAll(/^id: (\d+)\ndata: (\{.*\})\n\n/gm)];
         if (frames.length >= count) {
           text = '';
+          all.push(...frames.map(([, , data = '']) => JSON.parse(data) as { body: Record<string, unknown> }));
           return frames.map(([, seq]) => Number(seq));
         }
         text += (await reader?.read())?.value ?? '';
       }
     };
-    return { next, close: () => ended.abort() };
+    return { next, frames: all, close: () => ended.abort() };
   }
 });

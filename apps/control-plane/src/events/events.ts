@@ -19,10 +19,10 @@ import type {
 import type { ChannelEntries } from '../channels/channel-entries.js';
 import { channelNotFound, regionAway } from '../channels/channels.js';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
-import { readEvents } from './event-pages.js';
+import { readEvents, type EventSource } from './event-pages.js';
 import { WebhookRows, type ManagedWebhook } from './webhook-rows.js';
 
-interface Region {
+interface Region extends EventSource {
   record: ChannelRecord;
   database: RegionalDatabase;
 }
@@ -45,9 +45,9 @@ export class Events {
   }
 
   async webhooks(accountId: string, id: string): Promise<WebhookList> {
-    return this.#ask(accountId, id, async ({ record, database }) => {
-      const rows = new WebhookRows(database);
-      return { webhooks: await Promise.all(webhooksOf(record).map((webhook) => rows.state(webhook))) };
+    return this.#ask(accountId, id, async (region) => {
+      const rows = new WebhookRows(region);
+      return { webhooks: await Promise.all(webhooksOf(region.record).map((webhook) => rows.state(webhook))) };
     });
   }
 
@@ -78,7 +78,7 @@ export class Events {
   }
 
   async page(accountId: string, id: string, { cursor, count }: EventsQuery): Promise<EventPage> {
-    return this.#ask(accountId, id, ({ database }) => readEvents(database, id, { cursor, count }));
+    return this.#ask(accountId, id, (region) => readEvents(region, id, { cursor, count }));
   }
 
   /** The region of a channel of this account. @throws 404 */
@@ -100,7 +100,7 @@ export class Events {
       return await link.ask(async (directory, database) => {
         const record = await directory.byId(id);
         if (!record || record.deleted) throw channelNotFound();
-        return work({ record, database });
+        return work({ record, database, links: link.links });
       });
     } catch (error) {
       throw error instanceof RegionAwayError ? regionAway(error, 'try again later') : error;
@@ -113,10 +113,11 @@ export class Events {
     webhookId: string,
     work: (rows: WebhookRows, webhook: ManagedWebhook, record: ChannelRecord) => Promise<T>,
   ): Promise<T> {
-    return this.#ask(accountId, id, async ({ record, database }) => {
+    return this.#ask(accountId, id, async (region) => {
+      const { record } = region;
       const webhook = webhooksOf(record).find((each) => each.id === webhookId);
       if (!webhook) throw new GatewayError(404, { message: 'webhook not found' });
-      return work(new WebhookRows(database), webhook, record);
+      return work(new WebhookRows(region), webhook, record);
     });
   }
 

@@ -19,6 +19,7 @@ import type {
   TestEventResult,
   WebhookState,
 } from '@dormouse/management-contract';
+import type { EventSource } from './event-pages.js';
 
 /** One webhook of a channel. */
 export interface ManagedWebhook {
@@ -60,6 +61,7 @@ interface DeadRow {
   method: WebhookEventMethod;
   payload: Record<string, unknown>;
   created_at: Date;
+  age_ms: number;
   died_at: Date;
   attempts: number;
   last_status: number | null;
@@ -78,7 +80,13 @@ const IS_FOR_WEBHOOK =
  * is told by rows alone: a replay takes the webhook away from it, so that what it is doing there ends.
  */
 export class WebhookRows {
-  constructor(private readonly database: Pick<RegionalDatabase, 'pool'>) {}
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+  private readonly links: EventSource['links'];
+
+  constructor({ database, links }: EventSource) {
+    this.database = database;
+    this.links = links;
+  }
 
   async state({ channelId, id, entry }: ManagedWebhook): Promise<WebhookState> {
     const { rows } = await this.database.pool.query<StateRow>({
@@ -133,7 +141,8 @@ export class WebhookRows {
       this.database.pool.query<DeadRow>({
         name: 'dead-letters',
         text: `SELECT e.id, e.seq, e.type, e.method, e.payload, e.created_at, d.died_at, d.attempts, d.last_status,
-                 d.last_error, d.redrive_at
+                 d.last_error, d.redrive_at,
+                 extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms
                FROM dead_letters d JOIN events e ON e.channel_id = d.channel_id AND e.seq = d.seq
                WHERE d.channel_id = $1 AND d.webhook_id = $2 ORDER BY d.seq LIMIT $3 OFFSET $4`,
         values: [channelId, id, page.count, page.offset],
@@ -144,8 +153,12 @@ export class WebhookRows {
         values: [channelId, id],
       }),
     ]);
+    const letters = await this.links.inTold(
+      channelId,
+      listed.rows.map((row) => ({ ...row, ageMs: row.age_ms })),
+    );
     return {
-      dead_letters: listed.rows.map((row) => ({
+      dead_letters: letters.map((row) => ({
         event_id: row.id,
         sequence: Number(row.seq),
         type: row.type,

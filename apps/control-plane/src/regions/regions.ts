@@ -8,6 +8,8 @@ import type { Logger } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type CommandInput, type CommandResult, type Region } from '@dormouse/gateway-contract';
+import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
+import { ObjectStorage } from '@dormouse/object-storage';
 import {
   CommandClient,
   publishChannelChanged,
@@ -43,6 +45,9 @@ export class RegionLink {
   readonly #redis: Redis;
   readonly #commands: CommandClient;
   readonly #directory: ChannelDirectory;
+  readonly #storage: ObjectStorage | undefined;
+  /** Links to files in events, as they work now. */
+  readonly links: Pick<FreshLinks, 'inTold'>;
 
   constructor(
     readonly region: Region,
@@ -56,6 +61,8 @@ export class RegionLink {
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
     this.#redis = openRedis({ url: address.redisUrl, name: `control-plane:${region}`, whenAway: 'fail', log });
+    this.#storage = address.storage && new ObjectStorage(address.storage.place);
+    this.links = linksOf(address, this.#database, this.#storage);
     this.#commands = new CommandClient({ redisUrl: address.redisUrl, log });
     // Nothing is remembered here: customers see what they have just changed.
     this.#directory = new ChannelDirectory({ database: this.#database, cacheMs: 0 });
@@ -140,8 +147,18 @@ export class RegionLink {
   }
 
   async close(): Promise<void> {
+    this.#storage?.close();
     await Promise.all([this.#commands.close(), closeRedis(this.#redis), this.#database.close()]);
   }
+}
+
+function linksOf(
+  { storage: configured }: RegionAddress,
+  database: RegionalDatabase,
+  storage: ObjectStorage | undefined,
+): Pick<FreshLinks, 'inTold'> {
+  if (!configured || !storage) return { inTold: (_channelId, told) => Promise.resolve([...told]) };
+  return new FreshLinks(new MediaReader({ database, storage, linkTtlS: configured.linkTtlS }));
 }
 
 export class Regions {

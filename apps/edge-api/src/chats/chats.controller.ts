@@ -12,11 +12,11 @@ import {
   type PatchChatBody,
   type Success,
 } from '@dormouse/gateway-contract';
+import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { Caller, CurrentChannel } from '../access/current-channel.js';
 import { valid } from '../body/valid.js';
-import { FreshLinks } from '../media/fresh-links.js';
 import { requireLinked } from '../messages/sendable.js';
 import { Sends, type SendCaller } from '../messages/sends.js';
 

@@ -18,12 +18,12 @@ import {
   type SendTextBody,
   type SentMessage,
 } from '@dormouse/gateway-contract';
+import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { Caller, CurrentChannel } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
-import { FreshLinks } from '../media/fresh-links.js';
 import { Sends, type SendCaller } from './sends.js';
 
 @Controller('messages')
