@@ -91,19 +91,37 @@ export async function finishRemovals(
 
 /** @returns how many were removed */
 async function removeSome(
-  { connection, channelId }: ChannelTransaction,
+  transaction: ChannelTransaction,
   endFiles: EndFiles | undefined,
   { chatId, saidUntilS, storedUntil }: Removal,
 ): Promise<number> {
-  const { rows } = await connection.query<{ id: string; file: string | null }>({
+  const { connection, channelId } = transaction;
+  const { rows } = await connection.query<RemovedMessage>({
     name: 'remove-messages-of-chat',
     text: REMOVE_MESSAGES,
     values: [channelId, chatId, REMOVED_AT_ONCE, saidUntilS, storedUntil],
   });
-  // A file may be named by messages it did not come with: those that sent it on.
-  const files = rows.flatMap(({ id, file }) => (file !== null && messageIdOfMedia(file) === id ? [file] : []));
-  if (files.length > 0) await endFiles?.(connection, channelId, files);
+  await endFilesOf(transaction, endFiles, rows);
   return rows.length;
+}
+
+/** A message that was removed, and the id of the file in its content. */
+export interface RemovedMessage {
+  id: string;
+  file: string | null;
+}
+
+/** The columns of {@link RemovedMessage}. */
+export const REMOVED_COLUMNS = "messages.id, messages.content -> messages.type ->> 'id' AS file";
+
+/** Ends the files that came with removed messages. One that was only sent on with them came with another message. */
+export async function endFilesOf(
+  { connection, channelId }: ChannelTransaction,
+  endFiles: EndFiles | undefined,
+  removed: readonly RemovedMessage[],
+): Promise<void> {
+  const files = removed.flatMap(({ id, file }) => (file !== null && messageIdOfMedia(file) === id ? [file] : []));
+  if (files.length > 0) await endFiles?.(connection, channelId, files);
 }
 
 async function endRemoval({ connection, channelId }: ChannelTransaction, id: string): Promise<void> {
@@ -123,4 +141,4 @@ WITH doomed AS (
   DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
 )
 DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id
-RETURNING messages.id, messages.content -> messages.type ->> 'id' AS file`;
+RETURNING ${REMOVED_COLUMNS}`;

@@ -153,12 +153,16 @@ describe('ChatWriter', () => {
         'INSERT INTO shard_leases (shard, epoch) VALUES ($1, 1) ON CONFLICT (shard) DO UPDATE SET epoch = 1',
         [lane],
       );
+    });
+
+    /** The long chat, and one message elsewhere. */
+    const past = async () => {
       for (let from = 0; from < LENGTH; from += 500) {
         const batch = Array.from({ length: 500 }, (_, at) => incoming(`L${from + at}`, { timestamp: from + at }));
         await messages.recordHistory(first, channel, { messages: batch });
       }
       await messages.recordHistory(first, channel, { messages: [incoming('G1', { chat_id: GROUP })] });
-    });
+    };
 
     /** A worker that dies after so many transactions; then the shard has another owner. */
     const killedAfter = async (transactions: number, work: (writer: ChatWriter) => Promise<unknown>) => {
@@ -170,6 +174,7 @@ describe('ChatWriter', () => {
     const finish = (fence: Fence) => new ChatWriter({ database, endFiles }).finishRemovals(fence, channel);
 
     it('the rest goes with the next owner when the first one dies, and what came meanwhile stays', async () => {
+      await past();
       const seq = await lastSeq();
       await killedAfter(2, async (writer) => {
         await writer.deleteChat(first, channel, ADA);
@@ -189,6 +194,7 @@ describe('ChatWriter', () => {
     });
 
     it('cleared up to a moment, shows at once what is younger, and the rest goes with the next owner', async () => {
+      await past();
       await messages.recordMessages(first, channel, [incoming('YOUNG', { timestamp: LENGTH })]);
       await killedAfter(1, async (writer) => {
         await writer.clearChat(first, channel, ADA, LENGTH - 1);
@@ -199,6 +205,17 @@ describe('ChatWriter', () => {
       await finish(next);
       expect([await left(), await lines()]).toEqual([2, 0]);
       expect((await reader.listChatMessages(channel, ADA, ALL))?.messages).toMatchObject([{ id: 'id-YOUNG' }]);
+    });
+
+    it('another number ends the files of the earlier one', async () => {
+      const id = 'gQAA-gQAB';
+      const image = { id: toMediaId('jpg', id), mime_type: 'image/jpeg', file_size: 1 };
+      await messages.recordMessage(first, channel, incoming('P1', { id, type: 'image', text: undefined, image }));
+      const writer = new ChatWriter({ database, endFiles });
+      await writer.beginNumber(first, channel, '15550009999');
+      expect(ended).toEqual([]);
+      await writer.beginNumber(first, channel, '15550008888');
+      expect(ended).toEqual([image.id]);
     });
 
     it('the files that came with its messages end with them; one that was only sent on there does not', async () => {

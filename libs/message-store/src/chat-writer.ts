@@ -132,7 +132,7 @@ export class ChatWriter {
 
   /** The channel was linked to this number: what an earlier one had goes. Not told. See `number-change.ts`. */
   beginNumber(fence: Fence, channelId: string, phone: string): Promise<boolean> {
-    return beginNumber(this.database, fence, channelId, phone);
+    return beginNumber(this.database, fence, channelId, phone, this.endFiles);
   }
 
   /** The newest messages of a chat; of others only, or whoever's. */
