@@ -155,12 +155,23 @@ describe('Chats, contacts, presences and profile', () => {
       await told('chats', 'patch', '"archive":true');
     }, 30_000);
 
-    it('keep their state over a restart of the worker', async () => {
+    it('keep their state over a restart of the worker; what came in a burst before it is read in full', async () => {
+      const burst = ['One thing', 'Another', 'And a third'];
+      for (const text of burst) await ada.send(owner.phone, text);
+      await eventually(async () => (await chat(ada)).unread === burst.length, { what: 'the burst' });
       await running.stack.restart('session-worker');
       await untilConnected(client);
       expect(await chat(bo)).toMatchObject({ pin: true, archive: true, mute: true });
       await atPhone(bo, { archived: false });
       await eventually(async () => (await chat(bo)).archive === false, { what: 'the change after the restart' });
+      expect((await client.post(`/chats/${jid(ada)}`)).body).toEqual({ success: true });
+      await eventually(
+        async () => {
+          const read = (await ada.messages()).filter(({ status }) => status === 'read');
+          return burst.every((text) => read.some((message) => message.text === text));
+        },
+        { what: 'a read receipt for each' },
+      );
     }, 60_000);
 
     it('are removed with their messages, here and on the phone', async () => {
