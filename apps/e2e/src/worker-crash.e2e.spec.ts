@@ -1,3 +1,5 @@
+import { eventually } from './harness/eventually.js';
+import { queryDatabase } from './harness/outages.js';
 import { type LinkedChannel, RunningStack, untilConnected } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 
@@ -37,5 +39,33 @@ describe('a session worker that is killed', () => {
     await untilConnected(channel.client);
     expect((await channel.client.post('/messages/text', { to: friend.phone, body: 'again' })).status).toBe(200);
     expect((await friend.waitFor({ text: 'again' })).deliveries).toBe(1);
+  }, 120_000);
+
+  it('and finds the keys of its conversations spoiled: it agrees on new ones, and nothing is missed either way', async () => {
+    const { client, id, phone } = channel;
+    await running.stack.killWorkers('SIGKILL');
+    const spoiled = await queryDatabase(
+      running.stack.databases.sg,
+      `UPDATE auth_keys SET sealed = decode('00', 'hex') WHERE channel_id = $1 AND type = 'session' RETURNING id`,
+      [id],
+    );
+    expect(spoiled.length).toBeGreaterThan(1); // with the friend and with the own phone
+    await running.stack.startWorker();
+    await untilConnected(client);
+    await friend.send(phone.phone, 'can you read me?');
+    await eventually(
+      async () => {
+        const { body } = await client.get<{ messages: { text?: { body: string } }[] }>(
+          `/messages/list/${friend.phone}`,
+        );
+        return body.messages.some(({ text }) => text?.body === 'can you read me?');
+      },
+      { what: 'what the friend says' },
+    );
+    for (const text of ['I can', 'and still can']) {
+      expect((await client.post('/messages/text', { to: friend.phone, body: text })).status).toBe(200);
+      await friend.waitFor({ text });
+      await phone.waitFor({ text });
+    }
   }, 120_000);
 });
