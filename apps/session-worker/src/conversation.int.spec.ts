@@ -151,7 +151,7 @@ describe('a conversation', () => {
       input,
       startBy: Date.now() + 10_000,
       requestId: `r${order}`,
-      afterAnswer: () => undefined,
+      afterAnswer: (work) => void work(),
     });
 
   const send = async (input: Record<string, unknown>): Promise<Message> => {

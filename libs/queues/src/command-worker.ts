@@ -42,8 +42,11 @@ export interface ReceivedCommand {
   requestId: string;
   /** What the network's id of the message is to be made from; see `CallOptions`. */
   sendAs?: string;
-  /** Work that the answer need not wait for. The command is not finished, and its worker not closed, before it is done. */
-  afterAnswer(work: Promise<unknown>): void;
+  /**
+   * Work that begins when the answer is on its way. The command is not finished, and its worker not closed, before it is
+   * done.
+   */
+  afterAnswer(work: () => Promise<unknown>): void;
 }
 
 export interface CommandWorkerSettings {
@@ -137,15 +140,17 @@ class CommandTaker implements CommandWorker {
     await this.#answerAbandoned().catch(this.#settings.onError);
     if (signal.aborted) return;
     await this.#worker.startStalledCheckTimer();
-    // Alone and blocking while there is nothing, then more and more at once while every take brings a command.
-    for (let takes = 1; !signal.aborted;) {
+    // Blocking while there is nothing. A single one is the rule, so one more is looked for, and more and more at once only
+    // while every take brings a command.
+    for (let takes = 1, block = true; !signal.aborted;) {
       const free = this.#settings.concurrency - this.#running.size;
       if (free <= 0) {
         await Promise.race(this.#running);
         continue;
       }
-      const broughtAll = await this.#startNext(Math.min(takes, free));
-      takes = broughtAll ? Math.min(takes * 2, MAX_TAKES) : 1;
+      const broughtAll = await this.#startNext(Math.min(takes, free), block);
+      takes = broughtAll && !block ? Math.min(takes * 2, MAX_TAKES) : 1;
+      block = !broughtAll;
     }
   }
 
@@ -154,8 +159,8 @@ class CommandTaker implements CommandWorker {
    * and are waited for in order, whichever promise settles first.
    * @returns did every take bring a job?
    */
-  async #startNext(count: number): Promise<boolean> {
-    const takes = Array.from({ length: count }, () => this.#next({ block: count === 1 }));
+  async #startNext(count: number, block: boolean): Promise<boolean> {
+    const takes = Array.from({ length: count }, () => this.#next({ block }));
     let brought = 0;
     for (const take of takes) {
       const job = await take;
@@ -199,15 +204,24 @@ class CommandTaker implements CommandWorker {
       await job.moveToFailed(new Error('its worker was lost'), token, false);
       return;
     }
-    const after: Promise<unknown>[] = [];
-    const reply = await this.#outcome(job, id, (work) => {
-      after.push(this.#handled(work).catch(this.#settings.onError));
-    });
-    await this.#reply(job.data, reply);
-    await Promise.all(after);
+    const { replied } = await this.#handled(this.#handle(job, id));
+    await replied;
     // A lock that is renewed after its job was finished would be reported as lost.
     this.#held.delete(id);
     await job.moveToCompleted(null, token, false);
+  }
+
+  /**
+   * Does the command, gives its answer to Redis, then does what may follow the answer.
+   * @returns when Redis has taken the answer; closing does not wait for that
+   */
+  async #handle(job: Job<CommandJob>, id: string): Promise<{ replied: Promise<void> }> {
+    const after: (() => Promise<unknown>)[] = [];
+    const reply = await this.#outcome(job, id, (work) => after.push(work));
+    const replied = this.#reply(job.data, reply);
+    replied.catch(() => undefined); // its failure is met by whoever awaits it, after the work that follows
+    await Promise.all(after.map((work) => work().catch(this.#settings.onError)));
+    return { replied };
   }
 
   async #outcome(job: Job<CommandJob>, id: string, afterAnswer: ReceivedCommand['afterAnswer']): Promise<CommandReply> {
@@ -216,7 +230,7 @@ class CommandTaker implements CommandWorker {
     if (Date.now() > startBy) return { ok: false, error: tooLate() };
     const command = { order: Number(id), channelId, name: job.name, input, startBy, requestId, ...named, afterAnswer };
     try {
-      return await this.#handled((async () => this.#settings.handle(command))());
+      return await this.#settings.handle(command);
     } catch (error) {
       this.#settings.onError(error);
       return { ok: false, error: toErrorReply(new GatewayError(502)) };

@@ -249,7 +249,7 @@ describe('commands', () => {
     let finish: () => void = () => undefined;
     let closed = false;
     const worker = work(({ afterAnswer }) => {
-      afterAnswer(new Promise<void>((resolve) => (finish = resolve)));
+      afterAnswer(() => new Promise<void>((resolve) => (finish = resolve)));
       return answered({ success: true });
     });
     expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r' })).toEqual({ success: true });

@@ -16,7 +16,8 @@ import { storedBytes } from './stored-bytes.js';
 import { printTable } from './table.js';
 import { World, type LinkedChannel } from './world.js';
 
-const PARTS = ['memory', 'restart', 'kill', 'asleep', 'wake'] as const;
+/** In this order: `memory` makes more numbers than the others are about. */
+const PARTS = ['restart', 'kill', 'asleep', 'wake', 'memory'] as const;
 type Part = (typeof PARTS)[number];
 
 const FLEET = 200;

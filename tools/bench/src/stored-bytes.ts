@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Stack } from '@dormouse/stack';
 import pg from 'pg';
 
@@ -41,8 +41,13 @@ async function rowBytes(url: string, channelIds: readonly string[]): Promise<Map
 async function objectBytes(folder: string, channelIds: readonly string[]): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && channelIds.some((id) => path.includes(id))) bytes += (await stat(path)).size;
+    if (!entry.isFile() || basename(entry.parentPath) !== 'records') continue;
+    // Each object has a record that holds its key and its size; the file of its bytes has a name of its own.
+    const { key, size } = JSON.parse(await readFile(join(entry.parentPath, entry.name), 'utf8')) as {
+      key: string;
+      size: number;
+    };
+    if (channelIds.some((id) => key.includes(id))) bytes += size;
   }
   return bytes;
 }

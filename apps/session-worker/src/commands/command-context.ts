@@ -23,8 +23,8 @@ export interface CommandContext {
    * while this one still waits for the network's answer.
    */
   leaveLane(): void;
-  /** Work that is to be done to its end, but that the answer need not wait for. It must not reject. */
-  afterAnswer(work: Promise<unknown>): void;
+  /** Work that begins when the answer is on its way, and is done to its end. It must not reject. */
+  afterAnswer(work: () => Promise<unknown>): void;
 }
 
 /** What the preparation of a command has at hand. It says nothing to anybody. */

@@ -134,14 +134,14 @@ export class CommandRunner {
       sendAs: command.sendAs,
       settings: record.settings,
       sessions: this.options.sessions,
-      afterAnswer: (work: Promise<unknown>) => this.afterAnswer(command, work),
+      afterAnswer: (work: () => Promise<unknown>) => this.afterAnswer(command, work),
     };
   }
 
   /** The session stays awake for it. */
-  private afterAnswer(command: ReceivedCommand, work: Promise<unknown>): void {
+  private afterAnswer(command: ReceivedCommand, work: () => Promise<unknown>): void {
     const done = this.options.sessions.keepAwake(command.channelId);
-    command.afterAnswer(work.finally(done));
+    command.afterAnswer(() => work().finally(done));
   }
 
   private async inLane<T>(

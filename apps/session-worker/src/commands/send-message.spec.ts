@@ -12,16 +12,17 @@ type Ack = () => Promise<MessageAck>;
 const accepted: Ack = () => Promise.resolve({});
 
 /** A store and a network that remember what they are told. */
-function setup(acks: Ack[] = []) {
+function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resolve()) {
   const stored = new Map<string, StoredMessage>();
   const said: { id: string; content: proto.IMessage; edit: string | undefined }[] = [];
   const tools = {
     reader: { message: (_: string, id: string) => Promise.resolve(stored.get(id)?.message) },
     writer: {
       find: (_: string, id: string) => Promise.resolve(stored.get(id)),
-      recordMessage: (_: unknown, __: string, { message, key, proto: bytes }: MessageRecord) => {
+      recordMessage: async (_: unknown, __: string, { message, key, proto: bytes }: MessageRecord) => {
+        await room();
         stored.set(message.id, { message, key, proto: Buffer.from(bytes ?? []) });
-        return Promise.resolve({ seqs: [], ids: [message.id] });
+        return { seqs: [], ids: [message.id] };
       },
       recordStatuses: (_: unknown, __: string, [report]: StatusReport[]) => {
         const found = [...stored.values()].find(({ key }) => key.id === report?.keyId);
@@ -57,7 +58,7 @@ function setup(acks: Ack[] = []) {
       sendAs,
       session: () => session,
       leaveLane: () => undefined,
-      afterAnswer: () => undefined,
+      afterAnswer: (work: () => Promise<unknown>) => void work(),
     }) as unknown as CommandContext;
   const send = (sendAs?: string, text = 'Hello') =>
     sendMessage(context(sendAs), tools, {
@@ -109,6 +110,15 @@ describe('a send', () => {
     expect(said[1]?.content.extendedTextMessage?.text).toBe('first words');
     expect([...stored.keys()]).toEqual([message.id]);
     expect(stored.get(message.id)?.message.status).toBe('sent');
+  });
+
+  it('that cannot be stored is refused with 503 before anything is said', async () => {
+    const { said, send } = setup([], () => Promise.reject(new Error('no room')));
+    await expect(send()).rejects.toMatchObject({
+      status: 503,
+      details: 'the message could not be stored: it was not sent',
+    });
+    expect(said).toEqual([]);
   });
 
   it('that failed is repeated as another message, the same one each time', async () => {

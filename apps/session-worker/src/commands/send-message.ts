@@ -9,7 +9,8 @@
  * beside the answer: when PostgreSQL goes away just then, the caller still hears the truth of the network, and the first
  * receipt makes up for the step that was not written.
  */
-import type { Message, SentMessage } from '@dormouse/gateway-contract';
+import { FencedError } from '@dormouse/database';
+import { GatewayError, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import type { MessageRecord, MessageWriter, StatusReport, StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
@@ -66,10 +67,26 @@ export async function sendMessage(
     key: { id: keyId, remote: to.jid },
     proto: proto.Message.encode(content).finish(),
   };
-  const { seqs } = await tools.writer.recordMessage(session.fence, context.channelId, record);
-  if (seqs.length > 0) tools.eventsReady(context.channelId);
+  await store(context, tools, session, record);
   await say(context, tools, session, { keyId, jid: to.jid, content });
   return { sent: true, message };
+}
+
+/** @throws {GatewayError} 503 when it could not be stored: nothing was said then */
+async function store(
+  { channelId }: CommandContext,
+  tools: MessageTools,
+  session: OpenSession,
+  record: MessageRecord,
+): Promise<void> {
+  try {
+    const { seqs } = await tools.writer.recordMessage(session.fence, channelId, record);
+    if (seqs.length > 0) tools.eventsReady(channelId);
+  } catch (error) {
+    if (error instanceof FencedError) throw error;
+    const facts = { details: 'the message could not be stored: it was not sent', retryAfterS: 3 };
+    throw new GatewayError(503, facts, { cause: error });
+  }
 }
 
 /**
@@ -119,7 +136,7 @@ async function say(
     },
   );
   if (error === undefined) {
-    context.afterAnswer(report(tools, session, { keyId, status: 'sent', timestamp: timestampS }));
+    context.afterAnswer(() => report(tools, session, { keyId, status: 'sent', timestamp: timestampS }));
     return;
   }
   const refusal = refusalOf(error);

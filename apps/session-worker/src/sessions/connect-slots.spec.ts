@@ -22,4 +22,21 @@ describe('ConnectSlots', () => {
     await four;
     expect(entered).toEqual([1, 2, 3, 4]);
   });
+
+  it('lets one that is alone begin at once, and spreads those that come beside it', async () => {
+    const pauses: { ms: number; end: () => void }[] = [];
+    const wait = (ms: number) => new Promise<void>((end) => pauses.push({ ms, end }));
+    const slots = new ConnectSlots(3, 100, wait);
+    const entered: number[] = [];
+    const enter = (n: number): void => void slots.take().then(() => entered.push(n));
+    enter(1);
+    enter(2);
+    await turn();
+    expect(entered).toEqual([1]);
+    expect(pauses).toHaveLength(1);
+    expect(pauses[0]?.ms).toBeLessThan(100);
+    pauses[0]?.end();
+    await turn();
+    expect(entered).toEqual([1, 2]);
+  });
 });

@@ -98,7 +98,7 @@ export class Session {
     for (let waited = false; ; waited = true) {
       if (this.retired) throw notConnected('redeploying', 2);
       if (this.live && this.record.state === 'hibernating' && !this.ending) this.record.move('open');
-      if (this.live && this.record.state === 'open') return this.live;
+      if (this.live?.ended === false && this.record.state === 'open') return this.live;
       if (!this.record.linked) throw notConnected('not linked: scan the QR code from GET /users/login/image');
       if (needsPerson(this.record.reason)) throw notConnected(`not connected: the network says ${this.record.reason}`);
       if (this.record.state === 'closed' || this.record.state === 'hibernated') {

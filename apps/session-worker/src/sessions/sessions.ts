@@ -4,7 +4,6 @@
  * What it guarantees: a session exists only while its channel's shard is held here, so nobody else has it; sessions
  * start a few at a time; what goes wrong in one is caught there.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
@@ -64,7 +63,7 @@ export class Sessions implements SessionControl {
   private readonly slots: ConnectSlots;
 
   constructor(private readonly options: SessionsOptions) {
-    this.slots = new ConnectSlots(options.connectingAtOnce);
+    this.slots = new ConnectSlots(options.connectingAtOnce, options.startJitterMs);
   }
 
   /** How many sessions are in each state. */
@@ -235,7 +234,7 @@ export class Sessions implements SessionControl {
   }
 
   private contextOf(held: HeldShard): SessionContext {
-    const { directory, states, authStates, hibernation, backoff, restMs, log, startJitterMs } = this.options;
+    const { directory, states, authStates, hibernation, backoff, restMs, log } = this.options;
     return {
       held,
       authStates,
@@ -249,11 +248,7 @@ export class Sessions implements SessionControl {
         const settings = (await directory.refresh(channelId))?.settings;
         return { fullHistory: settings?.full_history ?? false, proxy: settings?.proxy ?? '' };
       },
-      takeConnectSlot: async () => {
-        const give = await this.slots.take();
-        await delay(Math.random() * startJitterMs);
-        return give;
-      },
+      takeConnectSlot: () => this.slots.take(),
       record: (channelId, change) =>
         states
           ? states.record(held.fence, channelId, change)
