@@ -163,5 +163,82 @@ describeInBrowser('the page by the keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'End hold-acks' }).waitFor({ state: 'detached' });
     expect(simulator.network.faults.all()).toEqual([]);
+    expect((await focused()).name).toBe('Switch on');
+  });
+
+  it('votes in a poll, and keeps its place among the options', async () => {
+    const poll = await client.send('6591110002@s.whatsapp.net', {
+      poll: { name: 'Lunch?', values: ['Rice', 'Noodles'] },
+    });
+    await page.getByRole('button', { name: 'Noodles · 0' }).waitFor();
+    await tabTo('Noodles · 0');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Noodles · 1' }).waitFor();
+    expect((await focused()).name).toBe('Noodles · 1');
+    expect(bob.messages.get(poll.key.id ?? '')?.votes).toEqual({ '6591110002@s.whatsapp.net': ['Noodles'] });
+  });
+
+  it('sends a poll of its own, makes a group and a phone', async () => {
+    await tabTo('Send a poll');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Dinner?');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Soup');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Salad');
+    await tabTo('Send');
+    await page.keyboard.press('Enter');
+    const got = await client.message(({ message }) => message?.pollCreationMessageV3?.name === 'Dinner?', 'the poll');
+    expect(got.message?.pollCreationMessageV3?.options?.map(({ optionName }) => optionName)).toEqual(['Soup', 'Salad']);
+
+    await tabTo('6591110002 New group');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Made without a mouse');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('+6591110001');
+    await page.keyboard.press('Enter');
+    await client.until(
+      () =>
+        client
+          .eventsOf('groups.upsert')
+          .flat()
+          .some(({ subject }) => subject === 'Made without a mouse'),
+      'the group',
+    );
+
+    await tabTo('New phone');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Carol');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /Carol/ }).waitFor();
+  });
+
+  it('goes past the list of phones with one key, and through it with the arrows', async () => {
+    for (let more = 0; more < 30; more++) simulator.network.accounts.add();
+    await page.reload();
+    const rail = page.locator('#rail button');
+    await rail.nth(32).waitFor();
+    let inRail = 0;
+    for (let pressed = 0; pressed < 12; pressed++) {
+      await page.keyboard.press('Tab');
+      inRail += await page.evaluate(() => (document.activeElement?.closest('#rail') ? 1 : 0));
+    }
+    expect(inRail).toBe(1);
+    await rail.nth(5).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const chosen = await rail.nth(6).textContent();
+    await page.getByRole('region', { name: `Phone ${chosen?.split('+')[1]}` }).waitFor();
+    expect((await focused()).name).toBe(chosen);
+  });
+
+  it('unlinks a device, and goes on beside it', async () => {
+    await page.locator('[data-phone="6591110001"]').getByText('Device 1').waitFor();
+    const closed = client.closed();
+    await tabTo('Unlink device 1');
+    await page.keyboard.press('Enter');
+    expect(await closed).toBe(401);
+    await page.locator('[data-phone="6591110001"]').getByText('No linked devices').waitFor();
+    expect((await focused()).place).toBe('6591110001 Scan code');
   });
 });

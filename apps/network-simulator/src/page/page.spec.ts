@@ -52,6 +52,35 @@ describeInBrowser('the page for people', () => {
       .waitFor();
   });
 
+  it('links a client by a picture that is dropped, and by the text that is pasted', async () => {
+    const dialog = page.getByRole('dialog');
+    for (const [device, how] of [
+      [1, 'dropped'],
+      [2, 'pasted'],
+    ] as const) {
+      const other = new Client(simulator);
+      const code = await other.code();
+      const closed = other.closed();
+      await column(bob).getByRole('button', { name: 'Scan code' }).click();
+      if (how === 'pasted') await dialog.getByLabel('Text of the code').fill(code);
+      else {
+        const png = [...(await QRCode.toBuffer(code, { errorCorrectionLevel: 'L', scale: 6 }))];
+        const dropped = await page.evaluateHandle((bytes) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([new Uint8Array(bytes)], 'code.png', { type: 'image/png' }));
+          return transfer;
+        }, png);
+        await dialog.locator('.drop').dispatchEvent('drop', { dataTransfer: dropped });
+      }
+      await dialog.getByRole('button', { name: 'Scan' }).click();
+      await closed;
+      await other.connect();
+      expect(other.jid).toBe(`6591110002:${device}@s.whatsapp.net`);
+      await other.socket.logout();
+      await column(bob).getByText('No linked devices').waitFor();
+    }
+  });
+
   it('chats both ways by the keyboard alone, and sees the ticks turn', async () => {
     await column(bob).getByRole('button', { name: 'New chat' }).focus();
     await page.keyboard.press('Enter');

@@ -93,7 +93,8 @@ function poll(phone: string, message: Message): HTMLElement {
       attempt(() =>
         call('POST', `phones/${phone}/messages`, { to: message.chat, vote: { id: message.id, options: [option] } }),
       );
-    return h('button', { type: 'button', onclick: vote }, `${option} · ${count}`);
+    const focus = `${phone} ${message.id} ${option}`;
+    return h('button', { type: 'button', 'data-focus': focus, onclick: vote }, `${option} · ${count}`);
   });
   return h('div', { class: 'poll' }, h('strong', {}, message.text), ...options);
 }

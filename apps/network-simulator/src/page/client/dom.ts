@@ -45,12 +45,17 @@ function refocus(name: string | undefined): void {
   if (name !== undefined) document.querySelector<HTMLElement>(`[data-focus="${CSS.escape(name)}"]`)?.focus();
 }
 
-/** Draws something anew; what had the focus and is there again under the same `data-focus` has it afterwards. */
-export function redraw(draw: () => void): void {
+/**
+ * Draws something anew; what had the focus and is there again under the same `data-focus` has it afterwards. If it is not
+ * there again, what is named `otherwise` gets the focus: who uses the keyboard alone would have to begin at the top.
+ */
+export function redraw(draw: () => void, otherwise?: string): void {
   const name = focusName();
   const held = document.activeElement;
   draw();
-  if (held?.isConnected === false) refocus(name);
+  if (held?.isConnected !== false) return;
+  refocus(name);
+  if (document.activeElement === document.body) refocus(otherwise);
 }
 
 /**

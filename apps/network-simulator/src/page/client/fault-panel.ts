@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type Fault, type PhoneSummary } from './api.js';
-import { attempt, h, say } from './dom.js';
+import { attempt, h, redraw, say } from './dom.js';
 
 /** What can be switched on, in words, and what is sent for it. */
 const CHOICES: [string, object][] = [
@@ -23,6 +23,8 @@ const CHOICES: [string, object][] = [
   ['Slow file transfers', { kind: 'slow-media', ms: 200 }],
   ['Storm of reconnects', { kind: 'storm', times: 5, everyMs: 2000 }],
 ];
+
+const SWITCH_ON = 'switch a fault on';
 
 /** Shows what can go wrong and what does, and switches it. */
 export async function showFaults(panel: HTMLElement): Promise<void> {
@@ -49,7 +51,7 @@ export async function showFaults(panel: HTMLElement): Promise<void> {
     },
     h('label', {}, 'What goes wrong', what),
     h('label', {}, 'For', whom),
-    h('button', { type: 'submit', class: 'main' }, 'Switch on'),
+    h('button', { type: 'submit', class: 'main', 'data-focus': SWITCH_ON }, 'Switch on'),
   );
   panel.replaceChildren(form, list);
   await listFaults(list);
@@ -64,17 +66,16 @@ async function begin(choice: number, phone: string): Promise<void> {
 
 async function listFaults(list: HTMLElement): Promise<void> {
   const faults = await call<Fault[]>('GET', 'faults');
-  list.replaceChildren(
-    ...faults.map(({ id, kind, phone, count }) => {
-      const label = `${kind}${phone === undefined ? '' : ` +${phone}`}${count === undefined ? '' : ` ×${count}`}`;
-      const end = () => attempt(() => call('DELETE', `faults/${id}`).then(() => listFaults(list)));
-      return h(
-        'li',
-        {},
-        label,
-        ' ',
-        h('button', { type: 'button', 'data-focus': id, 'aria-label': `End ${label}`, onclick: end }, '×'),
-      );
-    }),
-  );
+  const items = faults.map(({ id, kind, phone, count }) => {
+    const label = `${kind}${phone === undefined ? '' : ` +${phone}`}${count === undefined ? '' : ` ×${count}`}`;
+    const end = () => attempt(() => call('DELETE', `faults/${id}`).then(() => listFaults(list)));
+    return h(
+      'li',
+      {},
+      label,
+      ' ',
+      h('button', { type: 'button', 'data-focus': id, 'aria-label': `End ${label}`, onclick: end }, '×'),
+    );
+  });
+  redraw(() => list.replaceChildren(...items), SWITCH_ON);
 }

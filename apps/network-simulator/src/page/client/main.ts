@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type PhoneSummary } from './api.js';
-import { ask, attempt, byId, field, h, redraw, textIn } from './dom.js';
+import { arrowKeys, ask, attempt, byId, field, h, redraw, textIn } from './dom.js';
 import { showFaults } from './fault-panel.js';
 import { PhoneColumn } from './phone-column.js';
 
@@ -57,6 +57,8 @@ async function newPhone(): Promise<void> {
   await listPhones();
 }
 
+// A network may have thousands of phones: they are one stop of the Tab key.
+arrowKeys(rail, 'button');
 byId('new-phone').addEventListener('click', () => attempt(newPhone));
 byId('faults').addEventListener('click', () => {
   const panel = byId('fault-panel');

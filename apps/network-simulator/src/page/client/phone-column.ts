@@ -130,7 +130,8 @@ export class PhoneColumn {
         ),
       ),
     );
-    redraw(() => this.devices.replaceChildren(...(chips.length > 0 ? chips : ['No linked devices'])));
+    const draw = (): void => this.devices.replaceChildren(...(chips.length > 0 ? chips : ['No linked devices']));
+    redraw(draw, `${this.phone} Scan code`);
   }
 
   private async listChats(): Promise<void> {
