@@ -56,6 +56,8 @@ export class Network {
   readonly log: Logger;
   readonly now: () => number;
   private readonly phones = new Map<string, Phone>();
+  /** Which phones have a chat, by chat: with thousands of phones nobody can ask each of them at every login. */
+  private readonly phonesByChat = new Map<string, Set<Phone>>();
   private lastStanza = 0;
   private mediaAddress = '127.0.0.1';
   /** Receipts that were passed on: further devices of the same reader add nothing new. */
@@ -151,10 +153,16 @@ export class Network {
     return slow ? (slow.ms ?? 0) + Math.random() * (slow.jitterMs ?? 0) : 0;
   }
 
+  /** From now on this phone hears what becomes of whom the chat is with. */
+  chatBegan(phone: Phone, chat: string): void {
+    const phones = this.phonesByChat.get(chat) ?? new Set<Phone>();
+    this.phonesByChat.set(chat, phones.add(phone));
+  }
+
   /** Tells every phone that has a chat with somebody what became of them. */
   phoneEvent(event: PhoneEvent): void {
-    for (const phone of this.phones.values()) {
-      if (phone.account.phoneJid !== event.from && phone.messages.hasChat(event.chat)) phone.events.add(event);
+    for (const phone of this.phonesByChat.get(event.chat) ?? []) {
+      if (phone.account.phoneJid !== event.from) phone.events.add(event);
     }
   }
 

@@ -73,9 +73,11 @@ export class MessageLog {
   private readonly events = new EventEmitter().setMaxListeners(0);
   private lastSeq = 0;
 
+  /** @param chatBegan is told of every chat when its first message comes, or is read from the disk */
   constructor(
     private readonly store: Store,
     private readonly file: string,
+    private readonly chatBegan: (chat: string) => void = () => undefined,
   ) {}
 
   async load(): Promise<void> {
@@ -87,10 +89,6 @@ export class MessageLog {
 
   get(id: string): PhoneMessage | undefined {
     return this.byId.get(id);
-  }
-
-  hasChat(chat: string): boolean {
-    return this.chatNames.has(chat);
   }
 
   /** All chats that have messages. */
@@ -165,7 +163,10 @@ export class MessageLog {
   private insert(message: PhoneMessage): void {
     this.messages.push(message);
     this.byId.set(message.id, message);
-    this.chatNames.add(message.chat);
+    if (!this.chatNames.has(message.chat)) {
+      this.chatNames.add(message.chat);
+      this.chatBegan(message.chat);
+    }
     this.lastSeq = Math.max(this.lastSeq, message.receivedSeq);
   }
 }

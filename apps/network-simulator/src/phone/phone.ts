@@ -67,7 +67,9 @@ export class Phone {
     this.groupSessions = new GroupSessions(account, kept?.groups);
     this.settings = { autoDeliver: true, ...kept?.settings };
     this.shared = { chats: {}, starred: [], contacts: {}, ...kept?.shared };
-    this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`);
+    this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`, (chat) =>
+      network.chatBegan(this, chat),
+    );
     network.accounts.keepPhoneState(account.phone, (): PhoneState => ({
       sessions: this.sessions.snapshot(),
       groups: this.groupSessions.snapshot(),

@@ -208,6 +208,9 @@ describe('a network kept on disk', () => {
       'kept.bin',
       'waits over the restart',
     ]);
+    simulator.network.presence.setPhone(alicePhone(simulator).account, true);
+    expect(bob.events.all({ kind: 'presence', what: 'available' })).toMatchObject([{ from: alice.phoneJid }]);
+    simulator.network.presence.setPhone(alicePhone(simulator).account, false);
     const kept = alicePhone(simulator).messages.get(fileId);
     expect(kept && (await download(simulator.network, kept)).bytes.equals(file)).toBe(true);
     expect(simulator.network.groups.find(group.jid)?.state.subject.text).toBe('Survivors');

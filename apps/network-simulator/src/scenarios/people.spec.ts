@@ -66,6 +66,19 @@ describe('people: presence, profiles, numbers, calls', () => {
     expect(await bob.events.wait({ kind: 'typing', chat: group.jid }, 8000)).toBeDefined();
   });
 
+  it('a phone notices that somebody comes and goes with whom it has a chat, and of nobody else', async () => {
+    const { network } = simulator;
+    const [carol, eve] = [network.phone(network.accounts.add()), network.phone(network.accounts.add())];
+    const noticed = (phone: Phone) => phone.events.all({ kind: 'presence' }).map(({ what, from }) => `${what} ${from}`);
+    network.presence.setPhone(carol.account, true);
+    expect(noticed(bob)).not.toContain(`available ${carol.account.phoneJid}`);
+    await bob.sendText(carol.account.phone, 'hello carol');
+    for (const available of [false, true]) network.presence.setPhone(carol.account, available);
+    const ofCarol = noticed(bob).filter((text) => text.endsWith(carol.account.phoneJid));
+    expect(ofCarol).toEqual([`unavailable ${carol.account.phoneJid}`, `available ${carol.account.phoneJid}`]);
+    expect([noticed(eve), noticed(carol)]).toEqual([[], []]);
+  });
+
   it('numbers are found as people type them and named as the network knows them', async () => {
     const { accounts } = simulator.network;
     for (const phone of ['553188887777', '5511977776666', '5215512345678', '5491123456789']) accounts.add(phone);
