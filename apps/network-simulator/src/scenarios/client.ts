@@ -176,6 +176,12 @@ export class Client {
     return message;
   }
 
+  /** Sends content that the library cannot put together itself, and keeps it for `getMessage`. */
+  async relay(chat: string, content: proto.IMessage, messageId: string): Promise<void> {
+    this.sent.set(messageId, content);
+    await this.socket.relayMessage(chat, content, { messageId });
+  }
+
   /** The first received message that fits, now or soon. */
   message(fits: (message: WAMessage, type: string) => boolean, what = 'a message'): Promise<WAMessage> {
     return this.until(() => this.messages.find(({ message, type }) => fits(message, type))?.message, what);

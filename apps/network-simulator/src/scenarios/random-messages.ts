@@ -1,49 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import type { AnyMessageContent } from '@whiskeysockets/baileys';
-import type { Group } from '../groups/group.js';
-import type { Draft } from '../phone/compose.js';
+import type { Client } from './client.js';
+import {
+  contentOf,
+  draftOf,
+  POLL_OPTIONS,
+  pollSecret,
+  voteOf,
+  type Kind,
+  type Plan,
+  type Reader,
+  type Sent,
+} from './random-contents.js';
 import type { Person, RandomPeople } from './random-people.js';
 
 const EMOJIS = ['👍', '🎉', '❤️'];
-
-export type Kind = 'text' | 'file' | 'reaction' | 'edit' | 'deletion';
-
-/** Who has to get a message: the person's phone, and the client that was linked when it was sent. */
-export interface Reader {
-  person: Person;
-  client: Person['client'];
-}
-
-/** A message that the network acknowledged. */
-export interface Sent {
-  id: string;
-  kind: Kind;
-  /** The words of a text, the emoji of a reaction, the new words of an edit. */
-  text: string;
-  bytes?: Buffer;
-  chat: string;
-  author: Person;
-  byClient: boolean;
-  readers: Reader[];
-  /** The message that this one changes. */
-  target?: Sent;
-  /** Nothing else edits or deletes a message that was edited, deleted, or may have been. */
-  changed?: boolean;
-}
-
-interface Plan {
-  kind: Kind;
-  text: string;
-  chat: string;
-  group?: Group | undefined;
-  to: Person[];
-  bytes?: Buffer;
-  target?: Sent;
-}
+/** What can be done to which kinds of messages. */
+const CHANGED_BY: Partial<Record<Kind, readonly Kind[]>> = {
+  reaction: ['text', 'file'],
+  vote: ['poll'],
+  edit: ['text'],
+  deletion: ['text', 'file'],
+};
 
 /** Writes at random, as clients and as phones, and keeps what was acknowledged and who has to get it. */
 export class RandomMessages {
   readonly sent: Sent[] = [];
+  /** When each message was begun, acknowledged or not, in milliseconds by id. */
+  readonly begun = new Map<string, number>();
   refused = 0;
   unacknowledged = 0;
   private count = 0;
@@ -58,8 +41,9 @@ export class RandomMessages {
     const startedMs = Date.now();
     const readers = this.readers(author, plan);
     const id = client.newId();
+    this.begun.set(id, startedMs);
     const acked = client.acknowledged(id);
-    await client.send(plan.chat, contentOf(plan), { messageId: id }).catch(() => undefined);
+    await this.write(client, author, plan, id).catch(() => undefined);
     const ack = await acked;
     if (ack === undefined) this.unacknowledged++;
     else if (ack['error'] !== undefined) this.refused++;
@@ -72,7 +56,13 @@ export class RandomMessages {
     const startedMs = Date.now();
     const readers = this.readers(author, plan);
     const { id } = await author.phone.sendDraft(plan.chat, draftOf(plan));
+    this.begun.set(id, startedMs);
     this.keep(id, plan, author, readers, startedMs, false);
+  }
+
+  private async write(client: Client, author: Person, plan: Plan, id: string): Promise<void> {
+    if (plan.kind === 'vote') await client.relay(plan.chat, voteOf(plan, author, client), id);
+    else await client.send(plan.chat, contentOf(plan), { messageId: id });
   }
 
   private readers(author: Person, { to }: Plan): Reader[] {
@@ -95,6 +85,8 @@ export class RandomMessages {
       author,
       byClient,
       readers: own,
+      fromMs: startedMs,
+      untilMs: Date.now(),
       ...(bytes && { bytes }),
       ...(target && { target }),
     });
@@ -108,7 +100,7 @@ export class RandomMessages {
       const change = this.change(author, byClient, text);
       if (change) return change;
     }
-    const kind = dice < 0.1 ? 'file' : 'text';
+    const kind = dice < 0.1 ? 'file' : dice < 0.16 ? 'poll' : 'text';
     const where = this.people.random() < 0.3 ? this.inGroup(author) : undefined;
     return {
       kind,
@@ -131,19 +123,19 @@ export class RandomMessages {
     return { chat: this.people.random() < 0.5 ? account.phoneJid : account.lidJid, to: [other] };
   }
 
-  /** A reaction to, an edit or a deletion of a message that everybody still in its chat has to have. */
+  /** A reaction to, a vote on, an edit or a deletion of a message that everybody still in its chat has to have. */
   private change(author: Person, byClient: boolean, text: string): Plan | undefined {
     const dice = this.people.random();
-    const kind = dice < 0.5 ? 'reaction' : dice < 0.8 ? 'edit' : 'deletion';
+    const kind = dice < 0.4 ? 'reaction' : dice < 0.6 ? 'vote' : dice < 0.85 ? 'edit' : 'deletion';
     const target = this.people.pick([undefined, ...this.targets(author, byClient, kind)].slice(-20));
     if (!target) return undefined;
-    if (kind !== 'reaction') target.changed = true;
+    if (kind === 'edit' || kind === 'deletion') target.changed = true;
     const group = this.people.groups.find(({ jid }) => jid === target.chat);
     const to = target.readers.map(({ person }) => person).filter((person) => person !== author);
     const others = group ? this.people.members(group).filter((person) => person !== author) : [target.author, ...to];
     return {
       kind,
-      text: kind === 'reaction' ? this.people.pick(EMOJIS) : text,
+      text: kind === 'reaction' ? this.people.pick(EMOJIS) : kind === 'vote' ? this.people.pick(POLL_OPTIONS) : text,
       chat: author === target.author || group ? target.chat : target.author.phone.account.phoneJid,
       group,
       to: [...new Set(others)].filter((person) => person !== author),
@@ -153,41 +145,17 @@ export class RandomMessages {
 
   private targets(author: Person, byClient: boolean, kind: Kind): Sent[] {
     return this.sent.slice(-200).filter((sent) => {
-      if (sent.kind !== 'text' && (sent.kind !== 'file' || kind === 'edit')) return false;
+      if (!CHANGED_BY[kind]?.includes(sent.kind)) return false;
       const group = this.people.groups.find(({ jid }) => jid === sent.chat);
       if (group && !group.has(author.phone.account.lid)) return false;
-      const hasIt = author.phone.messages.get(sent.id) !== undefined;
-      if (kind === 'reaction') {
-        const again = this.sent.some(({ target, author: by }) => target === sent && by === author);
-        return hasIt && !again && sent.readers.some(({ person }) => person === author);
+      if (author.phone.messages.get(sent.id) === undefined) return false;
+      if (kind === 'edit' || kind === 'deletion') {
+        return sent.author === author && sent.byClient === byClient && sent.changed !== true;
       }
-      return hasIt && sent.author === author && sent.byClient === byClient && sent.changed !== true;
+      // Only once, because of two at the same time nobody knows which one lasts.
+      const again = this.sent.some((other) => other.target === sent && other.author === author && other.kind === kind);
+      if (again || !sent.readers.some(({ person }) => person === author)) return false;
+      return kind !== 'vote' || !byClient || (author.client !== undefined && !!pollSecret(author.client, sent.id));
     });
   }
-}
-
-function keyOf({ id, chat, author }: Sent, reader: Person | undefined) {
-  const group = chat.endsWith('@g.us');
-  const fromMe = reader === author;
-  return {
-    id,
-    remoteJid: group || fromMe ? chat : author.phone.account.phoneJid,
-    fromMe,
-    ...(group && { participant: author.phone.account.lidJid }),
-  };
-}
-
-function contentOf({ kind, text, bytes, target }: Plan): AnyMessageContent {
-  if (kind === 'file' && bytes) return { document: bytes, mimetype: 'application/octet-stream', fileName: text };
-  if (!target) return { text };
-  if (kind === 'reaction') return { react: { text, key: keyOf(target, undefined) } };
-  const own = keyOf(target, target.author);
-  return kind === 'edit' ? { text, edit: own } : { delete: own };
-}
-
-function draftOf({ kind, text, bytes, target }: Plan): Draft {
-  if (kind === 'file' && bytes) return { document: { bytes, mimetype: 'application/octet-stream', fileName: text } };
-  if (!target) return { text };
-  if (kind === 'reaction') return { reaction: { id: target.id, emoji: text } };
-  return kind === 'edit' ? { edit: { id: target.id, text } } : { delete: { id: target.id } };
 }

@@ -36,6 +36,8 @@ export class RandomPeople {
   private readonly removals = new Map<string, number>();
   /** Whose client is being connected again: two sockets of one device would replace each other for ever. */
   private readonly away = new Set<Person>();
+  /** When somebody's number did not exist. */
+  private readonly unknown = new Map<Person, { fromMs: number; untilMs: number }[]>();
 
   constructor(
     private readonly simulator: Simulator,
@@ -96,17 +98,51 @@ export class RandomPeople {
     }
   }
 
-  /** Breaks the line of a connected client in some way, then connects it again. */
-  async whileAway(person: Person, leave: (client: Client) => Promise<void> | void): Promise<void> {
+  /**
+   * Breaks the line of a connected client in some way, then connects it again. Resolves with false when the client was
+   * not there, or is being connected already.
+   */
+  async whileAway(person: Person, leave: (client: Client) => Promise<void> | void): Promise<boolean> {
     const { client } = person;
-    if (!client?.online || this.away.has(person)) return;
+    if (!client?.online || this.away.has(person)) return false;
     this.away.add(person);
     try {
       await leave(client);
       await client.reconnect();
+      return true;
     } finally {
       this.away.delete(person);
     }
+  }
+
+  /** Connects the clients that something cut off when they had just been connected. */
+  async comeBack(): Promise<void> {
+    for (const person of this.all) {
+      const { client } = person;
+      if (!client || client.online || this.away.has(person)) continue;
+      this.away.add(person);
+      await client.reconnect().finally(() => this.away.delete(person));
+    }
+  }
+
+  /** The person's number does not exist for a while. False when it does not exist just now. */
+  async whileUnknown(person: Person, job: () => Promise<void>): Promise<boolean> {
+    const spans = this.unknown.get(person) ?? [];
+    const last = spans.at(-1);
+    if (last?.untilMs === Infinity) return false;
+    const span = { fromMs: Date.now(), untilMs: Infinity };
+    this.unknown.set(person, [...spans, span]);
+    try {
+      await job();
+      return true;
+    } finally {
+      span.untilMs = Date.now();
+    }
+  }
+
+  /** Whether the person's number did not exist at any time of these. */
+  wasUnknown(person: Person, fromMs: number, untilMs: number): boolean {
+    return (this.unknown.get(person) ?? []).some((span) => span.fromMs <= untilMs && span.untilMs >= fromMs);
   }
 
   /** The phone unlinks its client, and links another in its place. */
@@ -128,8 +164,8 @@ export class RandomPeople {
   }
 
   /** Silence on the line for a moment, as under a bridge; the client gives up and comes back. */
-  async silence(person: Person, ms: number): Promise<void> {
-    await this.whileAway(person, async () => {
+  silence(person: Person, ms: number): Promise<boolean> {
+    return this.whileAway(person, async () => {
       const lines = [...person.phone.account.devices.values()].flatMap(({ connection }) => connection ?? []);
       for (const line of lines) line.silent = true;
       await setTimeout(ms);

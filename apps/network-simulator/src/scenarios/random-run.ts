@@ -1,8 +1,10 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Simulator } from '../simulator.js';
 import { findings, type RandomFindings } from './random-check.js';
-import { misbehave } from './random-faults.js';
-import { RandomMessages, type Kind } from './random-messages.js';
+import { FaultRefused, misbehave } from './random-faults.js';
+import type { Kind } from './random-contents.js';
+import { RandomFiles } from './random-files.js';
+import { RandomMessages } from './random-messages.js';
 import { RandomPeople, seeded } from './random-people.js';
 
 const LOOK_EVERY_MS = 100;
@@ -32,6 +34,8 @@ export interface RandomResult extends RandomFindings {
   unacknowledged: number;
   faults: Record<string, number>;
   relinked: number;
+  /** Files that a client opened after they had expired. */
+  reopened: number;
   /** Stanzas that a device had not confirmed when the time to settle was over. */
   unconfirmed: string[];
 }
@@ -40,8 +44,11 @@ export interface RandomResult extends RandomFindings {
 export class RandomRun {
   private readonly people: RandomPeople;
   private readonly messages: RandomMessages;
+  private readonly files: RandomFiles;
   private readonly faults: Record<string, number> = {};
   private relinked = 0;
+  /** Faults that the control port did not take. */
+  private readonly faultless: string[] = [];
 
   constructor(
     private readonly simulator: Simulator,
@@ -49,6 +56,7 @@ export class RandomRun {
   ) {
     this.people = new RandomPeople(simulator, seeded(plan.seed));
     this.messages = new RandomMessages(this.people);
+    this.files = new RandomFiles(simulator, this.people, this.messages.sent);
   }
 
   /** @param progress is told how many operations are done, now and then */
@@ -59,7 +67,10 @@ export class RandomRun {
     let done = 0;
     for (; done < this.plan.operations && Date.now() < deadline; done++) {
       const job: Promise<void> = this.operation()
-        .catch(() => undefined)
+        // What cannot be done because a line is cut is part of it.
+        .catch((error: unknown) => {
+          if (error instanceof FaultRefused) this.faultless.push(error.message);
+        })
         .finally(() => pending.delete(job));
       pending.add(job);
       // Several things happen at once, but not everything.
@@ -70,10 +81,12 @@ export class RandomRun {
     }
     await Promise.all(pending);
     const unconfirmed = await this.settle();
+    await this.files.lastLook();
     const { all } = this.people;
     // Ending a client brings out what it holds back, so nothing has to be waited for afterwards.
     for (const { client } of all) await client?.end();
     const { sent, refused, unacknowledged } = this.messages;
+    const found = await findings(this.simulator.network, this.people, this.messages);
     const kinds: Partial<Record<Kind, number>> = {};
     for (const { kind } of sent) kinds[kind] = (kinds[kind] ?? 0) + 1;
     return {
@@ -85,8 +98,10 @@ export class RandomRun {
       unacknowledged,
       faults: this.faults,
       relinked: this.relinked,
+      reopened: this.files.reopened,
       unconfirmed,
-      ...(await findings(this.simulator.network, all, sent)),
+      ...found,
+      wrong: [...found.wrong, ...this.files.wrong, ...this.faultless],
     };
   }
 
@@ -101,9 +116,10 @@ export class RandomRun {
     else if (dice < 0.825) people.newGroup(people.some(people.all, 0.3));
     else if (dice < 0.875) await people.whileAway(people.pick(people.all), (client) => client.end());
     else if (dice < 0.88) await this.relink();
+    else if (dice < 0.885) await people.comeBack();
     else {
-      const kind = await misbehave(this.simulator, people);
-      this.faults[kind] = (this.faults[kind] ?? 0) + 1;
+      const kind = await misbehave({ simulator: this.simulator, people, files: this.files });
+      if (kind !== undefined) this.faults[kind] = (this.faults[kind] ?? 0) + 1;
     }
   }
 
