@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { picture } from '@dormouse/stack/sample-files';
 import { TestProxy } from '@dormouse/stack/test-proxy';
+import { serveWaitingLogins, type WaitingLogins } from '@dormouse/stack';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient, GatewayResponse } from './harness/gateway-client.js';
-import { loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
+import { loginCode, NO_RATE_LIMITS, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 
 const PHOTO = picture(30, 20);
@@ -14,12 +15,15 @@ const OTHER_PHOTO = picture(21, 31);
 describe('linking a number', () => {
   let running: RunningStack;
   let client: GatewayClient;
+  let waiting: WaitingLogins;
   let channelId: string;
   let owner: VirtualPhone;
   let friend: VirtualPhone;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    waiting = await serveWaitingLogins();
+    const env = { ...NO_RATE_LIMITS, 'network-simulator': { WAITING_LOGINS_URL: waiting.url } };
+    running = await RunningStack.start({ env });
     owner = await running.network.createPhone({ name: 'Olive Owner' });
     friend = await running.network.createPhone({ name: 'Fred Friend' });
     ({ id: channelId, client } = await running.createChannel('first'));
@@ -158,4 +162,21 @@ describe('linking a number', () => {
     expect((await running.network.connections()).opened).toBe(opened + 1);
     await proxy.stop();
   }, 120_000);
+
+  it('is a pick from the list of the phones for a channel that waits, and only for one', async () => {
+    const { token } = await running.management.createChannel('second');
+    const second = running.client(token);
+    waiting.offer({ name: 'Second', edgeUrl: running.edgeUrl, token });
+    const listed = () => running.network.call<{ name: string }[]>('GET', '/waiting-logins');
+    const pick = (name: string) =>
+      running.network.call<{ device: number }>('POST', `/phones/${friend.phone}/scan`, { waiting: name });
+    expect(await listed()).toEqual([{ name: 'Second' }]);
+    expect(await pick('Second')).toEqual({ device: 1 });
+    await untilConnected(second);
+    expect(await listed()).toEqual([]);
+    await expect(pick('Second')).rejects.toThrow('404');
+    expect((await second.post('/users/logout')).status).toBe(200);
+    await untilStatus(second, 'not_linked');
+    expect(await listed()).toEqual([{ name: 'Second' }]);
+  }, 90_000);
 });

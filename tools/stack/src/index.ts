@@ -8,3 +8,4 @@ export {
   type Switches,
 } from './stack.js';
 export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './test-stores.js';
+export { serveWaitingLogins, type WaitingLogins } from './waiting-logins.js';

@@ -9,7 +9,8 @@ import { GatewayClient } from './gateway-client.js';
 import { ManagementClient } from './management-client.js';
 import { SimulatedNetwork, type VirtualPhone } from './simulated-network.js';
 
-const NO_RATE_LIMITS = { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } };
+/** The switches that every journey starts with unless it gives its own. */
+export const NO_RATE_LIMITS = { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } };
 
 /** A channel that a journey talks through, linked to a virtual phone of its own. */
 export interface LinkedChannel {
