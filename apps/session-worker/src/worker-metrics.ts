@@ -17,6 +17,7 @@ export class WorkerMetrics {
   private readonly wakeSeconds: Histogram;
   private readonly damagedSnapshots: Counter;
   private readonly otherMasterKey: Gauge;
+  private readonly failedWakes: Counter<'reason'>;
   private readonly renewals: Counter<'outcome'>;
   private readonly losses: Counter<'reason'>;
 
@@ -51,6 +52,12 @@ export class WorkerMetrics {
       name: 'dormouse_wake_seconds',
       help: 'From the wish for a sleeping session to its open socket',
       buckets: [0.05, 0.1, 0.15, 0.25, 0.4, 0.75, 1.5, 3, 6, 12, 30],
+      registers,
+    });
+    this.failedWakes = new Counter({
+      name: 'dormouse_failed_wakes_total',
+      help: 'Wakes that were given up after their tries, by the reason of the last one',
+      labelNames: ['reason'],
       registers,
     });
     this.damagedSnapshots = new Counter({
@@ -92,11 +99,16 @@ export class WorkerMetrics {
 
   readonly woken = (tookMs: number): void => this.wakeSeconds.observe(tookMs / 1_000);
 
+  readonly wakeFailed = ({ name }: { name: string }): void => this.failedWakes.inc({ reason: name });
+
   readonly underOtherMasterKey = (channels: number): void => this.otherMasterKey.set(channels);
 
   readonly damaged = (): void => this.damagedSnapshots.inc();
 
   readonly closed = ({ name }: { name: string }): void => this.closes.inc({ reason: name });
+
+  /** What sessions tell of by themselves. */
+  readonly ofSessions = { onAck: this.acked, onClosed: this.closed, onWakeFailed: this.wakeFailed };
 }
 
 /** What there is at the moment of asking. */

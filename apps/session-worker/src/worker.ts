@@ -126,8 +126,7 @@ export class Worker {
       backoff: { ...DEFAULT_BACKOFF, baseMs: config.sessions.reconnectBaseMs },
       restMs: REST_MS,
       log,
-      onAck: metrics.acked,
-      onClosed: metrics.closed,
+      ...metrics.ofSessions,
       onWoken: (tookMs) => {
         metrics.woken(tookMs);
         this.wakes.add(tookMs);

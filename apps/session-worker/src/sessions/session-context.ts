@@ -40,6 +40,8 @@ export interface SessionContext {
   readonly log: SessionLog;
   /** Opened after a sleep, so long after it was asked to. */
   readonly onWoken: (tookMs: number) => void;
+  /** Given up: who waited is told, and the session sleeps on. */
+  readonly onWakeFailed: (reason: CloseReason) => void;
   readonly onClosed: (reason: CloseReason) => void;
   /** The session may be forgotten. */
   readonly onDormant: (channelId: string) => void;

@@ -349,6 +349,7 @@ export class Session {
   private wakeFailed(reason: CloseReason, delayMs: number | undefined): void {
     const passing = reason.next === 'retry' || reason.next === 'persist';
     if (this.wake.mayTryAgain() && passing && delayMs !== undefined) return this.connect(delayMs);
+    this.context.onWakeFailed(reason);
     this.record.move('hibernated', { reason: reason.name });
     this.keys.postpone(this.wake.givenUp()).catch((error: unknown) => this.fault(error));
   }
@@ -358,13 +359,11 @@ export class Session {
     log.warn({ channelId: this.channelId, reason: reason.name, tell: reason.tell }, 'session rests');
     this.record.move('closed', { reason: reason.name });
     if (reason !== ATTEMPTS_USED_UP) return;
-    this.restTimer = setTimeout(
-      () => {
-        this.backoff.reset();
-        if (this.record.state === 'closed') this.connect();
-      },
-      restMs * (1 + Math.random() / 5),
-    );
+    const againInMs = restMs * (1 + Math.random() / 5);
+    this.restTimer = setTimeout(() => {
+      this.backoff.reset();
+      if (this.record.state === 'closed') this.connect();
+    }, againInMs);
   }
 
   private async unlink(reason: CloseReason | null): Promise<void> {

@@ -54,6 +54,8 @@ export interface SessionsOptions {
   readonly onClosed?: (reason: CloseReason) => void;
   /** A session is open after a sleep, so long after it was asked to. */
   readonly onWoken?: (tookMs: number) => void;
+  /** A wake was given up. */
+  readonly onWakeFailed?: (reason: CloseReason) => void;
 }
 
 export class Sessions implements SessionControl {
@@ -258,6 +260,7 @@ export class Sessions implements SessionControl {
         states?.offered(held.fence, channelId, code).catch(failed);
       },
       onWoken: (tookMs) => this.options.onWoken?.(tookMs),
+      onWakeFailed: (reason) => this.options.onWakeFailed?.(reason),
       onClosed: (reason) => {
         if (reason.name === 'client_outdated') void this.options.version?.outdated();
         this.options.onClosed?.(reason);

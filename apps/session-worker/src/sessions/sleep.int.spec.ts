@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { EventWriter } from '@dormouse/message-store/write';
@@ -36,6 +37,7 @@ describe('sleep', () => {
   let network: TestNetwork;
   let bucket: TestBucket;
   let storage: ObjectStorage;
+  const failedWakes: string[] = [];
   let directory: ChannelDirectory;
   let sessions: Sessions;
   let keeper: SleepKeeper;
@@ -87,6 +89,7 @@ describe('sleep', () => {
       log: silent,
       onClosed: () => changed.fire(),
       onWoken: () => (wakes += 1),
+      onWakeFailed: ({ name }) => failedWakes.push(name),
     });
     keeper = new SleepKeeper({
       sessions,
@@ -242,13 +245,21 @@ describe('sleep', () => {
     expect(heard.filter((message) => isUnreadable(message) && !read.has(message.key.id))).toEqual([]);
   });
 
-  it('goes back to the generation before when the newest is cut short', async () => {
+  it.each([
+    ['is cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
+    [
+      'has one bit turned',
+      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === bytes.length >> 1 ? byte ^ 1 : byte))),
+    ],
+    ['is something else', () => Buffer.from('cut short')],
+  ])('goes back to the generation before when the newest %s', async (_, spoiled) => {
     const { channelId, friend } = await linked();
     await sleeps(channelId);
     await sessions.open(channelId, soon());
     await sleeps(channelId);
     const [older, newest] = await objects(channelId);
-    await storage.put(newest ?? '', Buffer.from('cut short'));
+    const { stream } = await storage.get(newest ?? '');
+    await storage.put(newest ?? '', spoiled(await buffer(stream)));
     await says(channelId, friend, 'still there');
     await sleeps(channelId);
     const left = await objects(channelId);
@@ -269,6 +280,17 @@ describe('sleep', () => {
     await sessions.logout(channelId);
     expect(await objects(channelId)).toEqual([]);
     expect((await record(channelId)).session).toMatchObject({ state: 'closed', linked: false });
+  });
+
+  it('goes on when a wake is given up: who waits is told, and it is counted', async () => {
+    const { channelId, friend } = await linked();
+    await sleeps(channelId);
+    const restore = jest.spyOn(hibernation, 'restore').mockRejectedValue(new Error('away'));
+    await expect(sessions.open(channelId, soon())).rejects.toMatchObject({ status: 503 });
+    restore.mockRestore();
+    expect(failedWakes).toEqual(['stores_away']);
+    await says(channelId, friend, 'after that');
+    expect(failedWakes).toHaveLength(1);
   });
 
   it('notices at the wake that the number was unlinked', async () => {
