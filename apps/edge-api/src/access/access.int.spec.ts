@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
+import { PNG, sendEndlessly } from '../media/test-requests.js';
 import { contractFaults, contractRoutes } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';
 
@@ -267,6 +270,54 @@ describe('access', () => {
       expect(away.error).toMatchObject({ code: 503, details: 'the home region of the channel could not be reached' });
       await nearest.stop();
       home.close();
+    });
+  });
+
+  describe('files by way of another region', () => {
+    const IMAGE_LIMIT = 64 * 1024;
+    let bucket: TestBucket;
+    let home: RunningEdge;
+    let nearest: RunningEdge;
+    let token: string;
+
+    beforeAll(async () => {
+      bucket = await createTestBucket();
+      home = await RunningEdge.start({
+        S3_BUCKET: bucket.bucket,
+        S3_ENDPOINT: bucket.endpoint,
+        S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+        S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+        MEDIA_LIMITS: JSON.stringify({ image: IMAGE_LIMIT }),
+      });
+      nearest = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: JSON.stringify({ sg: home.url }) });
+      await Promise.all([home.ready(), nearest.ready()]);
+      ({ token } = await home.channel());
+    });
+    afterAll(async () => {
+      await Promise.all([home.stop(), nearest.stop()]);
+      await bucket.drop();
+    });
+    const headers = (type: string) => ({ authorization: `Bearer ${token}`, 'content-type': type });
+
+    it('are as large as at home: the nearest edge has no limit of its own', async () => {
+      const bytes = randomBytes(12 * 1024 * 1024);
+      const kept = await fetch(`${nearest.url}/media`, {
+        method: 'POST',
+        headers: headers('application/octet-stream'),
+        body: bytes,
+      });
+      expect(kept.status).toBe(200);
+      const { id } = (await kept.json()) as { id: string };
+      const back = await fetch(`${nearest.url}/media/${id}`, { headers: { authorization: `Bearer ${token}` } });
+      expect(Buffer.from(await back.arrayBuffer()).equals(bytes)).toBe(true);
+    });
+
+    it('are refused by the limit at home, in its words, while they are still coming; no connection is left', async () => {
+      const passing = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: JSON.stringify({ sg: home.url }) });
+      const { got } = await sendEndlessly(`${passing.url}/media`, headers('image/png'), PNG);
+      expect(got).toMatch(/^413 /);
+      expect(got).toContain(`image: larger than ${IMAGE_LIMIT} bytes`);
+      await passing.stop(); // ends once every connection has
     });
   });
 

@@ -44,7 +44,8 @@ export class PassOn {
   async answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
     const answer = await this.#send(request, new URL(request.originalUrl, origin));
     reply.hijack();
-    const headers = endToEnd(answer.headers);
+    // Refused while the body is still coming, which nobody reads any more: the connection is of no further use.
+    const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
     reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
     // Broken off in the middle: the client sees its connection end.
     await pipeline(answer, reply.raw).catch(() => reply.raw.destroy());

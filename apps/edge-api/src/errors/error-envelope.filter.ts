@@ -3,6 +3,11 @@ import { errorAnswer, toGatewayError, type Site } from '@dormouse/gateway-contra
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+/** Somebody began to read the body and gave it up while it was still coming: nobody will read on. */
+function isHalfRead({ complete, readableDidRead }: FastifyRequest['raw']): boolean {
+  return readableDidRead && !complete;
+}
+
 /**
  * The only code that writes an error body. Whatever is thrown, by a handler, a pipe, the access chain, Nest or Fastify,
  * ends here and leaves as the envelope with a status of the error table.
@@ -26,8 +31,8 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     }
     if (reply.sent) return;
     const { status, headers, body } = errorAnswer(error, this.site);
-    // The rest of an oversized body would have to be read to use the connection again.
-    if (status === 413) void reply.header('connection', 'close');
+    // The rest of an oversized or half-read body would have to be read to use the connection again.
+    if (status === 413 || isHalfRead(request.raw)) void reply.header('connection', 'close');
     void reply.code(status).headers(headers).send(body);
   }
 }

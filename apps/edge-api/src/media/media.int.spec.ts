@@ -124,6 +124,18 @@ describe('POST /media', () => {
     expect([status, answer.error?.details]).toEqual([400, expect.stringMatching(details)]);
   });
 
+  it('refuses a form as soon as it cannot be taken, and leaves no connection behind', async () => {
+    const other = await RunningEdge.start();
+    const part = '--b\r\ncontent-disposition: form-data; name="x"\r\n\r\ny\r\n';
+    const headers = {
+      authorization: `Bearer ${channel.token}`,
+      'content-type': 'multipart/form-data; boundary=b',
+    };
+    const { got } = await sendEndlessly(`${other.url}/media`, headers, Buffer.from(part.repeat(250)));
+    expect(got).toMatch(/^400 .*too many parts/);
+    await other.stop(); // ends once every connection has
+  }, 30_000);
+
   it('refuses a form that breaks off in the middle, and keeps nothing of it', async () => {
     const boundary = 'x';
     const start = `--${boundary}\r\ncontent-disposition: form-data; name="media"; filename="a.png"\r\n\r\n`;
