@@ -1,6 +1,8 @@
 /** Whether a session is needed: who uses it at the moment, and when it last did something for anybody. */
 export class Activity {
   private uses = 0;
+  /** Those of them that somebody asked for. */
+  private wishes = 0;
   private lastMs: number;
   /** Woken by itself, to fetch what came meanwhile; nobody has asked for anything since. */
   private fetching = false;
@@ -16,18 +18,28 @@ export class Activity {
    */
   begin({ counts = true } = {}): () => void {
     this.uses += 1;
-    if (counts) this.touch();
+    if (counts) {
+      this.wishes += 1;
+      this.touch();
+    }
     let over = false;
     return () => {
       if (over) return;
       over = true;
       this.uses -= 1;
-      if (counts) this.touch();
+      if (!counts) return;
+      this.wishes -= 1;
+      this.touch();
     };
   }
 
   get inUse(): boolean {
     return this.uses > 0;
+  }
+
+  /** Does somebody who asked for it wait for it or use it? */
+  get wanted(): boolean {
+    return this.wishes > 0;
   }
 
   /** A request came, or something was heard. */

@@ -23,6 +23,25 @@ describe('ConnectSlots', () => {
     expect(entered).toEqual([1, 2, 3, 4]);
   });
 
+  it('lets those go first that somebody waits for when a slot becomes free', async () => {
+    const slots = new ConnectSlots(1);
+    const entered: string[] = [];
+    const waitedFor = new Set<string>();
+    const enter = (name: string) =>
+      slots
+        .take(() => waitedFor.has(name))
+        .then((give) => {
+          entered.push(name);
+          return give;
+        });
+    const [a, , c] = [enter('a'), enter('b'), enter('c')];
+    waitedFor.add('c');
+    (await a)();
+    (await c)();
+    await turn();
+    expect(entered).toEqual(['a', 'c', 'b']);
+  });
+
   it('lets one that is alone begin at once, and spreads those that come beside it', async () => {
     const pauses: { ms: number; end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => pauses.push({ ms, end }));

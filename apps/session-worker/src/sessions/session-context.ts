@@ -28,8 +28,8 @@ export interface SessionContext {
   readonly hibernation: Pick<Hibernation, 'seal' | 'restore' | 'postpone' | 'forget'>;
   /** Opens a socket for a channel and begins to connect. */
   readonly openLive: (options: LiveRequest) => LiveSession;
-  /** Waits for permission to connect; what it returns ends the permission. */
-  readonly takeConnectSlot: () => Promise<() => void>;
+  /** Waits for permission to connect, see `ConnectSlots`; what it returns ends the permission. */
+  readonly takeConnectSlot: (isUrgent: () => boolean) => Promise<() => void>;
   /** Writes a state down, under the fence. */
   readonly record: (channelId: string, change: SessionStateChange) => Promise<boolean>;
   /** A code can be scanned. */

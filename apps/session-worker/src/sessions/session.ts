@@ -244,7 +244,7 @@ export class Session {
   }
 
   private async attempt(isWanted: () => boolean): Promise<void> {
-    const giveSlot = await this.context.takeConnectSlot();
+    const giveSlot = await this.context.takeConnectSlot(() => this.activity.wanted);
     try {
       // Without a lease that surely holds this session is about to be abandoned.
       if (!isWanted() || !this.context.held.isHeld()) return;

@@ -250,7 +250,7 @@ export class Sessions implements SessionControl {
         const settings = (await directory.refresh(channelId))?.settings;
         return { fullHistory: settings?.full_history ?? false, proxy: settings?.proxy ?? '' };
       },
-      takeConnectSlot: () => this.slots.take(),
+      takeConnectSlot: (isUrgent) => this.slots.take(isUrgent),
       record: (channelId, change) =>
         states
           ? states.record(held.fence, channelId, change)
