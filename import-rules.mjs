@@ -95,6 +95,7 @@ export const PROJECTS = {
       sleep: ['shards', 'auth-state'],
       sessions: ['shards', 'auth-state', 'signatures', 'sleep', 'proxy'],
       groups: ['sessions', 'convert'],
+      pictures: ['sessions', 'convert'],
       commands: ['sessions', 'convert', 'media', 'groups'],
       inbound: ['sessions', 'convert', 'media', 'groups'],
     },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { schemaViolation, webhookViolation } from './harness/contract.js';
 import { EventStream } from './harness/event-stream.js';
@@ -117,9 +118,21 @@ describe('events', () => {
     await channel.client.post('/messages/text', { to: ada.phone, body: 'How are you?' });
     await at(own, '/contacts', { who: ada.phone, name: 'Ada (work)' });
     await at(own, '/chats', { chat: ada.phone, pinned: true });
-    const group = await at<{ id: string }>(ada.phone, '/groups', { subject: 'Neighbours', members: [own] });
+    const group = await at<{ id: string; inviteCode: string }>(ada.phone, '/groups', {
+      subject: 'Neighbours',
+      members: [own],
+    });
     await at(ada.phone, `/groups/${group.id}`, { subject: 'Good neighbours' }, 'PATCH');
     await at(ada.phone, `/groups/${group.id}/members`, { action: 'promote', members: [own] });
+    // Who wants to join a group whose admins decide is told to an admin alone.
+    await at(ada.phone, `/groups/${group.id}`, { approval: true }, 'PATCH');
+    const asker = await running.network.createPhone({ name: 'Andy Asker' });
+    await at(asker.phone, '/join', { code: group.inviteCode });
+    await at(asker.phone, `/groups/${group.id}/requests`, {}, 'DELETE');
+    await at(asker.phone, '/join', { code: group.inviteCode });
+    await at(ada.phone, `/groups/${group.id}/requests`, { action: 'reject', members: [asker.phone] });
+    await at(asker.phone, '/join', { code: group.inviteCode });
+    await at(ada.phone, `/groups/${group.id}/requests`, { action: 'approve', members: [asker.phone] });
     const changes = ['messages.patch', 'messages.delete', 'chats.patch', 'contacts.post', 'contacts.patch'];
     const both = [...changes, 'statuses.post', 'groups.post', 'groups.put', 'groups.patch'];
     const told = (hooked: WebhookReceiver, kinds: readonly string[]) =>
@@ -128,6 +141,13 @@ describe('events', () => {
       });
     await told(all, both);
     await told(puts, ['messages.put', 'statuses.put', 'chats.put']);
+    const steps = ['request', 'revoke_request', 'request', 'rejected_request', 'request', 'add'];
+    const ofAsker = () =>
+      all.calls.flatMap(({ body }) => {
+        const [change] = (body['groups_participants'] ?? []) as { participants: string[]; action: string }[];
+        return change?.participants[0] === asker.phone ? [change.action] : [];
+      });
+    await eventually(() => Promise.resolve(isDeepStrictEqual(ofAsker(), steps)), { what: 'the steps of the request' });
     // What comes while nobody is there is told by put to whom asked for both.
     await running.stack.restart('session-worker', {
       whileDown: async () => void (await ada.send(own, 'while you were away')),

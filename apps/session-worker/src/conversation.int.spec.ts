@@ -6,7 +6,7 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { Downloader } from '@dormouse/media-files';
 import { listMessagesQuery, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import type { CommandReply } from '@dormouse/queues';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
@@ -73,6 +73,8 @@ describe('a conversation', () => {
     const keeper = new GroupKeeper({ book });
     const wait = (ms: number): Promise<void> => delay(ms);
     const automatic = new Automatic({ directory, wait, now: Date.now });
+    const pictures = new PictureWriter({ database });
+    const patience = { now: Date.now, wait, retryForMs: 5_000 };
     const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), eventsReady };
     const groupReader = new GroupReader({ database });
     sessions = new Sessions({
@@ -81,7 +83,7 @@ describe('a conversation', () => {
       authStates: new AuthStates(new AuthRows(database), masterKeys),
       hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
-      listeners: [keeper, new Inbound({ ...hearing, chats, now: Date.now, wait, retryForMs: 5_000 })],
+      listeners: [keeper, new Inbound({ ...hearing, chats, pictures, ...patience })],
       recall: recallFrom(writer),
       groups: book,
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },

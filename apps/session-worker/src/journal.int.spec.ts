@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
+import type { CommandContext } from './commands/command-context.js';
+import { chatHandlers } from './commands/chats.handlers.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChangeSignal } from './sessions/change-signal.js';
 import type { SessionListener } from './sessions/open-session.js';
@@ -122,6 +124,7 @@ describe('the journal of what was decrypted', () => {
       writer: new MessageWriter({ database }),
       chats: new ChatWriter({ database }),
       groups: new GroupWriter({ database }),
+      pictures: new PictureWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },
       askGroup: () => undefined,
       eventsReady: () => undefined,
@@ -139,17 +142,30 @@ describe('the journal of what was decrypted', () => {
     return rows[0]?.count ?? -1;
   };
   /** What a webhook is told, in order. */
-  const told = async (): Promise<string[]> => {
+  const toldSoFar = async (): Promise<string[]> => {
     const events = await new MessageReader({ database }).events(CHANNEL, 0, 1_000);
     return events.map(({ type, method, payload }) => `${type}.${method} ${JSON.stringify(payload)}`);
   };
-  const untilTold = async (what: string): Promise<string[]> => {
+  /** @param from so many events were told before */
+  const untilTold = async (what: string, from = 0): Promise<string[]> => {
     for (const giveUpAt = soon(); Date.now() < giveUpAt;) {
-      const events = await told();
-      if (events.some((event) => event.includes(what))) return events;
+      const events = await toldSoFar();
+      if (events.slice(from).some((event) => event.includes(what))) return events;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     throw new Error(`never told: ${what}`);
+  };
+  /** As DELETE /chats/{ChatID} does. */
+  const deleteHere = async (): Promise<unknown> => {
+    const session = await sessions.open(CHANNEL, soon());
+    const chats = new ChatWriter({ database });
+    const { 'chats.delete': run } = chatHandlers({
+      chats,
+      reader: new MessageReader({ database }),
+      eventsReady: () => undefined,
+    });
+    const context = { channelId: CHANNEL, session: () => session } as unknown as CommandContext;
+    return typeof run === 'function' ? run(context, { chatId: `${ada}@s.whatsapp.net` }) : undefined;
   };
   const emptied = async (): Promise<void> => {
     for (const giveUpAt = soon(); (await journal()) > 0;) {
@@ -266,21 +282,37 @@ describe('the journal of what was decrypted', () => {
     await sessions.handOver(held);
   });
 
-  it('holds nothing of a chat that was deleted: its messages are not taken for new ones', async () => {
-    await startWith(inbound());
-    await sessions.open(CHANNEL, soon());
-    await send(own, 'of a chat that goes');
-    await untilTold('of a chat that goes');
-    await network.call('POST', `/phones/${own}/chats`, { chat: ada, delete: true });
-    const before = await untilTold('chats_removed');
-    await crash();
-    await startWith(inbound());
-    await send(own, 'of the chat anew');
-    const after = await untilTold('of the chat anew');
-    expect(after.slice(before.length).filter((event) => event.includes('that goes'))).toEqual([]);
-    await emptied();
-    await sessions.handOver(held);
-  });
+  it.each([
+    [
+      'deleted on the phone',
+      () => network.call('POST', `/phones/${own}/chats`, { chat: ada, delete: true }),
+      'chats_removed',
+    ],
+    [
+      'cleared on the phone',
+      () => network.call('POST', `/phones/${own}/chats`, { chat: ada, clear: true }),
+      'messages_removed_all',
+    ],
+    ['deleted here', () => deleteHere(), 'chats_removed'],
+  ] as const)(
+    'holds nothing of a chat that was %s: its messages are not taken for new ones',
+    async (_how, remove, told) => {
+      await startWith(inbound());
+      await sessions.open(CHANNEL, soon());
+      const first = (await toldSoFar()).length;
+      await send(own, 'of a chat that goes');
+      await untilTold('of a chat that goes', first);
+      await remove();
+      const before = await untilTold(told, first);
+      await crash();
+      await startWith(inbound());
+      await send(own, 'of the chat anew');
+      const after = await untilTold('of the chat anew', before.length);
+      expect(after.slice(before.length).filter((event) => event.includes('that goes'))).toEqual([]);
+      await emptied();
+      await sessions.handOver(held);
+    },
+  );
 
   it('gives the content of a ciphertext that the network brings again, because it heard no receipt', async () => {
     const fault = await network.call<{ id: string }>('POST', '/faults', { kind: 'lose-receipts', phone: own });

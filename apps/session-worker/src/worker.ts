@@ -11,7 +11,7 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, EventWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, EventWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { publishEventsReady, publishEventsToPull, subscribeChannelChanged } from '@dormouse/queues';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { Redis, Subscription } from '@dormouse/redis';
@@ -34,6 +34,7 @@ import { Inbound } from './inbound/inbound.js';
 import { LiveEvents } from './inbound/live-events.js';
 import { recallFrom } from './inbound/recall.js';
 import { iconsFrom } from './media/icons.js';
+import { PictureKeeper } from './pictures/picture-keeper.js';
 import { ClientVersion, newestVersion } from './sessions/client-version.js';
 import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
 import { Sessions } from './sessions/sessions.js';
@@ -82,6 +83,7 @@ export class Worker {
   private readonly directory: ChannelDirectory;
   private changes: Subscription | undefined;
   private readonly sessions: Sessions;
+  private readonly pictures: PictureKeeper;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, leaseDatabase, log, media, registry } = parts;
@@ -89,18 +91,15 @@ export class Worker {
     const wait = (ms: number): Promise<void> => delay(ms);
     const directory = (this.directory = new ChannelDirectory({ database: parts.database }));
     const { ready: eventsReady } = signalsOf(parts, directory);
-    const { reader, writer, chats, events, groups, groupReader } = storesOf(parts);
+    const { reader, writer, chats, events, groups, groupReader, pictures } = storesOf(parts);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
-    const downloads = new AutoDownload({
-      ...media,
-      // Asked anew: whoever switches it on expects the next message to have its link.
-      settingsOf: async (id) => (await directory.refresh(id))?.settings,
-      withinMs: config.media.autoDownloadWithinMs,
-    });
+    const downloads = downloadsOf(parts, directory);
+    this.pictures = new PictureKeeper({ store: pictures, wants: wantsPictures(directory) });
     const automatic = new Automatic({ directory, wait, now: Date.now });
-    const hearing = { writer, chats, automatic, groups, askGroup: keeper.ask.bind(keeper), downloads, eventsReady };
+    const askGroup = keeper.ask.bind(keeper);
+    const hearing = { writer, chats, automatic, groups, pictures, askGroup, downloads, eventsReady };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,
@@ -118,6 +117,7 @@ export class Worker {
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
       listeners: [
         keeper,
+        this.pictures,
         new Inbound({ ...hearing, ...patience }),
         new LiveEvents({ events, directory, eventsReady, ...patience }),
       ],
@@ -171,6 +171,7 @@ export class Worker {
     this.changes = subscribeChannelChanged(this.parts.redis, (channelId) => {
       this.directory.forget(channelId);
       this.sessions.settingsChanged(channelId);
+      this.pictures.settingsChanged(channelId);
     });
     this.owner.start();
     this.sleep.start();
@@ -191,6 +192,19 @@ export class Worker {
     await this.parts.database.pool.query('SELECT 1');
     return true;
   }
+}
+
+function downloadsOf({ media, config }: WorkerParts, directory: ChannelDirectory): AutoDownload {
+  return new AutoDownload({
+    ...media,
+    // Asked anew: whoever switches it on expects the next message to have its link.
+    settingsOf: async (id) => (await directory.refresh(id))?.settings,
+    withinMs: config.media.autoDownloadWithinMs,
+  });
+}
+
+function wantsPictures(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
+  return async (channelId) => (await directory.byId(channelId))?.settings.media.init_avatars ?? false;
 }
 
 /** Another network than the real one does not say what it wants. */
@@ -254,5 +268,6 @@ function storesOf({ database, media: { endFiles } }: WorkerParts) {
     events: new EventWriter({ database }),
     groups: new GroupWriter({ database }),
     groupReader: new GroupReader({ database }),
+    pictures: new PictureWriter({ database }),
   };
 }

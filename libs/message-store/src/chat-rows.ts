@@ -2,7 +2,7 @@ import type { Chat } from '@dormouse/gateway-contract';
 import { selectNamed } from './message-query.js';
 import { contactIdSql, toMessage, type MessageRow } from './message-rows.js';
 
-/** A row of `chats` with its name resolved and its last message joined as JSON. */
+/** A row of `chats` with its name and picture resolved and its last message joined as JSON. */
 export interface ChatRow {
   id: string;
   type: string;
@@ -13,6 +13,9 @@ export interface ChatRow {
   archived: boolean;
   mute_until_ms: string;
   last_message: MessageRow | null;
+  /** Of the group or the contact; absent in what changes of a chat. */
+  picture?: string | null;
+  picture_full?: string | null;
 }
 
 /** The columns of a {@link ChatRow} that are the chat's own, of the alias `chat`. */
@@ -23,7 +26,8 @@ export const CHAT_COLUMNS =
 export function chatsQuery(source: string): string {
   const last = selectNamed('SELECT * FROM messages WHERE channel_id = chat.channel_id AND id = chat.last_message_id');
   return `SELECT ${CHAT_COLUMNS},
-      coalesce(g.facts ->> 'name', chat.name, k.name, k.push_name) AS shown_name, to_jsonb(l) AS last_message
+      coalesce(g.facts ->> 'name', chat.name, k.name, k.push_name) AS shown_name, to_jsonb(l) AS last_message,
+      coalesce(g.picture, k.picture) AS picture, coalesce(g.picture_full, k.picture_full) AS picture_full
     FROM (${source}) chat
     LEFT JOIN groups g ON g.channel_id = chat.channel_id AND g.id = chat.id
     LEFT JOIN contacts k ON k.channel_id = chat.channel_id AND k.id = ${contactIdSql('chat.id')}
@@ -46,6 +50,8 @@ export function toChat(row: ChatRow, nowMs: number): Chat {
     mute_until: muteUntil,
     archive: row.archived,
     unread: row.unread,
+    ...(row.picture && { chat_pic: row.picture }),
+    ...(row.picture_full && { chat_pic_full: row.picture_full }),
     ...(row.last_message && { last_message: toMessage(row.last_message) }),
   };
 }

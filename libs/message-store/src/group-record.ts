@@ -43,7 +43,18 @@ export interface GroupFacts {
   addressing: 'lid' | 'pn';
   /** Code of its invite link, while it is known. */
   inviteCode?: string;
+  /** What became last of the requests to join, by the contact id of who asked, the latest last; who is let in goes. */
+  requests?: readonly JoinRequest[];
 }
+
+/** Asked to join, took that back, was refused. */
+export type RequestAction = Extract<
+  EventPayloads['groups.put']['groups_participants'][number]['action'],
+  'request' | 'revoke_request' | 'rejected_request'
+>;
+
+/** Contact id of who asked, and what became of it. */
+export type JoinRequest = readonly [id: string, action: RequestAction];
 
 /** A group to be stored. */
 export interface GroupRecord {
@@ -133,7 +144,7 @@ export function groupEvents(before: GroupRecord | undefined, after: GroupRecord)
   if (!before?.member) {
     return after.member ? [{ type: 'groups', method: 'post', payload: { groups: [shownGroup(after)] } }] : [];
   }
-  return [...memberEvents(before, after), ...factEvents(before, after)];
+  return [...memberEvents(before, after), ...requestEvents(before, after), ...factEvents(before, after)];
 }
 
 function memberEvents(before: GroupRecord, after: GroupRecord): GroupEvent[] {
@@ -160,6 +171,17 @@ function memberEvents(before: GroupRecord, after: GroupRecord): GroupEvent[] {
           },
         ],
   );
+}
+
+/** Each step of a request is told once, however often the network brings it; who is let in is told as added. */
+function requestEvents(before: GroupRecord, after: GroupRecord): GroupEvent[] {
+  const was = new Map(before.facts.requests);
+  const steps = (after.facts.requests ?? []).filter(([id, action]) => was.get(id) !== action);
+  return steps.map(([id, action]) => ({
+    type: 'groups',
+    method: 'put',
+    payload: { groups_participants: [{ group_id: after.id, participants: [id], action }] },
+  }));
 }
 
 function byId(members: readonly MemberRecord[]): Map<string, MemberRank> {

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { incoming } from './example-records.js';
 import { GroupReader } from './group-reader.js';
-import type { GroupRecord, MemberRecord } from './group-record.js';
+import type { GroupRecord, MemberRecord, RequestAction } from './group-record.js';
 import { GroupWriter } from './group-writer.js';
 import { MessageReader } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';
@@ -142,6 +142,27 @@ describe('groups', () => {
       ({ payload }) => (payload.groups_participants as { action: string }[])[0]?.action,
     );
     expect(actions).toEqual(['promote', 'demote', 'remove']);
+  });
+
+  it('tells each step of a request to join once, also when the group is described anew in between', async () => {
+    const asks = (action: RequestAction | undefined) => (before: GroupRecord) => {
+      const { requests: _, ...facts } = before.facts;
+      return { ...before, facts: { ...facts, ...(action && { requests: [['15550004444', action] as const] }) } };
+    };
+    await writer.recordGroups(fence, channel, [group()], { quiet: true });
+    for (const action of ['request', 'request', 'rejected_request', 'request'] as const) {
+      await writer.changeGroup(fence, channel, ID, asks(action));
+      await writer.recordGroups(fence, channel, [group()]);
+    }
+    const dee: MemberRecord = { jid: '900000000004@lid', phone: '15550004444', lid: '900000000004', rank: 'member' };
+    await writer.recordGroups(fence, channel, [group({ members: [SHOP, ADA, dee] })]);
+    expect((await writer.find(channel, ID))?.facts.requests).toBeUndefined();
+    const actions = (await told()).map(({ payload }) => payload.groups_participants);
+    expect(actions).toEqual(
+      ['request', 'rejected_request', 'request', 'add'].map((action) => [
+        { group_id: ID, participants: ['15550004444'], action },
+      ]),
+    );
   });
 
   it('refuses an answer of the network that was overtaken by a change', async () => {

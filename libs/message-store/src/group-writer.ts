@@ -10,7 +10,14 @@ import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats } from './chat-writes.js';
-import { groupEvents, type GroupFacts, type GroupRecord, type MemberRecord, type StoredGroup } from './group-record.js';
+import {
+  groupEvents,
+  memberId,
+  type GroupFacts,
+  type GroupRecord,
+  type MemberRecord,
+  type StoredGroup,
+} from './group-record.js';
 import { storable } from './storable-text.js';
 
 /** What a write of groups did. */
@@ -179,10 +186,13 @@ function next(before: StoredGroup, change: Partial<GroupRecord>): StoredGroup {
   return { ...before, ...change, version: before.version + 1 };
 }
 
-/** The network does not repeat the invite code when it describes a group. */
+/** The network repeats neither the invite code nor who asked to join when it describes a group. */
 function keepingWhatIsNotAsked(before: GroupRecord | undefined, group: GroupRecord): GroupRecord {
   const inviteCode = group.facts.inviteCode ?? before?.facts.inviteCode;
-  return inviteCode === undefined ? group : { ...group, facts: { ...group.facts, inviteCode } };
+  const members = new Set(group.members.map((member) => memberId(member)));
+  const requests = before?.facts.requests?.filter(([id]) => !members.has(id)) ?? [];
+  const kept = { ...(inviteCode !== undefined && { inviteCode }), ...(requests.length > 0 && { requests }) };
+  return { ...group, facts: { ...group.facts, ...kept } };
 }
 
 function same(one: GroupRecord, other: GroupRecord): boolean {

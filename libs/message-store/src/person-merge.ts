@@ -88,8 +88,10 @@ SELECT channel_id, key_id, $3, status, timestamp, errors FROM moved ON CONFLICT 
 
 const MERGE_CONTACT = `
 WITH stranger AS (DELETE FROM contacts WHERE channel_id = $1 AND id = $2 RETURNING *)
-INSERT INTO contacts AS known (channel_id, id, name, push_name, lid, business, about, picture, picture_full)
-SELECT $1, $3, s.name, s.push_name, $4, coalesce(s.business, false), s.about, s.picture, s.picture_full
+INSERT INTO contacts AS known (channel_id, id, name, push_name, lid, business, about, picture, picture_full,
+  pictures_asked_at)
+SELECT $1, $3, s.name, s.push_name, $4, coalesce(s.business, false), s.about, s.picture, s.picture_full,
+  s.pictures_asked_at
 FROM (VALUES (1)) AS once LEFT JOIN stranger s ON true
 ON CONFLICT (channel_id, id) DO UPDATE SET
   name = coalesce(known.name, excluded.name),

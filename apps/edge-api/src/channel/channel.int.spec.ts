@@ -91,6 +91,23 @@ describe('channel', () => {
       );
     });
 
+    it('keep and show what has no effect here, for clients that send it', async () => {
+      const { token } = await edge.channel();
+      const body = {
+        mobile_proxy: 'socks5://user:pass@mobile.example:1080',
+        pdo_sync: false,
+        on_call_pager: 'pager',
+        pass_through: true,
+        sent_status: true,
+        webhooks: [{ url: 'https://hooks.example.com/wa', send_undecrypted_ad: true }],
+      };
+      const update = await edge.ask('PATCH /settings', { token, body });
+      expect(update.status).toBe(200);
+      const shown = await edge.ask('GET /settings', { token });
+      expect(shown.json).toMatchObject(body);
+      expect(contractFaults('GET /settings', 200, shown.json)).toEqual([]);
+    });
+
     it('keep a proxy, and show it without its password', async () => {
       const { id, token } = await edge.channel();
       const body = { proxy: 'socks5h://user:secret@proxy.example:1080' };

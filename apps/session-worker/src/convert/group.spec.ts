@@ -5,7 +5,15 @@ import {
   type GroupMetadata,
   type WAMessage,
 } from '@whiskeysockets/baileys';
-import { factsChange, groupAfter, groupFromNetwork, groupToNetwork, memberFromNetwork } from './group.js';
+import {
+  factsChange,
+  groupAfter,
+  groupFromNetwork,
+  groupToNetwork,
+  memberFromNetwork,
+  requestAction,
+  requestAfter,
+} from './group.js';
 import type { People } from './people.js';
 
 const ID = '120363000000000001@g.us';
@@ -169,5 +177,42 @@ describe('notices', () => {
   it('are no others', () => {
     expect(factsChange(notice(WAMessageStubType.GROUP_PARTICIPANT_ADD, '{}'), people)).toBeUndefined();
     expect(factsChange({ key: {}, message: { conversation: 'hi' } }, people)).toBeUndefined();
+  });
+});
+
+describe('a request to join', () => {
+  const ASKER = '15550004444';
+
+  it.each([
+    ['created', 'request'],
+    ['revoked', 'revoke_request'],
+    ['rejected', 'rejected_request'],
+  ] as const)('that was %s is remembered as %s', (action, told) => {
+    expect(requestAfter(group(), ASKER, requestAction(action)).facts.requests).toEqual([[ASKER, told]]);
+  });
+
+  it('is remembered by its last step, and one that comes again changes nothing', () => {
+    const asked = requestAfter(group(), ASKER, 'request');
+    expect(requestAfter(asked, ASKER, 'request')).toBe(asked);
+    const other = requestAfter(asked, '15550005555', 'request');
+    expect(requestAfter(other, ASKER, 'rejected_request').facts.requests).toEqual([
+      ['15550005555', 'request'],
+      [ASKER, 'rejected_request'],
+    ]);
+  });
+
+  it('is over when who asked is let in', () => {
+    const asked = requestAfter(group(), ASKER, 'request');
+    const dee: MemberRecord = { jid: '900000000004@lid', phone: ASKER, lid: '900000000004', rank: 'member' };
+    const after = groupAfter(asked, 'add', [dee], people);
+    expect(after?.members).toEqual([SHOP, BO, CY, dee]);
+    expect(after?.facts).toEqual(group().facts);
+  });
+
+  it('is forgotten when hundreds have asked since', () => {
+    let crowded = group();
+    for (let n = 0; n < 300; n += 1) crowded = requestAfter(crowded, `1555100${String(n).padStart(4, '0')}`, 'request');
+    expect(crowded.facts.requests).toHaveLength(200);
+    expect(crowded.facts.requests?.at(-1)).toEqual(['15551000299', 'request']);
   });
 });

@@ -1,5 +1,12 @@
 /** Groups between the network's shape and the stored one. Pure. */
-import type { GroupFacts, GroupRecord, MemberRank, MemberRecord } from '@dormouse/message-store/write';
+import {
+  memberId,
+  type GroupFacts,
+  type GroupRecord,
+  type MemberRank,
+  type MemberRecord,
+  type RequestAction,
+} from '@dormouse/message-store/write';
 import {
   WAMessageAddressingMode,
   WAMessageStubType,
@@ -124,7 +131,8 @@ export function groupAfter(
     case 'add': {
       if (concernsOwn && !before.member) return undefined;
       const fresh = concerned.filter((one) => !stayed.some((member) => isSameMember(one, member)));
-      return { ...before, members: [...before.members, ...fresh] };
+      const joined = concerned.reduce((group, one) => requestAfter(group, memberId(one), undefined), before);
+      return { ...joined, members: [...before.members, ...fresh] };
     }
     case 'remove':
       return { ...before, member: before.member && !concernsOwn, members: others };
@@ -138,6 +146,29 @@ export function groupAfter(
       return { ...before, members };
     }
   }
+}
+
+const REQUEST_ACTIONS = { created: 'request', revoked: 'revoke_request', rejected: 'rejected_request' } as const;
+
+/** Requests that a group remembers: one that comes again is no news. */
+const MOST_REQUESTS = 200;
+
+/** What the network says of a request to join. */
+export function requestAction(action: keyof typeof REQUEST_ACTIONS): RequestAction {
+  return REQUEST_ACTIONS[action];
+}
+
+/**
+ * The group after somebody asked to join, or no longer does.
+ * @param asker contact id
+ * @param action undefined: is let in
+ */
+export function requestAfter(before: GroupRecord, asker: string, action: RequestAction | undefined): GroupRecord {
+  const { requests = [], ...facts } = before.facts;
+  if (requests.some(([id, last]) => id === asker && last === action)) return before;
+  const others = requests.filter(([id]) => id !== asker);
+  const kept = action === undefined ? others : [...others, [asker, action] as const].slice(-MOST_REQUESTS);
+  return { ...before, facts: { ...facts, ...(kept.length > 0 && { requests: kept }) } };
 }
 
 const S = WAMessageStubType;

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Attachment } from '../sessions/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
@@ -43,6 +43,7 @@ describe('Inbound: chats and people', () => {
       writer: new MessageWriter({ database }),
       chats,
       groups: new GroupWriter({ database }),
+      pictures: new PictureWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },
       askGroup: () => undefined,
       eventsReady: () => undefined,
@@ -90,6 +91,47 @@ describe('Inbound: chats and people', () => {
     await hear('lid-mapping.update', { lid: ADA_LID, pn: ADA });
     expect((await chatIds()).sort()).toEqual([ADA, '15550002222@s.whatsapp.net']);
     expect(session.faults).toEqual([]);
+  });
+
+  it('notes where the new picture of a group is, and that there is none any more', async () => {
+    const id = '120363000000000001@g.us';
+    const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
+    await hear('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
+    Object.assign(session.socket, {
+      profilePictureUrl: (jid: string, kind: string) => Promise.resolve(`https://pictures.example/${kind}/${jid}`),
+    });
+    const shown = async () => (await reader.listChats(channelId, PAGE)).chats.find((chat) => chat.id === id);
+    await hear('contacts.update', [{ id, imgUrl: 'changed' }]);
+    await new Promise((resolve) => setImmediate(resolve)); // it is asked for while other things are heard
+    await attachment.drained();
+    expect(await shown()).toMatchObject({
+      chat_pic: `https://pictures.example/preview/${id}`,
+      chat_pic_full: `https://pictures.example/image/${id}`,
+    });
+    await hear('contacts.update', [{ id, imgUrl: 'removed' }]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await attachment.drained();
+    expect(await shown()).not.toHaveProperty('chat_pic');
+    expect(await told()).toEqual(['groups.post']);
+  });
+
+  it('tells each step of a request to join a group, also of somebody known by private id alone', async () => {
+    const id = '120363000000000001@g.us';
+    const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
+    await hear('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
+    const asks = { id, author: ADA_LID, method: 'invite_link' };
+    await hear('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
+    await hear('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
+    await hear('group.join-request', { ...asks, participant: '900000000077@lid', action: 'created' });
+    await hear('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'rejected' });
+    const steps = (await reader.events(channelId, 0, 100)).flatMap(
+      ({ payload }) => payload['groups_participants'] ?? [],
+    );
+    expect(steps).toEqual([
+      { group_id: id, participants: ['15550001111'], action: 'request' },
+      { group_id: id, participants: ['900000000077@lid'], action: 'request' },
+      { group_id: id, participants: ['15550001111'], action: 'rejected_request' },
+    ]);
   });
 
   it('tells what the phone changes of a chat, once, and that it was deleted', async () => {

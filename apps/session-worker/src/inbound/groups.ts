@@ -1,8 +1,16 @@
 /** What happens to groups: they are made, described anew, joined and left. See `groups/` for what is not told here. */
 import type { GroupRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, ChatUpdate, GroupMetadata } from '@whiskeysockets/baileys';
-import { factsChange, groupAfter, groupFromNetwork, memberFromNetwork, type MemberAction } from '../convert/group.js';
-import { bareJid, isGroup } from '../convert/jid.js';
+import {
+  factsChange,
+  groupAfter,
+  groupFromNetwork,
+  memberFromNetwork,
+  requestAction,
+  requestAfter,
+  type MemberAction,
+} from '../convert/group.js';
+import { bareJid, isGroup, personContactId } from '../convert/jid.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
 
@@ -44,6 +52,18 @@ export async function hearMembers(
   await change(hearing, id, (before) =>
     isMemberAction(action) ? groupAfter(before, action, members, people) : undefined,
   );
+}
+
+/** Who asks to join a group whose admins decide, and whose request is over. An admin's device alone hears of it. */
+export async function hearJoinRequest(
+  hearing: Hearing,
+  { id, participant, participantPn, action }: BaileysEventMap['group.join-request'],
+): Promise<void> {
+  const named = { participant, participantAlt: participantPn };
+  const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, named));
+  const asker = personContactId([participantPn, participant], numbers);
+  if (asker === undefined) return;
+  await change(hearing, id, (before) => requestAfter(before, asker, requestAction(action)));
 }
 
 /** How long messages of a group stay: the library tells it as a change of the chat. */

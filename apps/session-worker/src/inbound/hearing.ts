@@ -1,4 +1,4 @@
-import type { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { AutoDownload } from './auto-download.js';
 import type { Automatic } from './automatic.js';
@@ -18,6 +18,7 @@ export interface Hearing {
   /** What the channel does by itself. */
   readonly automatic: Pick<Automatic, 'heard'>;
   readonly groups: GroupWriter;
+  readonly pictures: Pick<PictureWriter, 'recordAsked'>;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants. */

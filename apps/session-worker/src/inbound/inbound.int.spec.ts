@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { WAMessageStatus, WAMessageStubType, type proto, type WAMessage } from '@whiskeysockets/baileys';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
@@ -54,6 +54,7 @@ describe('Inbound', () => {
     return new Inbound({
       writer: store,
       groups: new GroupWriter({ database }),
+      pictures: new PictureWriter({ database }),
       askGroup: (_, groupId) => asked.push(groupId),
       chats: new ChatWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },

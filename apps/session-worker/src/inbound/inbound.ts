@@ -2,7 +2,7 @@
  * Hears what happens on the network and stores it. Subscribes once to each socket generation; see `channel-ear.ts` for
  * what is guaranteed about order and failures.
  */
-import type { ChatWriter, GroupWriter, MessageWriter } from '@dormouse/message-store/write';
+import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
 import type { AutoDownload } from './auto-download.js';
@@ -10,7 +10,7 @@ import type { Automatic } from './automatic.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
 import { hearChats, hearChatsGone, hearNewDevice } from './chats.js';
 import { hearContacts, hearLidNumber } from './contacts.js';
-import { hearGroupNotices, hearGroupTimers, hearMembers, hearNewGroups } from './groups.js';
+import { hearGroupNotices, hearGroupTimers, hearJoinRequest, hearMembers, hearNewGroups } from './groups.js';
 import type { Hearing } from './hearing.js';
 import { hearHistory } from './history.js';
 import { hearMessages, hearRemovals } from './messages.js';
@@ -21,6 +21,7 @@ export interface InboundOptions extends Patience {
   readonly chats: ChatWriter;
   readonly automatic: Pick<Automatic, 'attach' | 'heard'>;
   readonly groups: GroupWriter;
+  readonly pictures: Pick<PictureWriter, 'recordAsked'>;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants; absent: none. */
@@ -51,6 +52,7 @@ const STEPS: readonly Step[] = [
   on('contacts.update', hearContacts),
   on('groups.upsert', hearNewGroups),
   on('group-participants.update', hearMembers),
+  on('group.join-request', hearJoinRequest),
   on('chats.upsert', hearChats),
   on('chats.delete', hearChatsGone),
   on('messages.upsert', hearGroupNotices),
@@ -70,7 +72,7 @@ export class Inbound implements SessionListener {
 
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
-    const { writer, chats, automatic, groups, askGroup, downloads, eventsReady, now } = this.options;
+    const { writer, chats, automatic, groups, pictures, askGroup, downloads, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
     // What an owner before could not bring to its end.
@@ -86,6 +88,7 @@ export class Inbound implements SessionListener {
         chats,
         automatic,
         groups,
+        pictures,
         settled,
         askGroup,
         downloads,

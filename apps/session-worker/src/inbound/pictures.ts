@@ -1,24 +1,28 @@
 import type { Contact } from '@whiskeysockets/baileys';
-import { personContactId, type KnownNumbers } from '../convert/jid.js';
+import { bareJid, isGroup, personContactId, type KnownNumbers } from '../convert/jid.js';
 import { pictureAddresses } from '../sessions/person-facts.js';
 import { storeAndTell, type Hearing } from './hearing.js';
 
 /**
- * Pictures that people changed. The network says only that there is another one: it is asked where, while other things
+ * Pictures that people changed, their own or a group's. The network says only that there is another one: it is asked where, while other things
  * are heard. A question that fails is not repeated; GET /contacts/{ContactID}/profile asks anew.
  */
 export function hearPictures(hearing: Hearing, contacts: readonly Partial<Contact>[], numbers: KnownNumbers): void {
-  const { session, ear, chats } = hearing;
+  const { session, ear, chats, pictures } = hearing;
   for (const { id: jid, imgUrl } of contacts) {
+    if (!jid || (imgUrl !== 'changed' && imgUrl !== 'removed')) continue;
     const id = personContactId([jid], numbers);
-    if (!jid || id === undefined || (imgUrl !== 'changed' && imgUrl !== 'removed')) continue;
+    if (id === undefined && !isGroup(jid)) continue;
     const none = { picture: '', pictureFull: '' };
-    const found = imgUrl === 'removed' ? Promise.resolve(none) : pictureAddresses(session.socket, jid);
-    found.then(
-      (pictures) =>
-        ear.hear(() =>
-          storeAndTell(hearing, () => chats.recordContacts(session.fence, session.channelId, [{ id, ...pictures }])),
-        ),
+    const asked = imgUrl === 'removed' ? Promise.resolve(none) : pictureAddresses(session.socket, jid);
+    asked.then(
+      (found) =>
+        ear.hear(async () => {
+          const { fence, channelId } = session;
+          if (id !== undefined)
+            await storeAndTell(hearing, () => chats.recordContacts(fence, channelId, [{ id, ...found }]));
+          else await ear.store(() => pictures.recordAsked(fence, channelId, { id: bareJid(jid), ...found }));
+        }),
       () => undefined,
     );
   }

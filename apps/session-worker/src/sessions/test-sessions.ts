@@ -45,6 +45,15 @@ export class TestWorker {
       authStates: new AuthStates(new AuthRows(database), MASTER_KEYS),
       hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
+      recall: () => Promise.resolve(undefined),
+      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
+      backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
+      restMs: 60_000,
+      ackWaitMs: 5_000,
+      connectingAtOnce: 10,
+      startJitterMs: 0,
+      log: { info: this.note, warn: this.note, error: this.note, debug: this.note },
+      ...options,
       listeners: [
         {
           attach: (session) => {
@@ -58,16 +67,8 @@ export class TestWorker {
             return { drained: () => Promise.resolve() };
           },
         },
+        ...(options.listeners ?? []),
       ],
-      recall: () => Promise.resolve(undefined),
-      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
-      backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
-      restMs: 60_000,
-      ackWaitMs: 5_000,
-      connectingAtOnce: 10,
-      startJitterMs: 0,
-      log: { info: this.note, warn: this.note, error: this.note, debug: this.note },
-      ...options,
     });
     const leases = new ShardLeases({ database, workerId: id, ttlMs: 10_000 });
     this.owner = new ShardOwner({

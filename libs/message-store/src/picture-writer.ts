@@ -1,0 +1,71 @@
+import type { Fence, RegionalDatabase } from '@dormouse/database';
+import { channelTransaction } from './channel-events.js';
+import { storable } from './storable-text.js';
+
+/** Where the network keeps the picture of a contact or a group. */
+export interface FoundPictures {
+  /** Chat id: of a person or of a group. */
+  id: string;
+  /** Addresses of the small and of the whole picture, '' for none; absent: it did not say, what is stored stays. */
+  picture?: string;
+  pictureFull?: string;
+}
+
+/**
+ * What a channel knows of the pictures of its contacts and groups, and when it asked. Nothing of it is told: that
+ * somebody changed a picture is heard from the network, and told by `ChatWriter`.
+ */
+export class PictureWriter {
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+
+  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+    this.database = database;
+  }
+
+  /**
+   * Contacts and groups whose pictures are not known, or were asked for longer ago: an address works for some days
+   * only. Those of the last active chats come first.
+   * @param askedBeforeMs epoch milliseconds
+   * @returns chat ids
+   */
+  async wanted(
+    channelId: string,
+    { askedBeforeMs, limit }: { askedBeforeMs: number; limit: number },
+  ): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ id: string }>({
+      name: 'wanted-pictures',
+      text: WANTED,
+      values: [channelId, new Date(askedBeforeMs), limit],
+    });
+    return rows.map(({ id }) => id);
+  }
+
+  /** The network was asked, now. Contacts and groups that are not there any more stay so. */
+  async recordAsked(fence: Fence, channelId: string, found: FoundPictures): Promise<void> {
+    const { id, picture = null, pictureFull = null } = storable(found);
+    await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
+      const values = [channelId, id, picture, pictureFull];
+      await connection.query({ name: 'contact-pictures', text: CONTACT_PICTURES, values });
+      await connection.query({ name: 'group-pictures', text: GROUP_PICTURES, values });
+    });
+  }
+}
+
+const PERSON = `CASE WHEN c.id LIKE '%@lid' THEN c.id ELSE c.id || '@s.whatsapp.net' END`;
+
+const WANTED = `
+SELECT wanted.id FROM (
+  SELECT ${PERSON} AS id FROM contacts c WHERE c.channel_id = $1
+    AND (c.pictures_asked_at < $2 OR c.pictures_asked_at IS NULL AND coalesce(c.picture, '') = '')
+  UNION ALL
+  SELECT g.id FROM groups g WHERE g.channel_id = $1 AND g.member
+    AND (g.pictures_asked_at < $2 OR g.pictures_asked_at IS NULL)
+) wanted LEFT JOIN chats ON chats.channel_id = $1 AND chats.id = wanted.id
+ORDER BY coalesce(chats.timestamp, 0) DESC, wanted.id LIMIT $3`;
+
+const ASKED = `
+  picture = coalesce($3, picture), picture_full = coalesce($4, picture_full), pictures_asked_at = now()
+WHERE channel_id = $1 AND id =`;
+
+const CONTACT_PICTURES = `UPDATE contacts SET ${ASKED} regexp_replace($2, '@s\\.whatsapp\\.net$', '')`;
+const GROUP_PICTURES = `UPDATE groups SET ${ASKED} $2`;
