@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 export interface LibsignalCurve {
   calculateAgreement(publicKey: Uint8Array, privateKey: Uint8Array): Buffer;
   calculateSignature(privateKey: Uint8Array, message: Uint8Array): Buffer;
+  /** A public key in Signal's serialized form, with its private key. */
+  generateKeyPair(): { pubKey: Buffer; privKey: Buffer };
   verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array, isInit?: boolean): boolean;
 }
 
@@ -29,6 +31,7 @@ export function libsignalCurve(): LibsignalCurve {
   return load(import.meta.url, 'libsignal/src/curve.js', [
     'calculateAgreement',
     'calculateSignature',
+    'generateKeyPair',
     'verifySignature',
   ]);
 }

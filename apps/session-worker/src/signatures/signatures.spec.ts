@@ -1,3 +1,4 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import './signatures.js';
 import { assertCertifies, trustRootKey } from './server-certificate.js';
 import { Curve, makeNoiseHandler, NOISE_WA_HEADER, proto, signedKeyPair, type KeyPair } from '@whiskeysockets/baileys';
@@ -35,6 +36,36 @@ async function startSession(device: ReturnType<typeof bundle>): Promise<string[]
   await builder.initOutgoing(device);
   return stored;
 }
+
+describe('key pairs', () => {
+  it.each([
+    ['Baileys', () => Curve.generateKeyPair()],
+    [
+      'libsignal',
+      () => {
+        const { pubKey, privKey } = libsignalCurve().generateKeyPair();
+        expect([pubKey.length, pubKey[0]]).toEqual([33, 5]);
+        return { public: pubKey.subarray(1), private: privKey };
+      },
+    ],
+  ])('of %s are those of X25519, no two the same', (_whose, make) => {
+    const seen = new Set<string>();
+    for (let n = 0; n < 50; n += 1) {
+      const pair = make();
+      const [d, x] = [pair.private, pair.public].map((key) => Buffer.from(key).toString('base64url'));
+      const jwk = { kty: 'OKP', crv: 'X25519', d, x };
+      const derived = createPublicKey(createPrivateKey({ format: 'jwk', key: jwk })).export({ format: 'jwk' });
+      expect(derived.x).toBe(x);
+      seen.add(d ?? '');
+    }
+    expect(seen.size).toBe(50);
+  });
+
+  it('agree with each other on the same secret', () => {
+    const [one, other] = [Curve.generateKeyPair(), Curve.generateKeyPair()];
+    expect(Curve.sharedKey(one.private, other.public)).toEqual(Curve.sharedKey(other.private, one.public));
+  });
+});
 
 describe('signatures', () => {
   it('are checked by Baileys, and made so that Baileys accepts them', () => {

@@ -8,12 +8,13 @@
  * Why it is needed: libsignal 6.0.0 *returns* false for a bad signature (and skips the check for pre-key bundles), while
  * Baileys 7.0.0-rc14 only looks for a thrown error. Nor does Baileys compare the certificate's key with the server's
  * (`server-certificate.ts` does). The curve functions are those of `whatsapp-rust-bridge`, which Baileys brings along:
- * they are several times faster too, and connecting or a group message spends most of its time in them.
+ * they are several times faster too, and connecting or a group message spends most of its time in them. Keys are made
+ * there as well, from the system's randomness.
  *
  * Everything is replaced in objects that are looked into at each call, so it does not matter what was loaded first.
  */
 import { Curve } from '@whiskeysockets/baileys';
-import { calculateAgreement, calculateSignature, verifySignature } from 'whatsapp-rust-bridge';
+import { calculateAgreement, calculateSignature, generateKeyPair, verifySignature } from 'whatsapp-rust-bridge';
 import { curveImplementation, libsignalCurve } from './libsignal-curve.js';
 
 const KEY_BYTES = 32;
@@ -38,6 +39,12 @@ function agree(publicKey: Uint8Array, privateKey: Uint8Array): Buffer {
   return Buffer.from(calculateAgreement(serialized(publicKey), wellFormed(privateKey)));
 }
 
+/** A link makes 812 of them at once, during which nobody else in the process has a turn. */
+function makePair(): { pubKey: Buffer; privKey: Buffer } {
+  const { pubKey, privKey } = generateKeyPair();
+  return { pubKey: Buffer.from(pubKey), privKey: Buffer.from(privKey) };
+}
+
 function sign(privateKey: Uint8Array, message: Uint8Array): Buffer {
   return Buffer.from(calculateSignature(wellFormed(privateKey), message));
 }
@@ -54,11 +61,16 @@ function assertSignedBy(publicKey: Uint8Array, message: Uint8Array, signature: U
 Object.assign(libsignalCurve(), {
   calculateAgreement: agree,
   calculateSignature: sign,
+  generateKeyPair: makePair,
   verifySignature: assertSignedBy,
 });
 Object.assign(curveImplementation(), { sign, verify: assertSignedBy });
 
 Curve.sign = sign;
+Curve.generateKeyPair = () => {
+  const { pubKey, privKey } = makePair();
+  return { private: privKey, public: pubKey.subarray(1) };
+};
 Curve.sharedKey = (privateKey, publicKey) => {
   const shared = agree(publicKey, privateKey);
   lastAgreedKey = Uint8Array.from(publicKey);
