@@ -16,6 +16,10 @@ interface Page<Item> {
   items: Item[];
 }
 
+const RED_DOT =
+  'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==';
+const anAddress = expect.stringMatching(/^https:/) as string;
+
 /** People who keep their number private are known to others by a private id (`<digits>@lid`) alone. */
 describe('who is who', () => {
   let running: RunningStack;
@@ -154,6 +158,30 @@ describe('who is who', () => {
     const { items } = await list<{ id: string; name: string }>(client, '/chats', 'chats');
     expect(items.filter(({ name }) => name === 'Bo Example').map(({ id }) => id)).toEqual([number]);
   }, 30_000);
+
+  it('people and groups are listed with their pictures as soon as the settings ask for that', async () => {
+    const pia = await running.network.createPhone({ name: 'Pia Picture' });
+    const at = <T>(path: string, body: object) => running.network.call<T>('POST', `/phones/${pia.phone}${path}`, body);
+    const members = [channel.phone.phone];
+    const { id: group } = await at<{ id: string }>('/groups', { subject: 'Painters', members });
+    await at('/picture', { base64: RED_DOT });
+    await at('/picture', { base64: RED_DOT, group });
+    await pia.send(channel.phone.phone, 'Look at me');
+    await heard('Look at me');
+    const media = { init_avatars: true };
+    expect((await client.request('PATCH', '/settings', { body: { media } })).status).toBe(200);
+    const shown = async (path: string, key: string, id: string) =>
+      (await list<Record<string, string>>(client, path, key)).items.find((item) => item['id'] === id) ?? {};
+    for (const [path, key, id, field] of [
+      ['/contacts', 'contacts', pia.phone, 'profile_pic'],
+      ['/chats', 'chats', `${pia.phone}@s.whatsapp.net`, 'chat_pic'],
+      ['/groups', 'groups', group, 'chat_pic'],
+    ] as const) {
+      const what = `${key} with pictures`;
+      const found = await eventually(async () => (await shown(path, key, id))[field], { what, withinMs: 30_000 });
+      expect([found, (await shown(path, key, id))[`${field}_full`]]).toEqual([anAddress, anAddress]);
+    }
+  }, 90_000);
 
   it('a number that is linked again finds its chats, and another number does not', async () => {
     const { client: own } = await running.createChannel('Two Numbers');
