@@ -19,7 +19,9 @@ export function releaseAcks(faultId: string): void {
 export function acceptMessage(network: Network, connection: Connection, sender: Sender, stanza: Node): void {
   const place = { phone: sender.account.phone, device: sender.device };
   let error: string | undefined;
-  const refused = stanza.attrs['category'] === 'peer' ? undefined : network.faults.strike('refuse-send', place);
+  // A copy that somebody asked for is no new message: refusing it would lose one that was accepted.
+  const isNew = stanza.attrs['category'] !== 'peer' && !network.askedAgain.has(stanza.attrs['id'] ?? '');
+  const refused = isNew ? network.faults.strike('refuse-send', place) : undefined;
   if (refused) error = String(refused.code ?? 479);
   else {
     try {

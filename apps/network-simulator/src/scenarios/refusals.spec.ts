@@ -54,6 +54,19 @@ describe('what the network refuses, ends and asks for', () => {
     expect(bob.messages.all({ text: `refused with ${code}` })).toEqual([]);
   });
 
+  it('a copy that somebody asked for is not refused: the next message is', async () => {
+    await fault({ kind: 'corrupt-message', phone: bob.account.phone });
+    // Between the acknowledgement and the copy there is time to set the fault.
+    await fault({ kind: 'delay', phone: ALICE, ms: 1500, count: 6 });
+    expect(await refusalOf(BOB, 'broken, then sent again')).toBeUndefined();
+    await fault({ kind: 'refuse-send', phone: ALICE, code: 463 });
+    expect(await bob.wait({ text: 'broken, then sent again' }, 20_000)).toBeDefined();
+    for (const { id } of simulator.network.faults.all().filter(({ kind }) => kind === 'delay')) {
+      simulator.network.faults.remove(id);
+    }
+    expect(await refusalOf(BOB, 'a new message')).toBe('463');
+  });
+
   it('a number that does not exist is refused with 404', async () => {
     expect(await refusalOf(NOBODY, 'is anybody there')).toBe('404');
   });
