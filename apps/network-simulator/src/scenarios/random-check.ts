@@ -26,6 +26,8 @@ export interface RandomFindings {
   unfilled: number;
   /** Copies for a number that did not exist when they were made, or made again. */
   lostWhileUnknown: number;
+  /** Copies that were asked for when the device that could have made them was not linked any more. */
+  lostWithDevice: number;
 }
 
 /** What every client has shown, by id; a placeholder does not count as shown. */
@@ -56,11 +58,17 @@ export async function findings(
   const wrong: string[] = [];
   let unfilled = 0;
   let lostWhileUnknown = 0;
+  let lostWithDevice = 0;
   /** Whether the number did not exist when the message, or another copy of it, was made for it. */
   const excused = (id: string, person: Person, fromMs: number, untilMs: number): boolean =>
     people.wasUnknown(person, fromMs, network.askedAgain.has(id) ? Infinity : untilMs);
+  const deviceGone = (id: string): boolean => {
+    const { author, client } = begun.get(id) ?? {};
+    return client !== undefined && client !== author?.client && network.askedAgain.has(id);
+  };
   const miss = (one: Sent, person: Person, where: string): void => {
     if (excused(one.id, person, one.fromMs, one.untilMs)) lostWhileUnknown++;
+    else if (deviceGone(one.id)) lostWithDevice++;
     else missing.push(name(one, person) + where);
   };
   const checkClient = (one: Sent, { person, client }: Reader): void => {
@@ -85,7 +93,9 @@ export async function findings(
     }
   }
   const unreadable = people.all.flatMap((person) => [...person.phone.unreadable.keys()].map((id) => ({ id, person })));
-  const remainder = unreadable.filter(({ id, person }) => !excused(id, person, begun.get(id) ?? Infinity, Infinity));
+  const remainder = unreadable.filter(
+    ({ id, person }) => !deviceGone(id) && !excused(id, person, begun.get(id)?.fromMs ?? Infinity, Infinity),
+  );
   return {
     missing,
     wrong,
@@ -94,6 +104,7 @@ export async function findings(
     givenUp: refusedForGood.size,
     unfilled,
     lostWhileUnknown,
+    lostWithDevice,
   };
 }
 

@@ -22,11 +22,20 @@ const CHANGED_BY: Partial<Record<Kind, readonly Kind[]>> = {
   deletion: ['text', 'file'],
 };
 
+/** Where a message came from. */
+export interface Begun {
+  author: Person;
+  /** The client that wrote it; the phone did when absent. */
+  client?: Client;
+  chat: string;
+  fromMs: number;
+}
+
 /** Writes at random, as clients and as phones, and keeps what was acknowledged and who has to get it. */
 export class RandomMessages {
   readonly sent: Sent[] = [];
-  /** When each message was begun, acknowledged or not, in milliseconds by id. */
-  readonly begun = new Map<string, number>();
+  /** How each message was begun, acknowledged or not, by id. */
+  readonly begun = new Map<string, Begun>();
   refused = 0;
   unacknowledged = 0;
   private count = 0;
@@ -41,7 +50,7 @@ export class RandomMessages {
     const startedMs = Date.now();
     const readers = this.readers(author, plan);
     const id = client.newId();
-    this.begun.set(id, startedMs);
+    this.begun.set(id, { author, client, chat: plan.chat, fromMs: startedMs });
     const acked = client.acknowledged(id);
     await this.write(client, author, plan, id).catch(() => undefined);
     const ack = await acked;
@@ -56,7 +65,7 @@ export class RandomMessages {
     const startedMs = Date.now();
     const readers = this.readers(author, plan);
     const { id } = await author.phone.sendDraft(plan.chat, draftOf(plan));
-    this.begun.set(id, startedMs);
+    this.begun.set(id, { author, chat: plan.chat, fromMs: startedMs });
     this.keep(id, plan, author, readers, startedMs, false);
   }
 

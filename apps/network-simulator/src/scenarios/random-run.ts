@@ -1,13 +1,18 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { namingOf } from '../phone/compose.js';
+import { askFor } from '../phone/incoming.js';
 import type { Simulator } from '../simulator.js';
+import { parseJid } from '../wire/jid.js';
+import type { Client } from './client.js';
 import { findings, type RandomFindings } from './random-check.js';
 import { FaultRefused, misbehave } from './random-faults.js';
 import type { Kind } from './random-contents.js';
 import { RandomFiles } from './random-files.js';
 import { RandomMessages } from './random-messages.js';
-import { RandomPeople, seeded } from './random-people.js';
+import { RandomPeople, seeded, type Person } from './random-people.js';
 
 const LOOK_EVERY_MS = 100;
+const ASK_ROUNDS = 3;
 const AT_ONCE = 4;
 
 export interface RandomPlan {
@@ -149,7 +154,16 @@ export class RandomRun {
     const deadline = Date.now() + this.plan.settleMs;
     // What a device confirmed on a dying line is asked again at its next login.
     for (const person of this.people.all) await this.people.whileAway(person, (client) => client.end());
-    // What arrives last may cause a receipt or a copy: it is over when nothing came up between two looks.
+    for (let round = 0; round < ASK_ROUNDS; round++) {
+      const waiting = await this.quiet(deadline);
+      if (waiting.length > 0) return waiting;
+      if (!this.askAgain()) break;
+    }
+    return this.quiet(deadline);
+  }
+
+  /** What arrives last may cause a receipt or a copy: it is over when nothing came up between some looks. */
+  private async quiet(deadline: number): Promise<string[]> {
     for (let quiet = 0; quiet < 3;) {
       for (const { client } of this.people.all) if (client && !client.online) await client.reconnect();
       for (const { phone } of this.people.all) await phone.idle();
@@ -161,6 +175,25 @@ export class RandomRun {
     return [];
   }
 
+  /**
+   * A client that was cut off, or refused an answer, while it made another copy does not try by itself again: the phones
+   * ask once more for what they still cannot read. False when there is nothing.
+   */
+  private askAgain(): boolean {
+    let asked = false;
+    for (const { phone } of this.people.all) {
+      for (const id of phone.unreadable.keys()) {
+        const { author, client, chat } = this.messages.begun.get(id) ?? {};
+        if (!author || chat === undefined || (client && client !== author.client)) continue;
+        const device = jidOf(author, client, namingOf(phone, chat));
+        const place = chat.endsWith('@g.us') ? { to: chat, participant: device } : { to: device };
+        askFor(phone, { id, ...place });
+        asked = true;
+      }
+    }
+    return asked;
+  }
+
   private unconfirmed(): string[] {
     return this.people.all.flatMap(({ phone: { account } }) =>
       [...account.devices.values()].flatMap(({ id, queue }) =>
@@ -168,4 +201,9 @@ export class RandomRun {
       ),
     );
   }
+}
+
+/** The device that wrote as this person. */
+function jidOf({ phone: { account } }: Person, client: Client | undefined, server: string): string {
+  return account.jidLike(server, client ? parseJid(client.jid).device : 0);
 }
