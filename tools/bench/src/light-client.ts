@@ -130,6 +130,11 @@ export class LightClient {
     await acknowledged;
   }
 
+  /** Says that the device is still there, as the library does every half minute, and waits for the answer. */
+  async keepAlive(): Promise<void> {
+    await this.ask('get', 'w:p', [{ tag: 'ping', attrs: {} }]);
+  }
+
   close(): void {
     this.socket?.terminate();
   }

@@ -6,6 +6,7 @@
 import { verifySignature } from 'whatsapp-rust-bridge';
 import { createRequire } from 'node:module';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
+import { summarize } from './latencies.js';
 import { LightClient } from './light-client.js';
 import { SimulatorProcess } from './simulator-process.js';
 import { printTable } from './table.js';
@@ -13,12 +14,17 @@ import { printTable } from './table.js';
 const SIZES = [500, 2000];
 const AT_ONCE = 10;
 const OPAQUE_MESSAGES = 2000;
-const MESSAGES = 500;
-const TURNS = 200;
-const LIBRARY_LOGINS = 30;
+const MESSAGES = 2000;
+const TURNS = 500;
+const LIBRARY_LOGINS = 100;
 const WARM_UP = 300;
 /** How long the library's questions after a login take at most. */
 const QUESTIONS_MS = 150;
+const ROUNDS = 5;
+/** How long nothing happens but that all devices stay connected. */
+const IDLE_MS = 10_000;
+/** How often a connected client of the library says that it is there. */
+const KEEP_ALIVE_SECONDS = 30;
 /** One link, login or message that takes longer than this is lost, and the run with it. */
 const EACH_WITHIN_MS = 30_000;
 const LOGIN_GOAL = 'at most 5 ms CPU';
@@ -36,6 +42,9 @@ type Measured = Record<keyof typeof ROWS, string>;
 const ROWS = {
   rss: ['memory of an idle device, RSS', "library's own socket: 270–450 KiB in the client"],
   heap: ['  of it JavaScript heap', "library's own socket: about 220 KiB in the client"],
+  collection: ['a collection of the whole heap', ''],
+  idle: ['all of them connected, nobody says anything: each second', ''],
+  keepAlive: ["a device's keep-alive; those of all, each second", ''],
   link: ['link: a new phone scans a code', 'prototype, with the library: 850 ms wall'],
   firstLogin: ['first login: keys, history', ''],
   login: ['login again', `${LOGIN_GOAL}; prototype about 7 ms CPU, 34–42 ms wall`],
@@ -68,32 +77,49 @@ function within<T>(what: string, job: Promise<T>): Promise<T> {
   return Promise.race([job, late]).finally(() => clearTimeout(timer));
 }
 
-/** Runs a job for every item, `atOnce` of them at a time; resolves with wall and simulator time per item. */
+/**
+ * Runs a job for every item, `atOnce` of them at a time; resolves with wall and simulator time per item.
+ *
+ * In rounds, of which the middle one counts: a collection of the whole heap is caused by all that came before, costs as
+ * much as dozens of operations and falls into whichever round it falls (a row of its own). What the network takes while
+ * nothing happens is taken off, a row of its own as well: it is no part of an operation, however long that one waits.
+ */
 async function timed<T>(
   network: SimulatorProcess,
   what: string,
   items: T[],
   job: (item: T) => Promise<unknown>,
-  atOnce = AT_ONCE,
+  { atOnce = AT_ONCE, idleShare = 0 } = {},
 ): Promise<Cost> {
+  const started = performance.now();
+  const perRound = Math.ceil(items.length / ROUNDS);
+  const cpuMs: number[] = [];
+  for (let from = 0; from < items.length; from += perRound) {
+    const round = items.slice(from, from + perRound);
+    const before = await network.usage();
+    const roundStarted = performance.now();
+    let at = 0;
+    const lane = async (): Promise<void> => {
+      while (at < round.length) await within(what, job(round[at++] as T));
+    };
+    await Promise.all(Array.from({ length: atOnce }, lane));
+    const idleMs = (performance.now() - roundStarted) * idleShare;
+    const after = await network.usage();
+    cpuMs.push(Math.max(0, after.cpuMs - before.cpuMs - idleMs) / round.length);
+    console.log(`  ${what}: ${from + round.length} of ${items.length}, ${cpuMs.at(-1)?.toFixed(2)} CPU each`);
+  }
+  const wallMs = (performance.now() - started) / items.length;
+  return { wallMs, cpuMs: summarize(cpuMs, wallMs).p50Ms };
+}
+
+/** The share of a processor that the network takes while nothing happens. */
+async function idleShareOf(network: SimulatorProcess): Promise<number> {
   const before = await network.usage();
   const started = performance.now();
-  let at = 0;
-  let saidAt = started;
-  const lane = async (): Promise<void> => {
-    while (at < items.length) {
-      await within(what, job(items[at++] as T));
-      if (performance.now() - saidAt < 5_000) continue;
-      saidAt = performance.now();
-      console.log(`  ${what}: ${at} of ${items.length}`);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
-  const wallMs = (performance.now() - started) / items.length;
+  await new Promise((wake) => setTimeout(wake, IDLE_MS));
+  const wallMs = performance.now() - started;
   const after = await network.usage();
-  const cost = { wallMs, cpuMs: (after.cpuMs - before.cpuMs) / items.length };
-  console.log(`  ${what}: ${time(cost)}`);
-  return cost;
+  return (after.cpuMs - before.cpuMs) / wallMs;
 }
 
 const time = ({ wallMs, cpuMs }: Cost): string => `${wallMs.toFixed(1)} ms, ${cpuMs.toFixed(2)} CPU`;
@@ -104,22 +130,29 @@ async function measure(count: number): Promise<Measured> {
   const network = await SimulatorProcess.start();
   console.log(`${count} devices`);
   try {
-    return { ...(await measureDevices(network, count)), ...(await measureMessages(network)) };
+    const { idleShare, ...devices } = await measureDevices(network, count);
+    return { ...devices, ...(await measureMessages(network, idleShare)) };
   } finally {
     await network.stop();
   }
 }
 
-type DeviceRows = 'rss' | 'heap' | 'link' | 'firstLogin' | 'login' | 'opaque';
+type DeviceRows = 'rss' | 'heap' | 'collection' | 'idle' | 'keepAlive' | 'link' | 'firstLogin' | 'login' | 'opaque';
 
-async function measureDevices(network: SimulatorProcess, count: number): Promise<Pick<Measured, DeviceRows>> {
+async function measureDevices(
+  network: SimulatorProcess,
+  count: number,
+): Promise<Pick<Measured, DeviceRows> & { idleShare: number }> {
   const clients = numbers(count).map(() => new LightClient(network.socketUrl));
   const empty = await network.usage(true);
   const link = await timed(network, 'linking', clients, (client) =>
     client.link((qr) => network.call('POST', '/admin/mock-phone/scan-qr', { qr })),
   );
   const firstLogin = await timed(network, 'first login', clients, (client) => client.login());
+  const full = await network.usage();
   const idle = await network.usage(true);
+  const idleShare = await idleShareOf(network);
+  const keepAlive = await timed(network, 'keep-alive', clients, (client) => client.keepAlive());
   for (const client of clients) client.close();
   const login = await timed(network, 'login again', clients, (client) => client.login());
   const [first, second] = clients;
@@ -132,10 +165,14 @@ async function measureDevices(network: SimulatorProcess, count: number): Promise
   return {
     rss: perDevice(idle.rssBytes - empty.rssBytes),
     heap: perDevice(idle.heapBytes - empty.heapBytes),
+    collection: `${Math.round(idle.cpuMs - full.cpuMs)} CPU`,
+    idle: `${(idleShare * 1000).toFixed(2)} CPU`,
+    keepAlive: `${keepAlive.cpuMs.toFixed(2)}; ${((keepAlive.cpuMs * count) / KEEP_ALIVE_SECONDS).toFixed(1)} CPU`,
     link: time(link),
     firstLogin: time(firstLogin),
     login: time(login),
     opaque: rate(opaque),
+    idleShare,
   };
 }
 
@@ -172,7 +209,7 @@ type MessageRows = 'libraryLogin' | 'oneWay' | 'inTurns' | 'spoken';
  * Each message counts with all it causes: encryption for the other phone and its device and for the sender's own phone, the
  * acknowledgement, and the receipts of both readers. So the clock stops when the last reader has it.
  */
-async function measureMessages(network: SimulatorProcess): Promise<Pick<Measured, MessageRows>> {
+async function measureMessages(network: SimulatorProcess, idleShare: number): Promise<Pick<Measured, MessageRows>> {
   const [alice, bob] = [await newTalker(network), await newTalker(network)];
   const say = (from: Talker, to: Talker) => (index: number) => from.number.sendText(to.digits, `message ${index}`);
   for (const index of numbers(WARM_UP)) {
@@ -180,7 +217,7 @@ async function measureMessages(network: SimulatorProcess): Promise<Pick<Measured
     await say(bob, alice)(index);
   }
   await until('the first messages', () => alice.heard() >= WARM_UP && bob.heard() >= WARM_UP);
-  const counted = async (what: string, count: number, job: (index: number) => Promise<unknown>, atOnce?: number) => {
+  const counted = async (what: string, count: number, job: (index: number) => Promise<unknown>, atOnce = AT_ONCE) => {
     const heard = alice.heard() + bob.heard();
     const items = numbers(count);
     const last = items.pop();
@@ -193,7 +230,7 @@ async function measureMessages(network: SimulatorProcess): Promise<Pick<Measured
         await job(index);
         if (index === last) await until(what, () => alice.heard() + bob.heard() >= heard + count);
       },
-      atOnce,
+      { atOnce, idleShare },
     );
   };
   const oneWay = await counted('library to library, one way', MESSAGES, say(alice, bob));
@@ -216,27 +253,26 @@ async function measureMessages(network: SimulatorProcess): Promise<Pick<Measured
   await until('the first messages of the phone', () => bob.heard() >= before + WARM_UP);
   const spoken = await counted('phone over HTTP', MESSAGES, speak);
   alice.number.end();
-  const cpuMs = await costOfLogins(network, bob.number);
+  const libraryLogin = await costOfLogins(network, bob.number, idleShare);
   return {
-    libraryLogin: `${cpuMs.toFixed(2)} CPU`,
+    libraryLogin: `${libraryLogin.cpuMs.toFixed(2)} CPU`,
     oneWay: rate(oneWay),
     inTurns: rate(inTurns),
     spoken: rate(spoken),
   };
 }
 
-/** Each login is left alone until its questions are answered: the time between costs the network nothing. */
-async function costOfLogins(network: SimulatorProcess, number: BareNumber): Promise<number> {
-  const before = await network.usage();
+/** Each login is left alone until its questions are answered: the time between costs the network nothing of its own. */
+async function costOfLogins(network: SimulatorProcess, number: BareNumber, idleShare: number): Promise<Cost> {
   let current = number;
-  for (const index of numbers(LIBRARY_LOGINS)) {
+  const again = async (): Promise<void> => {
     current.end();
-    current = await within(`login ${index} by the library`, current.again());
+    current = await current.again();
     await new Promise((wake) => setTimeout(wake, QUESTIONS_MS));
-  }
-  const after = await network.usage();
+  };
+  const cost = await timed(network, 'logins by the library', numbers(LIBRARY_LOGINS), again, { atOnce: 1, idleShare });
   current.end();
-  return (after.cpuMs - before.cpuMs) / LIBRARY_LOGINS;
+  return cost;
 }
 
 function sizes(): number[] {
@@ -261,6 +297,10 @@ export async function benchNetwork(): Promise<void> {
   console.log();
   printTable([head, ...rows]);
   console.log(
-    `\nTimes are wall and the simulator's own processor time for each, ${AT_ONCE} at once; in turns and logins by the library one by one.`,
+    [
+      '',
+      `Milliseconds of wall and of the simulator's own processor time for each, ${AT_ONCE} at once; in turns and logins by the`,
+      'library one by one. What an idle network costs in the same time is taken off messages and logins by the library.',
+    ].join('\n'),
   );
 }
