@@ -185,7 +185,13 @@ export class RandomPeople {
       // A question that was cut off is not answered; the library waits a minute by itself.
       defaultQueryTimeoutMs: QUERY_TIMEOUT_MS,
     });
-    await client.link((qr) => scanCode(network, person.phone.account, qr));
+    await client
+      .link((qr) => scanCode(network, person.phone.account, qr))
+      .catch((error: unknown) => {
+        // Linked, but its first login met a fault: a device that nobody uses any more would wait for ever.
+        if (client.jid === '') throw error;
+        return client.reconnect();
+      });
     person.client = client;
   }
 }
