@@ -1,9 +1,12 @@
-/** Traffic both ways for minutes: does any process grow? */
+/**
+ * Traffic both ways for minutes: does any process grow? The heaps of worker and edge are read after what nobody holds
+ * was freed, so that their growth is what somebody does hold.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Stack } from '@dormouse/stack';
 import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
-import { residentBytes } from './process-figures.js';
+import { memoryAfterCollection, residentBytes, unusedPort } from './process-figures.js';
 import { printTable } from './table.js';
 import { World } from './world.js';
 
@@ -26,18 +29,37 @@ export function growthPerHour(points: readonly { atMs: number; value: number }[]
   return slope * 3_600_000;
 }
 
-/** Where the processes tell of themselves, by name. */
-function watched({ processes, urls, installation }: Stack): { name: string; pid: number; metrics?: string }[] {
+interface Watched {
+  name: string;
+  pid: number;
+  /** Where it tells of itself. */
+  metrics?: string;
+  /** Where its garbage can be collected. */
+  inspectPort?: number;
+}
+
+interface InspectPorts {
+  worker: number;
+  edge: number;
+}
+
+function watched({ processes, urls, installation }: Stack, inspect: InspectPorts): Watched[] {
   const probe = (name: string): string => `http://127.0.0.1:${installation.facts.ports[name] ?? 0}/metrics`;
   const [worker] = processes['session-worker'];
   const all = [
-    { name: 'session-worker', pid: worker, metrics: probe('session-worker') },
-    { name: 'edge-api', pid: processes['edge-api'], metrics: `${urls.edge.sg}/metrics` },
+    { name: 'session-worker', pid: worker, inspectPort: inspect.worker },
+    { name: 'edge-api', pid: processes['edge-api'], inspectPort: inspect.edge },
     { name: 'webhook-dispatcher', pid: processes['webhook-dispatcher'], metrics: probe('webhook-dispatcher') },
     { name: 'control-plane', pid: processes['control-plane'], metrics: `${urls.controlPlane}/metrics` },
     { name: 'network-simulator', pid: processes['network-simulator'] },
   ];
   return all.flatMap(({ pid, ...rest }) => (pid === undefined ? [] : [{ pid, ...rest }]));
+}
+
+async function sampleOf({ pid, metrics, inspectPort }: Watched): Promise<Sample> {
+  const atMs = performance.now();
+  if (inspectPort !== undefined) return { atMs, ...(await memoryAfterCollection(pid, inspectPort)) };
+  return { atMs, rssBytes: await residentBytes(pid), heapBytes: await heapBytes(metrics) };
 }
 
 async function heapBytes(metrics: string | undefined): Promise<number | undefined> {
@@ -79,7 +101,13 @@ export async function benchSoak(): Promise<void> {
     },
   });
   const [minutes, count, rate] = [Number(values.minutes), Number(values.numbers), Number(values.rate)];
-  await onStack({ env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
+  const inspect = { worker: await unusedPort(), edge: await unusedPort() };
+  const inspected = (port: number) => ({ NODE_OPTIONS: `--inspect=127.0.0.1:${port}` });
+  const env = {
+    'edge-api': { ...NO_RATE_LIMITS, ...inspected(inspect.edge) },
+    'session-worker': inspected(inspect.worker),
+  };
+  await onStack({ env }, async (stack) => {
     const world = new World(stack);
     tell(`linking ${count} numbers`);
     const numbers = await world.linkMany(count);
@@ -90,17 +118,14 @@ export async function benchSoak(): Promise<void> {
       if (status !== 200) throw new Error(`answered ${status}`);
     });
     const into = traffic(rate, (index) => world.say(other, of(index).phone, `soak ${index}`));
-    const series = new Map<string, Sample[]>(watched(stack).map(({ name }) => [name, []]));
+    const series = new Map<string, Sample[]>(watched(stack, inspect).map(({ name }) => [name, []]));
     const endsAtMs = performance.now() + minutes * 60_000;
     while (performance.now() < endsAtMs) {
       await delay(Math.min(SAMPLE_EVERY_MS, endsAtMs - performance.now()));
       const line: string[] = [];
-      for (const { name, pid, metrics } of watched(stack)) {
-        const sample = {
-          atMs: performance.now(),
-          rssBytes: await residentBytes(pid),
-          heapBytes: await heapBytes(metrics),
-        };
+      for (const process of watched(stack, inspect)) {
+        const { name } = process;
+        const sample = await sampleOf(process);
         series.get(name)?.push(sample);
         const heap = sample.heapBytes === undefined ? '' : ` (heap ${(sample.heapBytes / MB).toFixed(0)})`;
         line.push(`${name} ${(sample.rssBytes / MB).toFixed(0)}${heap}`);

@@ -23,6 +23,7 @@ import { fileRequestsTo } from './file-requests.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 import { withOneAsyncStorage } from './one-async-storage.js';
 import { KEEP_ALIVE_MS } from './session-times.js';
+import { untieCachesLike } from './untied-caches.js';
 
 /** Where the network is, if it is not the real one. */
 export interface NetworkAddress {
@@ -91,5 +92,6 @@ export function openSocket(options: SocketOptions): WASocket {
     cachedGroupMetadata: groupMetadata,
   };
   const socket = withOneAsyncStorage(() => makeWASocket(config));
+  if (socket.messageRetryManager) untieCachesLike(Reflect.get(socket.messageRetryManager, 'recentMessagesMap'));
   return socket;
 }
