@@ -176,11 +176,15 @@ async function sleepAfter({ stack, world }: Fleet, { id }: LinkedChannel, idleS:
   await world.call(`${stack.urls.controlPlane}/api/v1/channels/${id}/sleep`, 'POST', { idle_after_s: idleS });
 }
 
-async function untilAsleep({ stack, world }: Fleet, { id }: LinkedChannel): Promise<void> {
-  const url = `${stack.urls.controlPlane}/api/v1/channels/${id}`;
+/** Until all sleep at the same moment: the first may have been woken in its turn before the last fell asleep. */
+async function untilAsleep({ stack, world }: Fleet, numbers: readonly LinkedChannel[]): Promise<void> {
   for (;;) {
-    const { status } = await world.call<{ status: { hibernated?: true } }>(url);
-    if (status.hibernated) return;
+    const records = await Promise.all(
+      numbers.map(({ id }) =>
+        world.call<{ status: { hibernated?: true } }>(`${stack.urls.controlPlane}/api/v1/channels/${id}`),
+      ),
+    );
+    if (records.every(({ status }) => status.hibernated)) return;
     await delay(100);
   }
 }
@@ -199,7 +203,7 @@ async function asleep(fleet: Fleet): Promise<void> {
   const awake = await storedBytes(fleet.stack, fleet.dataDir, ids);
   for (const number of chosen) await sleepAfter(fleet, number, 1);
   tell(`${chosen.length} numbers fall asleep`);
-  await within(Promise.all(chosen.map((number) => untilAsleep(fleet, number))), 'falling asleep');
+  await within(untilAsleep(fleet, chosen), 'falling asleep');
   const sleeping = await storedBytes(fleet.stack, fleet.dataDir, ids);
   const places = [...new Set([...awake.keys(), ...sleeping.keys()])].sort();
   printTable([
@@ -218,7 +222,7 @@ async function wake(fleet: Fleet): Promise<void> {
   const latenciesMs: number[] = [];
   const startedAtMs = performance.now();
   for (let round = 1; round <= WAKES_EACH; round += 1) {
-    await within(Promise.all(chosen.map((number) => untilAsleep(fleet, number))), 'falling asleep');
+    await within(untilAsleep(fleet, chosen), 'falling asleep');
     tell(`wakes, round ${round} of ${WAKES_EACH}`);
     for (const [index, number] of chosen.entries()) {
       const { p50Ms } = await measure(
