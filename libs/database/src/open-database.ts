@@ -12,6 +12,8 @@ export interface DatabaseOptions {
   maxConnections?: number;
   /** A statement that runs longer is cancelled by the server. */
   statementTimeoutMs?: number;
+  /** A transaction that nothing was said in for longer is ended by the server. */
+  silentTransactionMs?: number;
 }
 
 /**
@@ -31,6 +33,11 @@ export type RegionalDatabase = Database<RegionalPrisma>;
 export type Connection = pg.PoolClient;
 export type { GlobalPrisma, RegionalPrisma };
 
+/**
+ * Less than a lease lasts: whoever falls silent in the middle of a fenced transaction (paused, or cut off from here) keeps
+ * the next owner waiting for its locks no longer than for its lease.
+ */
+const SILENT_TRANSACTION_MS = 5_000;
 /** The server's word that it has cancelled a statement needs no longer to arrive. */
 const CANCEL_ON_ITS_WAY_MS = 2_000;
 
@@ -45,8 +52,11 @@ function openPool(options: DatabaseOptions): pg.Pool {
     statement_timeout: statementTimeoutMs,
     // A connection that died without a word (a router that forgot it) would hold its caller for a quarter of an hour.
     query_timeout: statementTimeoutMs + CANCEL_ON_ITS_WAY_MS,
+    idle_in_transaction_session_timeout: options.silentTransactionMs ?? SILENT_TRANSACTION_MS,
     keepAlive: true,
   });
+  // One that ends while somebody uses it, between two statements, fails the next one; unheard it would end the process.
+  pool.on('connect', (connection) => connection.on('error', () => undefined));
   // An idle connection that the server closes (restart, failover) must not end the process; the pool replaces it.
   pool.on('error', () => undefined);
   return pool;
