@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
-import { PNG, sendEndlessly } from '../media/test-requests.js';
+import { PNG, sendEndlessly, sendFirstReadLater } from '../media/test-requests.js';
 import { contractFaults, contractRoutes } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';
 
@@ -318,6 +318,12 @@ describe('access', () => {
       expect(got).toMatch(/^413 /);
       expect(got).toContain(`image: larger than ${IMAGE_LIMIT} bytes`);
       await passing.stop(); // ends once every connection has
+    });
+
+    it('are refused to a client that reads nothing before it has sent everything, too', async () => {
+      const pieces = [PNG, ...Array.from({ length: 512 }, () => Buffer.alloc(16 * 1024))];
+      const got = await sendFirstReadLater(`${nearest.url}/media`, headers('image/png'), pieces);
+      expect(got).toMatch(/^HTTP\/1.1 413 /);
     });
   });
 

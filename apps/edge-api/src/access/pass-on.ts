@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { throwAwayRest } from '../body/lingering.js';
 import { PASSED_ON_HEADER } from './home-region.js';
 
 /** Longer than any command may take, so that the home region's own answer comes first. */
@@ -48,7 +49,12 @@ export class PassOn {
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
     reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
     // Broken off in the middle: the client sees its connection end.
-    await pipeline(answer, reply.raw).catch(() => reply.raw.destroy());
+    await pipeline(answer, reply.raw, { end: false }).catch(() => reply.raw.destroy());
+    if (!request.raw.complete) {
+      request.raw.unpipe();
+      await throwAwayRest(request.raw);
+    }
+    reply.raw.end();
   }
 
   close(): void {

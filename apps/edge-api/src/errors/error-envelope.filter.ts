@@ -2,6 +2,7 @@ import { type Logger } from '@dormouse/bootstrap';
 import { errorAnswer, toGatewayError, type Site } from '@dormouse/gateway-contract';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lingering } from '../body/lingering.js';
 
 /** Somebody began to read the body and gave it up while it was still coming: nobody will read on. */
 function isHalfRead({ complete, readableDidRead }: FastifyRequest['raw']): boolean {
@@ -31,8 +32,11 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     }
     if (reply.sent) return;
     const { status, headers, body } = errorAnswer(error, this.site);
+    void reply.code(status).headers(headers);
     // The rest of an oversized or half-read body would have to be read to use the connection again.
-    if (status === 413 || isHalfRead(request.raw)) void reply.header('connection', 'close');
-    void reply.code(status).headers(headers).send(body);
+    const lastOfConnection = status === 413 || isHalfRead(request.raw);
+    if (!lastOfConnection) return void reply.send(body);
+    void reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(body) });
+    void reply.send(request.raw.complete ? body : lingering(body, request.raw));
   }
 }

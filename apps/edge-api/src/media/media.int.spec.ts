@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { toMediaId, type MediaFilesList } from '@dormouse/gateway-contract';
 import type { ReceivedCommand } from '@dormouse/queues';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
-import { form, json, PNG, sendEndlessly } from './test-requests.js';
+import { form, json, PNG, sendEndlessly, sendFirstReadLater } from './test-requests.js';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
 
 const KIB = 1024;
@@ -195,6 +195,15 @@ describe('limits', () => {
     expect(await asked('/messages/video', { 'content-type': 'application/json' })).toMatch(
       new RegExp(`^413 .*video: larger than ${LIMITS.video} bytes`),
     );
+  });
+
+  it.each([
+    ['a file', '/media', 'image/png', PNG],
+    ['base64', '/messages/image', 'application/json', Buffer.from('{"to":"15550001111","media":"')],
+  ])('reaches a client that reads nothing before it has sent everything: %s', async (_what, path, type, start) => {
+    const headers = { authorization: `Bearer ${channel.token}`, 'content-type': type };
+    const pieces = [start, ...Array.from({ length: 512 }, () => Buffer.alloc(16 * KIB, 'a'))];
+    expect(await sendFirstReadLater(`${edge.url}${path}`, headers, pieces)).toMatch(/^HTTP\/1.1 413 /);
   });
 
   it('is told to common clients as well, which send first and read later', async () => {

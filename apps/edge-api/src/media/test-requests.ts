@@ -1,5 +1,7 @@
 /** For specs: requests that give files. */
+import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 
 export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -52,4 +54,29 @@ export function sendEndlessly(
     asking.write(start);
     more();
   });
+}
+
+/** Sends a body in pieces, each once the one before it has left, and reads nothing before the last; then reads to the end. */
+export async function sendFirstReadLater(
+  url: string,
+  headers: Record<string, string>,
+  pieces: readonly Buffer[],
+): Promise<string> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.pause();
+  const lengthBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const fields = Object.entries({ ...headers, host: hostname, 'content-length': lengthBytes });
+  const head = [`POST ${pathname} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`), '', ''].join(
+    '\r\n',
+  );
+  for (const piece of [head, ...pieces]) {
+    await new Promise<void>((resolve, reject) => {
+      socket.write(piece, (error) => (error ? reject(error) : setImmediate(resolve)));
+    });
+  }
+  let got = '';
+  for await (const chunk of socket.setEncoding('utf8')) got += String(chunk);
+  return got;
 }
