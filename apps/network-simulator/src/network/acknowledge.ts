@@ -31,11 +31,13 @@ export function acceptMessage(network: Network, connection: Connection, sender: 
       error = String(failure.code);
     }
   }
+  const { id, to, participant, category } = stanza.attrs;
+  network.log.debug({ ...place, id, to, participant, category, error }, 'a message is taken');
   const ack = node('ack', {
     class: 'message',
-    id: stanza.attrs['id'],
-    from: stanza.attrs['to'],
-    participant: stanza.attrs['participant'],
+    id,
+    from: to,
+    participant,
     t: network.timestamp(),
     error,
   });

@@ -3,18 +3,32 @@ import { node, type Node } from '../wire/node.js';
 import type { Account } from './account.js';
 import type { Network } from './network.js';
 
+type Strike = 'placeholder' | 'corrupt-message' | 'duplicate-message';
+
+/** What becomes of a message, by fault. */
+const strikes: Record<Strike, (message: Node) => Node[]> = {
+  placeholder: (message) => [{ ...message, content: [node('unavailable')] }],
+  'corrupt-message': (message) => [corrupted(message)],
+  'duplicate-message': (message) => [message, message],
+};
+
 /** What reaches a device in place of a message when faults are in force: nothing is lost but what a fault says. */
 export function underFaults(network: Network, account: Account, device: number, message: Node): Node[] {
   const place = { phone: account.phone, device };
   if (message.attrs['category'] === 'peer') return [message];
-  if (network.faults.strike('placeholder', place)) {
-    const { content: _content, ...rest } = message;
-    return [{ ...rest, content: [node('unavailable')] }];
+  for (const [kind, strike] of Object.entries(strikes) as [Strike, (message: Node) => Node[]][]) {
+    if (!network.faults.strike(kind, place)) continue;
+    network.log.debug({ ...place, id: message.attrs['id'], kind }, 'a fault strikes a message');
+    return strike(message);
   }
-  if (network.faults.strike('corrupt-message', place)) return [corrupted(message)];
-  if (network.faults.strike('duplicate-message', place)) return [message, message];
   return [message];
 }
+
+/**
+ * Where a byte is changed, counted from the end: in the ciphertext, its MAC or its signature. The last bytes of a message
+ * that begins a session are none of these: they number keys, which nobody looks at who has only one.
+ */
+const FROM_END = 12;
 
 /** The same message with a byte of its last ciphertext changed. */
 function corrupted(message: Node): Node {
@@ -24,7 +38,7 @@ function corrupted(message: Node): Node {
   const content = message.content.map((part) => {
     if (part !== last || !(part.content instanceof Uint8Array)) return part;
     const changed = Buffer.from(part.content);
-    const at = changed.length - 1;
+    const at = Math.max(0, changed.length - FROM_END);
     changed[at] = (changed[at] ?? 0) ^ ((randomBytes(1)[0] ?? 0) | 1);
     return { ...part, content: changed };
   });

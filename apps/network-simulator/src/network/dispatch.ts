@@ -22,7 +22,7 @@ const handlers: Record<string, Handler> = {
   },
   receipt: (network, connection, device, stanza) => {
     const type = stanza.attrs['type'];
-    if (type !== 'retry') for (const id of receiptIds(stanza)) confirmMessage(device, id);
+    if (type !== 'retry') for (const id of receiptIds(stanza)) confirmMessage(network, device, id);
     connection.send(
       node('ack', {
         class: 'receipt',
@@ -40,7 +40,9 @@ const handlers: Record<string, Handler> = {
     // 500 comes with a request for another copy; anything else ends it.
     if (tag === 'message' && error !== undefined && error !== '500') {
       if (network.givenUp.length >= GIVEN_UP_LIMIT) network.givenUp.shift();
-      network.givenUp.push({ phone: device.account.phone, device: device.id, id, error });
+      const { id: number, account } = device;
+      network.givenUp.push({ phone: account.phone, device: number, id, error });
+      network.log.debug({ phone: account.phone, device: number, id, error }, 'a device refuses a message for good');
     }
   },
   presence: (network, connection, device, stanza) => {
@@ -76,6 +78,8 @@ async function answerUnlinked(network: Network, connection: Connection, stanza: 
   else await answerIq(network, connection, undefined, stanza);
 }
 
-function confirmMessage(device: Device, id: string): void {
-  if (device.queue.confirm('message', id)) device.account.changed();
+function confirmMessage(network: Network, device: Device, id: string): void {
+  if (!device.queue.confirm('message', id)) return;
+  device.account.changed();
+  network.log.debug({ phone: device.account.phone, device: device.id, id }, 'a device confirms a message');
 }

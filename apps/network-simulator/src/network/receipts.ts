@@ -67,6 +67,16 @@ function routeRetry(network: Network, asker: Sender, stanza: Node): void {
   forgetOldest(network.askedAgain, SEEN_LIMIT);
   const { server, device } = parseJid(to);
   const chat = stanza.attrs['to'] ?? '';
+  network.log.debug(
+    {
+      phone: asker.account.phone,
+      device: asker.device,
+      id: stanza.attrs['id'],
+      author: author.jidLike(PHONE_SERVER, device),
+      count: child(stanza, 'retry')?.attrs['count'],
+    },
+    'another copy is asked for',
+  );
   const from = asker.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, asker.device);
   const attrs: Record<string, string | undefined> = {
     id: stanza.attrs['id'],

@@ -76,23 +76,26 @@ export class GroupSessions {
   /** Somebody left: a new key, which they never get. */
   renew(group: string): void {
     this.known.delete(group);
-    const us = this.address({ account: this.own, device: 0 }).toString();
-    for (const name of this.senderKeys.keys()) {
-      if (name.includes(group) && name.includes(us.split('.')[0] ?? us)) this.senderKeys.delete(name);
-    }
+    // Our companions have keys of their own, and do not share them again.
+    this.senderKeys.delete(this.ownName(group));
     this.own.changed();
   }
 
   /** Forgets everybody's keys of a group but our own, as a phone that lost its data. */
   forgetAuthors(group: string): void {
-    const us = this.address({ account: this.own, device: 0 }).toString().split('.')[0] ?? '';
+    const ours = this.ownName(group);
     for (const name of this.senderKeys.keys()) {
-      if (name.includes(group) && !name.includes(us)) this.senderKeys.delete(name);
+      if (name.includes(group) && name !== ours) this.senderKeys.delete(name);
     }
   }
 
   forgetDevice(device: string): void {
     for (const devices of this.known.values()) devices.delete(device);
+  }
+
+  /** The name under which the library keeps our own key of a group. */
+  private ownName(group: string): string {
+    return new SenderKeyName(group, this.address({ account: this.own, device: 0 })).toString();
   }
 
   private address({ account, device }: DeviceAddress): ProtocolAddress {

@@ -31,9 +31,14 @@ async function sendAgain(phone: Phone, stanza: Node): Promise<void> {
   const message = phone.messages.get(id);
   const jid = stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '';
   const account = phone.network.accounts.find(jid);
-  if (!message?.fromMe || !account) return;
+  const asked = { phone: phone.account.phone, id, by: jid };
+  if (!message?.fromMe || !account) {
+    phone.network.log.debug(asked, 'a copy is asked for that the phone does not have');
+    return;
+  }
+  phone.network.log.debug(asked, 'the phone sends another copy');
   const asker: DeviceAddress = { account, device: parseJid(jid).device };
-  phone.sessions.forget(asker);
+  // The earlier session is closed, not forgotten: what the asker had on its way was made in it.
   await phone.sessions.begin(asker, offeredBundle(stanza) ?? bundleOf(phone.network, asker));
   const group = isGroupJid(message.wireChat) ? message.wireChat : undefined;
   const own = account === phone.account && !group;

@@ -1,7 +1,8 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
-import { bareJid, isGroupJid, parseJid } from '../wire/jid.js';
+import { bareJid, isGroupJid, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { bigEndian, bytesOf, children, node, type Node } from '../wire/node.js';
 import { decodeContent, describe, encodeContent } from './content.js';
+import { namingOf } from './compose.js';
 import { takeEffect } from './effects.js';
 import type { PhoneMessage } from './message-log.js';
 import { receivePeerMessage } from './peer-requests.js';
@@ -27,7 +28,9 @@ export async function receiveMessage(phone: Phone, stanza: Node): Promise<void> 
     received = await decrypt(phone, author, stanza);
   } catch (error) {
     if (!known) {
-      phone.network.log.debug({ phone: phone.account.phone, id, reason: String(error) }, 'a message is unreadable');
+      const { phone: number } = phone.account;
+      const from = author.account.jidLike(PHONE_SERVER, author.device);
+      phone.network.log.debug({ phone: number, id, from, reason: String(error) }, 'a message is unreadable');
       askAgain(phone, stanza, id);
       return;
     }
@@ -109,11 +112,22 @@ function confirm(phone: Phone, message: PhoneMessage): void {
 }
 
 function askAgain(phone: Phone, stanza: Node, id: string): void {
-  const count = (phone.unreadable.get(id) ?? 0) + 1;
-  phone.unreadable.set(id, count);
+  const count = (phone.unreadable.get(id)?.asked ?? 0) + 1;
+  phone.unreadable.set(id, { asked: count, question: stanza.attrs['category'] === 'peer' });
   if (count > MAX_RETRIES) return;
   const { from: to, participant, recipient, t } = stanza.attrs;
   askFor(phone, { id, to, participant, recipient, t }, count);
+}
+
+/** Asks the device that wrote a message in a chat (a person's address, or a group's) for another copy of it. */
+export function askAuthor(
+  phone: Phone,
+  { id, author, chat }: { id: string; author: DeviceAddress; chat: string },
+): void {
+  const device = author.account.jidLike(namingOf(phone, chat), author.device);
+  // An own device has to be told the chat: it answers by writing to everybody there again.
+  const recipient = author.account === phone.account ? chat : undefined;
+  askFor(phone, isGroupJid(chat) ? { id, to: chat, participant: device } : { id, to: device, recipient });
 }
 
 /** Asks the device that sent a message for another copy of it. */

@@ -34,6 +34,14 @@ export interface PhoneSettings {
   historyFiles?: 'large' | 'always' | undefined;
 }
 
+/** A message that a phone cannot read yet. */
+export interface Unreadable {
+  /** How often another copy was asked for. */
+  asked: number;
+  /** A companion's question to this phone alone: clients do not make another copy of those. */
+  question: boolean;
+}
+
 interface PhoneState {
   sessions: Record<string, unknown>;
   groups?: GroupSessionState;
@@ -52,8 +60,8 @@ export class Phone {
   readonly events = new EventLog();
   readonly settings: PhoneSettings;
   readonly shared: SharedByPhone;
-  /** Ids that arrived and could not be read, with how often another copy was asked for. */
-  readonly unreadable = new Map<string, number>();
+  /** What arrived and could not be read, by id. */
+  readonly unreadable = new Map<string, Unreadable>();
   /** What changes messages that are still under way. */
   readonly awaiting = new AwaitingEffects();
   private readonly serial = new Serial();
@@ -205,9 +213,12 @@ export class Phone {
     this.do(() => uploadAgain(this, device, stanza));
   }
 
+  /** A companion is not linked any more. What it sent before is read first: the network has acknowledged that. */
   forgetDevice(device: number): void {
-    this.sessions.forget({ account: this.account, device });
-    this.groupSessions.forgetDevice(`${this.account.lid}:${device}`);
+    this.do(() => {
+      this.sessions.forget({ account: this.account, device });
+      this.groupSessions.forgetDevice(`${this.account.lid}:${device}`);
+    });
   }
 
   /** Somebody types to this phone. */

@@ -1,8 +1,13 @@
 import { jest } from '@jest/globals';
-import { scanCode } from '../network/pairing.js';
+import { encodeWAMessage } from '@whiskeysockets/baileys';
+import { scanCode, unlink } from '../network/pairing.js';
+import { routeReceipt } from '../network/receipts.js';
+import { askAuthor } from '../phone/incoming.js';
 import type { Phone } from '../phone/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
+import { PHONE_SERVER } from '../wire/jid.js';
+import { node } from '../wire/node.js';
 import { Client } from './client.js';
 
 jest.setTimeout(120_000);
@@ -49,6 +54,82 @@ describe('what can go wrong', () => {
     await fault({ kind: 'corrupt-message', phone: bob.account.phone });
     await client.send(BOB, { text: 'broken on the way to the phone' });
     expect(await bob.wait({ text: 'broken on the way to the phone' }, 10_000)).toBeDefined();
+  });
+
+  it('a corrupted message is unreadable even when it begins a session', async () => {
+    const { network } = simulator;
+    const stranger = network.phone(network.accounts.add());
+    await fault({ kind: 'corrupt-message', phone: bob.account.phone, count: 1 });
+    const { id } = await stranger.sendText(BOB, 'broken at the first word');
+    expect(await bob.wait({ id }, 8000)).toMatchObject({ text: 'broken at the first word' });
+    expect(network.askedAgain.has(id)).toBe(true);
+  });
+
+  it('a phone that sends a client another copy still reads what the client had on its way', async () => {
+    const { network } = simulator;
+    const account = network.accounts.byNumber(ALICE);
+    if (!account) throw new Error('Alice is gone');
+    const alice = network.phone(account);
+    await client.send(BOB, { text: 'the session is begun' });
+    await alice.wait({ text: 'the session is begun' }, 8000);
+    const { id } = await alice.sendText(BOB, 'and answered');
+    await client.text('and answered');
+    const data = encodeWAMessage({
+      deviceSentMessage: { destinationJid: BOB, message: { conversation: 'on its way' } },
+    });
+    const { type, ciphertext } = await client.socket.signalRepository.encryptMessage({ jid: account.lidJid, data });
+    expect(type).toBe('msg');
+    const asker = { account, device: 1 };
+    const place = { to: account.phoneJid, recipient: BOB };
+    routeReceipt(network, asker, node('receipt', { id, type: 'retry', ...place }, [node('retry', { id, count: '1' })]));
+    await alice.idle();
+    const from = account.jidLike(PHONE_SERVER, 1);
+    const enc = node('enc', { v: '2', type }, ciphertext);
+    network.deliver(account, 0, node('message', { id: 'ON-ITS-WAY', from, recipient: BOB, type: 'text' }, [enc]));
+    await alice.idle();
+    expect([...alice.unreadable.keys()]).toEqual([]);
+    expect(alice.messages.get('ON-ITS-WAY')).toMatchObject({ text: 'on its way', fromMe: true });
+  });
+
+  it('a phone asks its own client again for what the client wrote', async () => {
+    const { network } = simulator;
+    const account = network.accounts.byNumber(ALICE);
+    if (!account) throw new Error('Alice is gone');
+    const alice = network.phone(account);
+    const { key } = await client.send(BOB, { text: 'of our own' });
+    await alice.wait({ text: 'of our own' }, 8000);
+    const again = new Promise<number>((resolve) => {
+      alice.messages.watch(({ id, deliveries }) => (id === key.id && deliveries > 1 ? resolve(deliveries) : undefined));
+    });
+    askAuthor(alice, { id: key.id ?? '', author: { account, device: 1 }, chat: BOB });
+    expect(await again).toBe(2);
+  });
+
+  it('a phone reads what a device had sent before it was unlinked', async () => {
+    const { network } = simulator;
+    const account = network.accounts.add('6591110003', 'Carol');
+    const carol = network.phone(account);
+    const leaving = new Client(simulator);
+    await leaving.link((qr) => scanCode(network, account, qr));
+    await leaving.send(BOB, { text: 'the session is begun' });
+    await carol.wait({ text: 'the session is begun' }, 8000);
+    await carol.sendText(BOB, 'and answered');
+    await leaving.text('and answered');
+    const message = { deviceSentMessage: { destinationJid: BOB, message: { conversation: 'the last word' } } };
+    const { type, ciphertext } = await leaving.socket.signalRepository.encryptMessage({
+      jid: account.lidJid,
+      data: encodeWAMessage(message),
+    });
+    const from = account.jidLike(PHONE_SERVER, 1);
+    const enc = node('enc', { v: '2', type }, ciphertext);
+    network.deliver(account, 0, node('message', { id: 'LAST-WORD', from, recipient: BOB, type: 'text' }, [enc]));
+    const device = account.devices.get(1);
+    if (device) unlink(network, device);
+    await carol.idle();
+    expect([...carol.unreadable.keys()]).toEqual([]);
+    expect(carol.messages.get('LAST-WORD')).toMatchObject({ text: 'the last word' });
+    expect(carol.sessions.isOpen({ account, device: 1 })).toBe(false);
+    await leaving.end();
   });
 
   it('an edit that overtakes its message takes effect when the message comes', async () => {

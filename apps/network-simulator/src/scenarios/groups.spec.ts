@@ -139,6 +139,34 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect(carol.unreadable.size).toBe(0);
   });
 
+  it("a client's own phone asks for what it could not read, and gets it", async () => {
+    const { network } = simulator;
+    const { group } = createGroup(network, alice.account, 'Own', [carol.account.phoneJid], addressing);
+    await first.send(group.jid, { text: 'one for our phone' });
+    await alice.wait({ text: 'one for our phone' }, 8000);
+    alice.groupSessions.forgetAuthors(group.jid);
+    const { key } = await first.send(group.jid, { text: 'two for our phone' });
+    expect(await alice.wait({ text: 'two for our phone' }, 8000)).toBeDefined();
+    expect(network.askedAgain.has(key.id ?? '')).toBe(true);
+    expect(alice.unreadable.size).toBe(0);
+  });
+
+  it('when somebody leaves, a phone forgets its own key of the group, and not that of its client', async () => {
+    const { network } = simulator;
+    const members = [bob.account.phoneJid, carol.account.phoneJid];
+    const { group } = createGroup(network, alice.account, 'Left', members, addressing);
+    await first.send(group.jid, { text: 'for all three' });
+    await alice.wait({ text: 'for all three' }, 8000);
+    await alice.sendText(group.jid, 'our key for all three');
+    const before = await alice.groupSessions.ownKey(group.jid);
+    removeMembers(network, group, alice.account, [carol.account.phoneJid]);
+    await alice.idle();
+    const { key } = await first.send(group.jid, { text: 'for two' });
+    expect(await alice.wait({ text: 'for two' }, 8000)).toBeDefined();
+    expect(network.askedAgain.has(key.id ?? '')).toBe(false);
+    expect(await alice.groupSessions.ownKey(group.jid)).not.toEqual(before);
+  });
+
   it('does all that admins do, through a client', async () => {
     const { socket } = first;
     const made = await socket.groupCreate('Club', [bob.account.phoneJid]);
