@@ -59,10 +59,14 @@ export class Client {
     // The library drops what it has buffered when the line is cut, unless it is flushed at that very moment.
     socket.ev.on('connection.update', ({ connection }) => {
       if (connection === 'close') socket.ev.flush();
-      if (connection !== undefined) this.online = connection === 'open';
+      if (connection !== undefined && socket === this.socket) this.online = connection === 'open';
     });
     socket.ev.process((events) => {
-      for (const name of Object.keys(events) as (keyof BaileysEventMap)[]) this.note(name, events[name]);
+      for (const name of Object.keys(events) as (keyof BaileysEventMap)[]) {
+        // The end of an older socket, which may come late, says nothing about this one: whoever took it for the end of
+        // this one would open another beside it, and so on.
+        if (name !== 'connection.update' || socket === this.socket) this.note(name, events[name]);
+      }
       for (const { type, messages } of events['messages.upsert'] ? [events['messages.upsert']] : []) {
         for (const message of messages) this.messages.push({ type, message });
       }

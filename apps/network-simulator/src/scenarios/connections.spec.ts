@@ -129,6 +129,17 @@ describe('connections of linked devices', () => {
     await second.end();
   });
 
+  it('a client that connects again hears of its new socket alone, however late the older one closes', async () => {
+    const older = client.socket;
+    const closed = new Promise((resolve) => older.ev.on('connection.update', resolve));
+    await client.connect();
+    expect(await closed).toMatchObject({ connection: 'close' });
+    expect(client.socket).not.toBe(older);
+    expect(client.online).toBe(true);
+    await bob.sendText('6591110001', 'to the new socket');
+    await client.text('to the new socket');
+  });
+
   it('unlinks from the phone and from the device', async () => {
     const closed = client.closed();
     const device = alice.account.devices.get(1);
