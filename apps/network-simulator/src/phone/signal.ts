@@ -22,7 +22,7 @@ export interface KeyBundle {
 
 /** What is looked at of a serialized record, to know whether it holds an open session without reading all of it. */
 interface KeptRecord {
-  _sessions: Record<string, { indexInfo: { closed: number } }>;
+  _sessions: Record<string, { indexInfo: { closed: number; used: number } }>;
 }
 
 /**
@@ -53,8 +53,16 @@ export class SignalSessions {
 
   /** Decrypts what a device sent. Throws libsignal's error when it cannot. */
   async decrypt(from: DeviceAddress, type: string, sealed: Buffer): Promise<Buffer> {
-    const cipher = this.cipher(from);
-    return type === 'pkmsg' ? cipher.decryptPreKeyWhisperMessage(sealed) : cipher.decryptWhisperMessage(sealed);
+    if (type === 'pkmsg') return this.cipher(from).decryptPreKeyWhisperMessage(sealed);
+    let failure = new Error('No session record');
+    for (const session of this.latestFirst(from)) {
+      try {
+        return await this.cipher(from, session).decryptWhisperMessage(sealed);
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+      }
+    }
+    throw failure;
   }
 
   /** Begins a session anew; an earlier one is closed and still reads what is under way. */
@@ -88,8 +96,20 @@ export class SignalSessions {
     this.own.changed();
   }
 
-  private cipher(with_: DeviceAddress): libsignal.SessionCipher {
-    return new libsignal.SessionCipher(this.storage(), this.address(with_));
+  /** The sessions with a device, by their keys in the record: the one used last is tried first. */
+  private latestFirst(with_: DeviceAddress): string[] {
+    const kept = this.records.get(this.address(with_).toString()) as KeptRecord | undefined;
+    return Object.entries(kept?._sessions ?? {})
+      .sort(([, a], [, b]) => b.indexInfo.used - a.indexInfo.used)
+      .map(([key]) => key);
+  }
+
+  /**
+   * @param session sees this session of the record alone. Given several, the library tries them one after another, and
+   *   keeps those with the others that it has tried in vain, their ratchets moved: nothing written in them is read again.
+   */
+  private cipher(with_: DeviceAddress, session?: string): libsignal.SessionCipher {
+    return new libsignal.SessionCipher(this.storage(session), this.address(with_));
   }
 
   /** Names our own account, too: libsignal queues work per address across everybody in the process. */
@@ -97,15 +117,16 @@ export class SignalSessions {
     return new libsignal.ProtocolAddress(`${this.own.lid}_${account.lid}`, device);
   }
 
-  private storage(): libsignal.SignalStorage {
+  private storage(session?: string): libsignal.SignalStorage {
     const { identity, signedPreKey, registrationId } = this.own.keys();
     return {
       loadSession: (id) => {
         const kept = this.records.get(id);
-        return Promise.resolve(kept === undefined ? undefined : deserialize(kept));
+        return Promise.resolve(kept === undefined ? undefined : deserialize(session ? only(kept, session) : kept));
       },
       storeSession: (id, record) => {
-        this.records.set(id, record.serialize());
+        const stored: unknown = record.serialize();
+        this.records.set(id, session ? merged(this.records.get(id), stored) : stored);
         this.own.changed();
         return Promise.resolve();
       },
@@ -117,6 +138,18 @@ export class SignalSessions {
       getOurIdentity: () => ({ privKey: identity.private, pubKey: withType(identity.public) }),
     };
   }
+}
+
+/** A record with one of its sessions. */
+function only(kept: unknown, session: string): unknown {
+  const record = kept as KeptRecord;
+  return { ...record, _sessions: { [session]: record._sessions[session] } };
+}
+
+/** A record with the sessions of another in place of its own of the same key. */
+function merged(kept: unknown, changed: unknown): unknown {
+  const record = kept as KeptRecord;
+  return { ...record, _sessions: { ...record._sessions, ...(changed as KeptRecord)._sessions } };
 }
 
 /** A record's serialized form is a plain object, whatever its typing says. */

@@ -89,6 +89,9 @@ describe('what can go wrong', () => {
     await alice.idle();
     expect([...alice.unreadable.keys()]).toEqual([]);
     expect(alice.messages.get('ON-ITS-WAY')).toMatchObject({ text: 'on its way', fromMe: true });
+    const next = await alice.sendText(BOB, 'in the new session');
+    await client.text('in the new session');
+    expect(network.askedAgain.has(next.id)).toBe(false);
   });
 
   it('a phone asks its own client again for what the client wrote', async () => {
