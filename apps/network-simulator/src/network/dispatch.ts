@@ -41,7 +41,7 @@ const handlers: Record<string, Handler> = {
     if (tag === 'message' && error !== undefined && error !== '500') {
       if (network.givenUp.length >= GIVEN_UP_LIMIT) network.givenUp.shift();
       const { id: number, account } = device;
-      network.givenUp.push({ phone: account.phone, device: number, id, error });
+      network.givenUp.push({ phone: account.phone, device: number, id, error, atMs: network.now() });
       network.log.debug({ phone: account.phone, device: number, id, error }, 'a device refuses a message for good');
     }
   },

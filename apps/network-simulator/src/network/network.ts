@@ -65,7 +65,7 @@ export class Network {
   /** Ids of which some device asked for another copy: its sender may have sent it to everybody again. */
   readonly askedAgain = new Set<string>();
   /** Messages that a client refused for good, as it said. */
-  readonly givenUp: { phone: string; device: number; id: string; error: string }[] = [];
+  readonly givenUp: { phone: string; device: number; id: string; error: string; atMs: number }[] = [];
 
   private constructor(
     readonly identity: ServerIdentity,

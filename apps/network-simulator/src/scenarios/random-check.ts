@@ -1,4 +1,4 @@
-import { decryptPollVote, type proto } from '@whiskeysockets/baileys';
+import { decryptPollVote, WAMessageStubType, type proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { attachmentOf, download } from '../phone/attachments.js';
@@ -8,10 +8,19 @@ import { optionHash } from '../phone/poll-votes.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import type { Client } from './client.js';
 import { pollSecret, type Reader, type Sent } from './random-contents.js';
+import { excuseOf, type Excused } from './random-excuses.js';
 import type { RandomMessages } from './random-messages.js';
 import type { Person, RandomPeople } from './random-people.js';
 
-export interface RandomFindings {
+const { CIPHERTEXT } = WAMessageStubType;
+
+/** A message, and somebody with whom it is not as it should be. */
+export interface Faulted {
+  id: string;
+  person: Person;
+}
+
+export interface RandomFindings extends Excused {
   /** Acknowledged messages that a reader does not have. */
   missing: string[];
   /** Messages that a client showed twice although nobody had asked for them again. */
@@ -20,26 +29,33 @@ export interface RandomFindings {
   wrong: string[];
   /** Ids that a phone still cannot read. */
   unreadable: string[];
-  /** Messages that a client itself refused for good (a key it had used before its line was cut). */
-  givenUp: number;
-  /** Placeholders that a client could not get filled, because its line was cut while it asked. */
-  unfilled: number;
-  /** Copies for a number that did not exist when they were made, or made again. */
-  lostWhileUnknown: number;
-  /** Copies that were asked for when the device that could have made them was not linked any more. */
-  lostWithDevice: number;
+  /** Messages that a client does not have because it refused them for good itself (their key had been used already). */
+  givenUp: string[];
+  /** Copies that a client did not make because it had not been told of the new device yet. */
+  untoldOfDevice: number;
+  /**
+   * What clients asked their own phones and the phones cannot read: the library makes no other copy of it. What was asked
+   * for is looked at all the same.
+   */
+  unreadQuestions: string[];
+  /** What is not as it should be, and what was given up: to be traced. */
+  faulted: Faulted[];
 }
 
-/** What every client has shown, by id; a placeholder does not count as shown. */
-function shownBy(client: Client): { contents: Map<string, proto.IMessage>; placeholders: Set<string> } {
-  const contents = new Map<string, proto.IMessage>();
-  const placeholders = new Set<string>();
-  for (const { message } of client.messages) {
-    const id = message.key.id ?? '';
-    if (message.message) contents.set(id, message.message);
-    else if (message.messageStubType) placeholders.add(id);
-  }
-  return { contents, placeholders };
+/** The contents that a client has shown, by id. */
+function shownBy(client: Client): Map<string, proto.IMessage> {
+  return new Map(
+    client.messages.flatMap(({ message: { key, message } }) => (message ? [[key.id ?? '', message] as const] : [])),
+  );
+}
+
+/** Messages that a client shows without their content: it got a placeholder, or could not read them. */
+export function emptyAt(client: Client): WAMessage[] {
+  const contents = shownBy(client);
+  const empty = client.messages.flatMap(({ message }) =>
+    message.messageStubType === CIPHERTEXT && !contents.has(message.key.id ?? '') ? [message] : [],
+  );
+  return [...new Map(empty.map((message) => [message.key.id, message])).values()];
 }
 
 /** Compares what was acknowledged with what phones have and what clients have shown. */
@@ -49,62 +65,95 @@ export async function findings(
   messages: RandomMessages,
 ): Promise<RandomFindings> {
   const { sent, begun } = messages;
-  const refusedForGood = new Set(network.givenUp.map(({ phone, id }) => `${phone}|${id}`));
-  const clients = people.all.flatMap(({ client }) => client ?? []);
-  const shown = new Map(clients.map((client) => [client, shownBy(client)]));
+  const shown = new Map(people.all.flatMap(({ client }) => (client ? [[client, shownBy(client)] as const] : [])));
   const changes = new Map<Sent, Sent[]>();
   for (const one of sent) if (one.target) changes.set(one.target, [...(changes.get(one.target) ?? []), one]);
-  const missing: string[] = [];
-  const wrong: string[] = [];
-  let unfilled = 0;
-  let lostWhileUnknown = 0;
-  let lostWithDevice = 0;
-  /** Whether the number did not exist when the message, or another copy of it, was made for it. */
-  const excused = (id: string, person: Person, fromMs: number, untilMs: number): boolean =>
-    people.wasUnknown(person, fromMs, network.askedAgain.has(id) ? Infinity : untilMs);
-  const deviceGone = (id: string): boolean => {
-    const { author, client } = begun.get(id) ?? {};
-    return client !== undefined && client !== author?.client && network.askedAgain.has(id);
-  };
+  const found: RandomFindings = { ...nothing(), ...remainder(network, people, messages) };
+  const { faulted, missing, wrong } = found;
+  /** A client that gets a message and its deletion in one go shows the deletion alone. */
+  const deletionsOf = (one: Sent): string[] =>
+    [...begun].flatMap(([id, { kind, target }]) => (kind === 'deletion' && target === one ? [id] : []));
   const miss = (one: Sent, person: Person, where: string): void => {
-    if (excused(one.id, person, one.fromMs, one.untilMs)) lostWhileUnknown++;
-    else if (deviceGone(one.id)) lostWithDevice++;
+    faulted.push({ id: one.id, person });
+    const excuse = excuseOf(network, people, begun.get(one.id), { ...one, person });
+    if (excuse) found[excuse]++;
     else missing.push(name(one, person) + where);
   };
-  const checkClient = (one: Sent, { person, client }: Reader): void => {
-    // Only a client that is still linked, and that the author knew of.
+  const checkClient = (one: Sent, { person, client, untold }: Reader): void => {
+    // Only a client that is still linked.
     const seen = client && client === person.client ? shown.get(client) : undefined;
     if (!client || !seen) return;
-    const content = seen.contents.get(one.id);
+    const content = seen.get(one.id);
     if (content && one.kind === 'vote' && !opensVote(client, one, content)) {
       wrong.push(`${name(one, person)}: a client cannot open the vote`);
     }
-    if (content || (person.relinked && one.byClient)) return;
-    if (refusedForGood.has(`${person.phone.account.phone}|${one.id}`)) return;
-    if (seen.placeholders.has(one.id)) unfilled++;
-    else miss(one, person, ', client');
+    if (content || deletionsOf(one).some((id) => seen.has(id))) return;
+    if (untold) found.untoldOfDevice++;
+    else if (droppedOnCutLine(network, one, person)) {
+      found.givenUp.push(name(one, person));
+      faulted.push({ id: one.id, person });
+    } else miss(one, person, ', client');
   };
   for (const one of sent) {
     for (const reader of one.readers) {
       const message = reader.person.phone.messages.get(one.id);
       if (!message) miss(one, reader.person, '');
-      else wrong.push(...(await faultsOf(network, message, one, reader.person, changes.get(one) ?? [])));
+      else {
+        const faults = await faultsOf(network, message, one, reader.person, changes.get(one) ?? []);
+        wrong.push(...faults);
+        if (faults.length > 0) faulted.push({ id: one.id, person: reader.person });
+      }
       checkClient(one, reader);
     }
   }
-  const unreadable = people.all.flatMap((person) => [...person.phone.unreadable.keys()].map((id) => ({ id, person })));
-  const remainder = unreadable.filter(
-    ({ id, person }) => !deviceGone(id) && !excused(id, person, begun.get(id)?.fromMs ?? Infinity, Infinity),
+  return found;
+}
+
+function nothing() {
+  return {
+    missing: [],
+    wrong: [],
+    givenUp: [],
+    lostWhileUnknown: 0,
+    lostWithDevice: 0,
+    lostWithGroup: 0,
+    untoldOfDevice: 0,
+  };
+}
+
+/**
+ * Whether a client refused a message for good because its library had read it, could not confirm it on a line that was cut
+ * by then, and dropped what it said: when it comes again, its key has been used.
+ */
+function droppedOnCutLine(network: Network, { id, fromMs }: Sent, { phone: { account } }: Person): boolean {
+  const refusal = network.givenUp.find((one) => one.phone === account.phone && one.id === id);
+  return network.connections.log.some(({ phone, event, at }) => {
+    const atMs = Date.parse(at);
+    return phone === account.phone && event !== 'open' && atMs >= fromMs && atMs <= (refusal?.atMs ?? 0);
+  });
+}
+
+/** What phones cannot read and clients showed twice, acknowledged or not. */
+function remainder(
+  network: Network,
+  people: RandomPeople,
+  { begun }: RandomMessages,
+): Pick<RandomFindings, 'unreadable' | 'unreadQuestions' | 'doubled' | 'faulted'> {
+  const unread = people.all.flatMap((person) =>
+    [...person.phone.unreadable].map(([id, { question }]) => ({ id, person, question })),
+  );
+  const unreadable = unread.filter(({ id, person, question }) => {
+    const { fromMs = Infinity } = begun.get(id) ?? {};
+    return !question && !excuseOf(network, people, begun.get(id), { id, person, fromMs, untilMs: Infinity });
+  });
+  const doubled = people.all.flatMap((person) =>
+    (person.client?.doubled() ?? []).filter((id) => !network.askedAgain.has(id)).map((id) => ({ id, person })),
   );
   return {
-    missing,
-    wrong,
-    doubled: clients.flatMap((client) => client.doubled().filter((id) => !network.askedAgain.has(id))),
-    unreadable: remainder.map(({ id }) => id),
-    givenUp: refusedForGood.size,
-    unfilled,
-    lostWhileUnknown,
-    lostWithDevice,
+    unreadable: unreadable.map(({ id }) => id),
+    unreadQuestions: unread.flatMap(({ id, question }) => (question ? [id] : [])),
+    doubled: doubled.map(({ id }) => id),
+    faulted: [...unread, ...doubled],
   };
 }
 

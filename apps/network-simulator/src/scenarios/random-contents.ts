@@ -12,6 +12,8 @@ export type Kind = 'text' | 'file' | 'poll' | 'reaction' | 'vote' | 'edit' | 'de
 export interface Reader {
   person: Person;
   client: Person['client'];
+  /** The client that wrote it had not learned yet that this client is linked. */
+  untold: boolean;
 }
 
 /** A message that the network acknowledged. */

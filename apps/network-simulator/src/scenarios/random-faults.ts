@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Simulator } from '../simulator.js';
 import type { Client } from './client.js';
 import type { RandomFiles } from './random-files.js';
+import type { RandomHistory } from './random-history.js';
 import type { Person, RandomPeople } from './random-people.js';
 
 const HELD_MS = 300;
@@ -14,6 +15,7 @@ export interface Stage {
   simulator: Simulator;
   people: RandomPeople;
   files: RandomFiles;
+  history: RandomHistory;
 }
 
 /** Resolves with false when there was nothing that could go wrong in this way. */
@@ -136,6 +138,7 @@ export async function misbehave(stage: Stage): Promise<string | undefined> {
   const { people } = stage;
   const kind = people.pick(KINDS);
   const person = people.pick(AT_LINES.has(kind) ? people.online() : people.all);
+  stage.history.note(person.phone.account.phone, `suffers ${kind}`);
   const struck = await misfortunes[kind]?.(stage, person);
   return struck === false ? undefined : kind;
 }

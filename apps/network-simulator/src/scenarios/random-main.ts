@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { fastCurve, fastSignatures } from '../phone/fast-curve.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
-import { RandomRun } from './random-run.js';
+import { RandomHistory } from './random-history.js';
+import { isClean, RandomRun } from './random-run.js';
 
 /** `node dist/scenarios/random-main.js --minutes 10 --clients 20 --phones 20 [--seed N]`: a long run; the seed is printed. */
 const { values } = parseArgs({
@@ -18,19 +19,23 @@ quietLibsignal();
 fastCurve();
 fastSignatures();
 write(`seed ${values.seed}`);
-const simulator = await startSimulator();
-const run = new RandomRun(simulator, {
-  seed: Number(values.seed),
-  clients: Number(values.clients),
-  phones: Number(values.phones),
-  operations: Number.MAX_SAFE_INTEGER,
-  limitMs: Number(values.minutes) * 60_000,
-  settleMs: 120_000,
-});
-const result = await run.run((operations) => write(`${operations} operations`));
-write(JSON.stringify(result, undefined, 2));
-await simulator.stop();
-const clean = [result.missing, result.doubled, result.wrong, result.unreadable, result.unconfirmed].every(
-  ({ length }) => length === 0,
+const history = new RandomHistory();
+const simulator = await startSimulator({ log: history.log });
+const run = new RandomRun(
+  simulator,
+  {
+    seed: Number(values.seed),
+    clients: Number(values.clients),
+    phones: Number(values.phones),
+    operations: Number.MAX_SAFE_INTEGER,
+    limitMs: Number(values.minutes) * 60_000,
+    settleMs: 120_000,
+  },
+  history,
 );
-process.exit(clean ? 0 : 1);
+const result = await run.run((operations) => write(`${operations} operations`));
+const { traces, ...figures } = result;
+write(JSON.stringify(figures, undefined, 2));
+for (const [id, lines] of Object.entries(traces)) write([`What is known of ${id}:`, ...lines].join('\n  '));
+await simulator.stop();
+process.exit(isClean(result) ? 0 : 1);

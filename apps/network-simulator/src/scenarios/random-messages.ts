@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parseJid } from '../wire/jid.js';
 import type { Client } from './client.js';
 import {
   contentOf,
@@ -29,6 +30,9 @@ export interface Begun {
   client?: Client;
   chat: string;
   fromMs: number;
+  kind: Kind;
+  /** The message that this one changes. */
+  target?: Sent | undefined;
 }
 
 /** Writes at random, as clients and as phones, and keeps what was acknowledged and who has to get it. */
@@ -48,9 +52,9 @@ export class RandomMessages {
     if (!client) return;
     const plan = this.plan(author, true);
     const startedMs = Date.now();
-    const readers = this.readers(author, plan);
+    const readers = this.readers(author, plan, client);
     const id = client.newId();
-    this.begun.set(id, { author, client, chat: plan.chat, fromMs: startedMs });
+    this.begun.set(id, begunOf(plan, author, startedMs, client));
     const acked = client.acknowledged(id);
     await this.write(client, author, plan, id).catch(() => undefined);
     const ack = await acked;
@@ -65,7 +69,7 @@ export class RandomMessages {
     const startedMs = Date.now();
     const readers = this.readers(author, plan);
     const { id } = await author.phone.sendDraft(plan.chat, draftOf(plan));
-    this.begun.set(id, { author, chat: plan.chat, fromMs: startedMs });
+    this.begun.set(id, begunOf(plan, author, startedMs));
     this.keep(id, plan, author, readers, startedMs, false);
   }
 
@@ -74,8 +78,16 @@ export class RandomMessages {
     else await client.send(plan.chat, contentOf(plan), { messageId: id });
   }
 
-  private readers(author: Person, { to }: Plan): Reader[] {
-    return [...to, author].map((person) => ({ person, client: person.client }));
+  private readers(author: Person, { to }: Plan, by?: Client): Reader[] {
+    const queue = by && author.phone.account.devices.get(parseJid(by.jid).device)?.queue;
+    const untold = new Set(
+      queue?.all().flatMap(({ attrs }) => (attrs['type'] === 'devices' ? [attrs['from']] : [])) ?? [],
+    );
+    return [...to, author].map((person) => ({
+      person,
+      client: person.client,
+      untold: untold.has(person.phone.account.phoneJid),
+    }));
   }
 
   private keep(id: string, plan: Plan, author: Person, readers: Reader[], startedMs: number, byClient: boolean): void {
@@ -85,7 +97,7 @@ export class RandomMessages {
       ({ person }) => !group || (group.has(person.phone.account.lid) && !this.people.wasOut(group, person, startedMs)),
     );
     const own = byClient ? stayed.filter(({ person }) => person !== author) : stayed;
-    if (byClient) own.push({ person: author, client: undefined });
+    if (byClient) own.push({ person: author, client: undefined, untold: false });
     this.sent.push({
       id,
       kind,
@@ -167,4 +179,8 @@ export class RandomMessages {
       return kind !== 'vote' || !byClient || (author.client !== undefined && !!pollSecret(author.client, sent.id));
     });
   }
+}
+
+function begunOf({ chat, kind, target }: Plan, author: Person, fromMs: number, client?: Client): Begun {
+  return { author, chat, fromMs, kind, target, ...(client && { client }) };
 }

@@ -6,6 +6,7 @@ import type { Phone } from '../phone/phone.js';
 import type { Simulator } from '../simulator.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
+import type { RandomHistory } from './random-history.js';
 
 const QUERY_TIMEOUT_MS = 8000;
 
@@ -13,8 +14,6 @@ const QUERY_TIMEOUT_MS = 8000;
 export interface Person {
   phone: Phone;
   client?: Client;
-  /** The client was linked while the others were already writing: some may not have learned of it yet. */
-  relinked?: boolean;
 }
 
 /** Numbers between 0 and 1 that depend on the seed only. */
@@ -42,6 +41,7 @@ export class RandomPeople {
   constructor(
     private readonly simulator: Simulator,
     readonly random: () => number,
+    private readonly history: RandomHistory,
   ) {}
 
   async populate(clients: number, phones: number): Promise<void> {
@@ -91,7 +91,9 @@ export class RandomPeople {
     const other = this.pick(this.all.filter((person) => person !== admin));
     if (!admin) return;
     const { account } = other.phone;
-    if (!group.has(account.lid)) addMembers(network, group, admin.phone.account, [account.phoneJid]);
+    const joins = !group.has(account.lid);
+    this.history.note(account.phone, `${joins ? 'joins' : 'is taken out of'} ${group.jid}`);
+    if (joins) addMembers(network, group, admin.phone.account, [account.phoneJid]);
     else {
       removeMembers(network, group, admin.phone.account, [account.phoneJid]);
       this.removals.set(`${group.jid} ${account.lid}`, Date.now());
@@ -157,7 +159,6 @@ export class RandomPeople {
       await closed;
       await client.end();
       await this.link(person);
-      person.relinked = true;
     } finally {
       this.away.delete(person);
     }
@@ -181,6 +182,7 @@ export class RandomPeople {
     const { network } = this.simulator;
     const client = new Client(this.simulator, {
       ...mediaThrough(this.simulator),
+      logger: this.history.clientLog(person.phone.account.phone),
       retryRequestDelayMs: 20,
       // A question that was cut off is not answered; the library waits a minute by itself.
       defaultQueryTimeoutMs: QUERY_TIMEOUT_MS,

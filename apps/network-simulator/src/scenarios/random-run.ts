@@ -1,19 +1,22 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { namingOf } from '../phone/compose.js';
-import { askFor } from '../phone/incoming.js';
+import type { WAMessage } from '@whiskeysockets/baileys';
+import { askAuthor } from '../phone/incoming.js';
 import type { Simulator } from '../simulator.js';
 import { parseJid } from '../wire/jid.js';
 import type { Client } from './client.js';
-import { findings, type RandomFindings } from './random-check.js';
+import { emptyAt, findings, type Faulted, type RandomFindings } from './random-check.js';
 import { FaultRefused, misbehave } from './random-faults.js';
 import type { Kind } from './random-contents.js';
 import { RandomFiles } from './random-files.js';
+import type { RandomHistory } from './random-history.js';
 import { RandomMessages } from './random-messages.js';
 import { RandomPeople, seeded, type Person } from './random-people.js';
 
 const LOOK_EVERY_MS = 100;
 const ASK_ROUNDS = 3;
 const AT_ONCE = 4;
+/** The library asks for the same message again only after 8 s. */
+const FILL_WITHIN_MS = 9000;
 
 export interface RandomPlan {
   seed: number;
@@ -28,7 +31,7 @@ export interface RandomPlan {
   settleMs: number;
 }
 
-export interface RandomResult extends RandomFindings {
+export interface RandomResult extends Omit<RandomFindings, 'faulted'> {
   seed: number;
   operations: number;
   acknowledged: number;
@@ -43,6 +46,13 @@ export interface RandomResult extends RandomFindings {
   reopened: number;
   /** Stanzas that a device had not confirmed when the time to settle was over. */
   unconfirmed: string[];
+  /** What is known of each message that is named above, line by line. */
+  traces: Record<string, string[]>;
+}
+
+/** Whether a run ended as it must: what nobody can deliver is counted apart, and is no finding. */
+export function isClean({ missing, wrong, doubled, unreadable, unconfirmed }: RandomResult): boolean {
+  return [missing, wrong, doubled, unreadable, unconfirmed].every(({ length }) => length === 0);
 }
 
 /** People who write to each other at random while the network misbehaves; then everything acknowledged must have arrived. */
@@ -58,8 +68,9 @@ export class RandomRun {
   constructor(
     private readonly simulator: Simulator,
     private readonly plan: RandomPlan,
+    private readonly history: RandomHistory,
   ) {
-    this.people = new RandomPeople(simulator, seeded(plan.seed));
+    this.people = new RandomPeople(simulator, seeded(plan.seed), history);
     this.messages = new RandomMessages(this.people);
     this.files = new RandomFiles(simulator, this.people, this.messages.sent);
   }
@@ -67,7 +78,8 @@ export class RandomRun {
   /** @param progress is told how many operations are done, now and then */
   async run(progress: (operations: number) => void = () => undefined): Promise<RandomResult> {
     await this.people.populate(this.plan.clients, this.plan.phones);
-    const deadline = Date.now() + this.plan.limitMs;
+    const startMs = Date.now();
+    const deadline = startMs + this.plan.limitMs;
     const pending = new Set<Promise<void>>();
     let done = 0;
     for (; done < this.plan.operations && Date.now() < deadline; done++) {
@@ -91,7 +103,7 @@ export class RandomRun {
     // Ending a client brings out what it holds back, so nothing has to be waited for afterwards.
     for (const { client } of all) await client?.end();
     const { sent, refused, unacknowledged } = this.messages;
-    const found = await findings(this.simulator.network, this.people, this.messages);
+    const { faulted, ...found } = await findings(this.simulator.network, this.people, this.messages);
     const kinds: Partial<Record<Kind, number>> = {};
     for (const { kind } of sent) kinds[kind] = (kinds[kind] ?? 0) + 1;
     return {
@@ -107,6 +119,7 @@ export class RandomRun {
       unconfirmed,
       ...found,
       wrong: [...found.wrong, ...this.files.wrong, ...this.faultless],
+      traces: this.traces(faulted, startMs),
     };
   }
 
@@ -123,9 +136,31 @@ export class RandomRun {
     else if (dice < 0.88) await this.relink();
     else if (dice < 0.885) await people.comeBack();
     else {
-      const kind = await misbehave({ simulator: this.simulator, people, files: this.files });
+      const { simulator, files, history } = this;
+      const kind = await misbehave({ simulator, people, files, history });
       if (kind !== undefined) this.faults[kind] = (this.faults[kind] ?? 0) + 1;
     }
+  }
+
+  /** What is known of each message that is not as it should be. */
+  private traces(faulted: readonly Faulted[], startMs: number): Record<string, string[]> {
+    const readers = new Map<string, Person[]>();
+    for (const { id, person } of faulted) readers.set(id, [...(readers.get(id) ?? []), person]);
+    return Object.fromEntries([...readers].map(([id, people]) => [id, this.trace(id, people, startMs)]));
+  }
+
+  private trace(id: string, readers: readonly Person[], startMs: number): string[] {
+    const { author, client, chat = '', fromMs = startMs } = this.messages.begun.get(id) ?? {};
+    const sent = this.messages.sent.find((one) => one.id === id);
+    const by = author && `${author.phone.account.phone}${client ? ` by ${client.jid}` : ''}`;
+    const numbers = [...(author ? [author] : []), ...readers].map(({ phone }) => phone.account.phone);
+    const acked = sent ? `${sent.kind}, acknowledged after ${sent.untilMs - fromMs} ms` : 'not acknowledged';
+    const heading = by === undefined ? 'made by no operation' : `from ${by} to ${chat}, ${acked}`;
+    const seconds = ((fromMs - startMs) / 1000).toFixed(3);
+    return [
+      `${seconds} ${heading}; not right at ${readers.map(({ phone }) => phone.account.phone).join(', ')}`,
+      ...this.history.of(this.simulator.network, id, [...new Set(numbers)], startMs),
+    ];
   }
 
   private async relink(): Promise<void> {
@@ -157,7 +192,8 @@ export class RandomRun {
     for (let round = 0; round < ASK_ROUNDS; round++) {
       const waiting = await this.quiet(deadline);
       if (waiting.length > 0) return waiting;
-      if (!this.askAgain()) break;
+      const asked = this.askAgainAsPhones();
+      if (!(await this.askAgainAsClients()) && !asked) break;
     }
     return this.quiet(deadline);
   }
@@ -176,18 +212,32 @@ export class RandomRun {
   }
 
   /**
+   * A client that was cut off while it asked for another copy does not ask again by itself: it asks its own phone for what
+   * it shows without its content. False when there is nothing.
+   */
+  private async askAgainAsClients(): Promise<boolean> {
+    const clients = this.people.all.flatMap(({ client }) => client ?? []);
+    const asking = clients.flatMap((client) =>
+      emptyAt(client)
+        .filter(({ key }) => this.messages.begun.has(key.id ?? ''))
+        .map((message) => fill(client, message)),
+    );
+    await Promise.all(asking);
+    return asking.length > 0;
+  }
+
+  /**
    * A client that was cut off, or refused an answer, while it made another copy does not try by itself again: the phones
    * ask once more for what they still cannot read. False when there is nothing.
    */
-  private askAgain(): boolean {
+  private askAgainAsPhones(): boolean {
     let asked = false;
     for (const { phone } of this.people.all) {
       for (const id of phone.unreadable.keys()) {
         const { author, client, chat } = this.messages.begun.get(id) ?? {};
         if (!author || chat === undefined || (client && client !== author.client)) continue;
-        const device = jidOf(author, client, namingOf(phone, chat));
-        const place = chat.endsWith('@g.us') ? { to: chat, participant: device } : { to: device };
-        askFor(phone, { id, ...place });
+        const device = client ? parseJid(client.jid).device : 0;
+        askAuthor(phone, { id, author: { account: author.phone.account, device }, chat });
         asked = true;
       }
     }
@@ -203,7 +253,11 @@ export class RandomRun {
   }
 }
 
-/** The device that wrote as this person. */
-function jidOf({ phone: { account } }: Person, client: Client | undefined, server: string): string {
-  return account.jidLike(server, client ? parseJid(client.jid).device : 0);
+/** Asks the own phone for a message's content; resolves when it is there, or when the client may be asked once more. */
+async function fill(client: Client, message: WAMessage): Promise<void> {
+  const { key, messageTimestamp, pushName, participant } = message;
+  const known = { key, messageTimestamp, pushName, participant };
+  await client.socket.requestPlaceholderResend(key, known).catch(() => undefined);
+  const filled = (): boolean => !emptyAt(client).some(({ key }) => key.id === message.key.id);
+  await client.until(filled, 'the content', FILL_WITHIN_MS).catch(() => undefined);
 }
