@@ -2,8 +2,10 @@ import { jest } from '@jest/globals';
 import { encodeWAMessage } from '@whiskeysockets/baileys';
 import { scanCode, unlink } from '../network/pairing.js';
 import { routeReceipt } from '../network/receipts.js';
+import { encodeContent } from '../phone/content.js';
 import { askAuthor } from '../phone/incoming.js';
 import type { Phone } from '../phone/phone.js';
+import { pad } from '../phone/signal.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { PHONE_SERVER } from '../wire/jid.js';
@@ -92,6 +94,38 @@ describe('what can go wrong', () => {
     const next = await alice.sendText(BOB, 'in the new session');
     await client.text('in the new session');
     expect(network.askedAgain.has(next.id)).toBe(false);
+  });
+
+  it('a question to the own phone in a session that the client has spoiled stays unread, and the next one is answered', async () => {
+    const { network } = simulator;
+    const account = network.accounts.byNumber(ALICE);
+    if (!account) throw new Error('Alice is gone');
+    const alice = network.phone(account);
+    const { key } = await client.send(BOB, { text: 'said before' });
+    await alice.wait({ text: 'said before' }, 8000);
+    const to = { account, device: 1 };
+    const onItsWay = { deviceSentMessage: { destinationJid: BOB, message: { conversation: 'in the older session' } } };
+    const enc = await alice.sessions.encrypt(to, pad(encodeContent(onItsWay)));
+    await client.socket.assertSessions([account.lidJid], true);
+    // The library tries the newer session first, in vain, and keeps it with its ratchet moved.
+    const place = { from: account.phoneJid, recipient: BOB, type: 'text', t: network.timestamp() };
+    network.deliver(account, 1, node('message', { id: 'IN-THE-OLDER', ...place }, [enc]));
+    await client.text('in the older session');
+
+    const ask = () => client.socket.fetchMessageHistory(1, { ...key, remoteJid: BOB }, Date.now());
+    const askedAgain = new Promise((resolve) => client.socket.ws.once('CB:receipt', resolve));
+    const lost = await ask();
+    await askedAgain;
+    expect(alice.unreadable.get(lost)).toEqual({ asked: 1, question: true });
+    await account.devices.get(1)?.queue.whenEmpty();
+    const session = await ask();
+    await client.until(
+      () =>
+        client
+          .eventsOf('messaging-history.set')
+          .some(({ peerDataRequestSessionId }) => peerDataRequestSessionId === session),
+      'the answer',
+    );
   });
 
   it('a phone asks its own client again for what the client wrote', async () => {
