@@ -6,6 +6,7 @@ import { trustRootKey } from '../signatures/server-certificate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
 import { keepTokensOutside } from '../auth-state/contact-tokens.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
+import { takeTurns } from '../auth-state/key-turns.js';
 import {
   DEFAULT_CONNECTION_CONFIG,
   makeWASocket,
@@ -74,6 +75,8 @@ export function openSocket(options: SocketOptions): WASocket {
     ...(route && { agent: route.socketAgent(waWebSocketUrl), fetchAgent: route.uploads }),
     logger: libraryLog(log, onSharedChange),
     makeSignalRepository: (state, logger, pnToLid) => {
+      if (!('transaction' in state.keys)) throw new Error('the key store has no transactions');
+      takeTurns(state.keys);
       keepTokensOutside(state.keys, auth.keys);
       return journal.makeSignalRepository(state, logger, pnToLid);
     },

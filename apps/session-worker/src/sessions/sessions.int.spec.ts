@@ -4,11 +4,12 @@ import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormou
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
-import { AuthRows } from '../auth-state/auth-rows.js';
-import { AuthStates } from '../auth-state/auth-state.js';
+import { AuthRows, type KeyWrite } from '../auth-state/auth-rows.js';
+import { AuthStates, JOURNAL } from '../auth-state/auth-state.js';
 import { ShardLeases } from '../shards/shard-lease.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { silenceConsole } from '../silent-console.js';
+import { deferred, endsWithin } from './deferred.js';
 import type { OpenSession } from './open-session.js';
 import type { SessionsOptions } from './sessions.js';
 import { MASTER_KEYS, silent, soon, TestWorker } from './test-sessions.js';
@@ -20,6 +21,27 @@ class SlowRows extends AuthRows {
   override async writeCreds(fence: Fence, channelId: string, sealed: Buffer): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await super.writeCreds(fence, channelId, sealed);
+  }
+}
+
+/** Rows under which a send and the decryption of a first message cross, if they may run side by side. */
+class CrossedRows extends AuthRows {
+  private readonly sending = deferred<void>();
+  private readonly decrypted = deferred<void>();
+
+  override async readKeys(channelId: string, type: string, ids: string[]): Promise<Map<string, Buffer>> {
+    if (type === 'identity-key') await endsWithin(500, this.sending.promise);
+    return super.readKeys(channelId, type, ids);
+  }
+
+  override async writeKeys(fence: Fence, channelId: string, writes: KeyWrite[]): Promise<void> {
+    const types = new Set(writes.map(({ type }) => type));
+    if (types.has('session') && !types.has(JOURNAL)) {
+      this.sending.resolve();
+      await endsWithin(500, this.decrypted.promise);
+    }
+    await super.writeKeys(fence, channelId, writes);
+    if (types.has('session') && types.has(JOURNAL)) this.decrypted.resolve();
   }
 }
 
@@ -123,6 +145,22 @@ describe('Sessions', () => {
     await network.call('POST', `/phones/${phone}/scan`, { qr: code });
     expect(await database.prisma.authCreds.count({ where: { channelId } })).toBe(1);
     expect((await record(channelId)).session).toMatchObject({ linked: true, phone });
+  });
+
+  it('hears all that the phone tells a new device, also when something is sent in the same moment', async () => {
+    await worker.stop();
+    workers.splice(workers.indexOf(worker), 1);
+    worker = await startWorker({ authStates: new AuthStates(new CrossedRows(database), MASTER_KEYS) });
+    const { session } = await link(await newChannel());
+    const { phone: ada } = await network.call<{ phone: string }>('POST', '/phones', {});
+    const { ev, authState } = session.socket;
+    const isSetUp = deferred<void>();
+    ev.on('creds.update', ({ accountSyncCounter = 0 }) => {
+      if (accountSyncCounter > 0) isSetUp.resolve();
+    });
+    await session.socket.sendMessage(`${ada}@s.whatsapp.net`, { text: 'hello' });
+    if (authState.creds.accountSyncCounter === 0) await endsWithin(15_000, isSetUp.promise);
+    expect(authState.creds.accountSyncCounter).toBe(1);
   });
 
   it('loses nothing of a backlog in whose middle it ends again and again', async () => {
