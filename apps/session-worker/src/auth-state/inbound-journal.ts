@@ -26,6 +26,9 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { JOURNAL, type AuthState } from './auth-state.js';
+import { keepContextOfSessionJobs } from './session-jobs.js';
+
+keepContextOfSessionJobs();
 
 /** One decrypted part of a message. */
 interface Entry {
