@@ -106,6 +106,22 @@ describe('AuthStates', () => {
     expect(await keys.get('device-list', ['49'])).toEqual({});
   });
 
+  it('reads again what PostgreSQL could not give at first, for as long as its socket lives', async () => {
+    let failures = 1;
+    class FailingRows extends AuthRows {
+      override async readKeys(channelId: string, type: string, ids: string[]): Promise<Map<string, Buffer>> {
+        if (failures-- > 0) throw Object.assign(new Error('shutting down'), { code: '57P01' });
+        return super.readKeys(channelId, type, ids);
+      }
+    }
+    const state = await new AuthStates(new FailingRows(database), masterKeys).load(owner(), CHANNEL);
+    const read = await state?.keys.get('session', ['a.1']);
+    expect(Buffer.from(read?.['a.1'] ?? []).toString()).toBe('newer');
+    await state?.retire();
+    failures = 1;
+    await expect(state?.keys.get('session', ['b.1'])).rejects.toThrow('shutting down');
+  });
+
   it('stores a whole set of pre-keys in one statement', async () => {
     const state = await reload();
     const keys = Object.fromEntries(Array.from({ length: 812 }, (_, n) => [`${n + 10}`, Curve.generateKeyPair()]));

@@ -5,7 +5,8 @@
  * after the ratchet that decrypted it is stored; credentials are written whole, the newest last, and `durable` tells
  * when everything given so far is stored (the socket holds its answers back until then, see `answer-gate.ts`). Values
  * are sealed, and one that does not open is an error, never an absent key.
- * PostgreSQL away: writes wait and are repeated while the shard is surely ours; then they fail and the session ends.
+ * PostgreSQL away: writes wait and are repeated while the shard is surely ours; then they fail and the session ends. Reads
+ * of keys wait as well: the library takes a session that cannot be read for one that is not there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fence } from '@dormouse/database';
@@ -176,7 +177,8 @@ export class AuthState implements AuthenticationState {
     const plain = new Map(ids.map((id) => [id, this.cache.find(type, id)]));
     const missing = ids.filter((id) => plain.get(id) === undefined);
     const remember = this.cache.beginRead();
-    const rows = missing.length === 0 ? NO_ROWS : await this.rows.readKeys(this.channelId, type, missing);
+    const read = () => this.rows.readKeys(this.channelId, type, missing);
+    const rows = missing.length === 0 ? NO_ROWS : await whileHeld(() => this.usable(), read);
     for (const id of missing) {
       const sealed = rows.get(id);
       const value = sealed ? open(this.dataKey, keyPlace(this.channelId, type, id), sealed) : null;
@@ -208,6 +210,10 @@ export class AuthState implements AuthenticationState {
     } finally {
       this.keyWrites.delete(write);
     }
+  }
+
+  private usable(): boolean {
+    return !this.retired && this.owner.isHeld();
   }
 
   private write(write: () => Promise<void>): Promise<void> {

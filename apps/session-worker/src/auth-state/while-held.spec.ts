@@ -33,9 +33,10 @@ describe('whileHeld', () => {
 
 describe('isPassing', () => {
   it('knows outages by their codes and texts', () => {
-    const passing = ['57P01', '08006', '53300', '40001', 'ECONNRESET', 'ETIMEDOUT'];
+    const passing = ['57P01', '08006', '53300', '40001', '25P03', 'ECONNRESET', 'ETIMEDOUT'];
     expect(passing.filter((code) => !isPassing(failure(code)))).toEqual([]);
     expect(isPassing(new Error('Connection terminated unexpectedly'))).toBe(true);
+    expect(isPassing(new Error('Client has encountered a connection error and is not queryable'))).toBe(true);
     expect(isPassing(failure('22P05'))).toBe(false);
     expect(isPassing('text')).toBe(false);
   });

@@ -11,7 +11,15 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /** SQLSTATE classes that say "not now": connection, resources, shutdown, and transactions that met another. */
 const PASSING_CLASSES = new Set(['08', '40', '53', '57']);
-const PASSING_TEXTS = ['Connection terminated', 'timeout exceeded', 'Query read timeout', 'Connection ended'];
+/** A transaction that had fallen silent (this process was held up) was ended by the server. */
+const SILENT_TRANSACTION = '25P03';
+const PASSING_TEXTS = [
+  'Connection terminated',
+  'timeout exceeded',
+  'Query read timeout',
+  'Connection ended',
+  'not queryable',
+];
 
 /** Could the same statement succeed a moment later? */
 export function isPassing(error: unknown): boolean {
@@ -19,7 +27,8 @@ export function isPassing(error: unknown): boolean {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code === 'string') {
     const sqlState = /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E');
-    return sqlState ? PASSING_CLASSES.has(code.slice(0, 2)) : /^E[A-Z]+$/.test(code);
+    if (sqlState) return code === SILENT_TRANSACTION || PASSING_CLASSES.has(code.slice(0, 2));
+    return /^E[A-Z]+$/.test(code);
   }
   return PASSING_TEXTS.some((text) => error.message.includes(text));
 }

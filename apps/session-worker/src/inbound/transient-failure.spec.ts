@@ -3,7 +3,7 @@ import { isTransient } from './transient-failure.js';
 const failure = (code: string) => Object.assign(new Error('x'), { code });
 
 describe('isTransient', () => {
-  it.each(['08006', '53300', '57P01', '57014', '40001', '40P01', '55P03', 'ECONNREFUSED', 'ECONNRESET'])(
+  it.each(['08006', '53300', '57P01', '57014', '40001', '40P01', '55P03', '25P03', 'ECONNREFUSED', 'ECONNRESET'])(
     'waits for %s to pass',
     (code) => expect(isTransient(failure(code))).toBe(true),
   );

@@ -1,7 +1,7 @@
 /** Classes of PostgreSQL's error codes that say "not now": connection, resources, operator intervention. */
 const TRANSIENT_CLASSES = ['08', '53', '57', '58'];
-/** Serialization, deadlock, lock not available. */
-const TRANSIENT_CODES = ['40001', '40P01', '55P03'];
+/** Serialization, deadlock, lock not available, a transaction that had fallen silent because this process was held up. */
+const TRANSIENT_CODES = ['40001', '40P01', '55P03', '25P03'];
 const SYSTEM_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
 /** The driver has no code for these. */
 const DRIVER_TEXTS = /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
