@@ -265,7 +265,7 @@ describe('Dispatcher', () => {
     const stopped = running.dispatcher.stop();
     finish();
     await stopped;
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000); // the post itself is given 10 s
     expect(await outbox.cursors(id)).toMatchObject([{ position: 1, attempts: 0, leased: false }]);
     expect(await outbox.cursors(hangingId)).toMatchObject([{ position: 0, attempts: 0, leased: false }]);
     expect([hook.numbers, hanging.numbers]).toEqual([[1], [1]]);
