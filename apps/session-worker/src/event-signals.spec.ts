@@ -5,7 +5,7 @@ import { EventSignals } from './event-signals.js';
 
 function setup(channels: Record<string, number | 'away'>) {
   const dispatcher: string[] = [];
-  const pullers: string[] = [];
+  const pullers: (readonly string[])[] = [];
   const signals = new EventSignals({
     directory: {
       byId: (id) => {
@@ -16,7 +16,7 @@ function setup(channels: Record<string, number | 'away'>) {
       },
     },
     tellDispatcher: (id) => Promise.resolve(void dispatcher.push(id)),
-    tellPullers: (id) => Promise.resolve(void pullers.push(id)),
+    tellPullers: (ids) => Promise.resolve(void pullers.push(ids)),
   });
   return { signals, dispatcher, pullers };
 }
@@ -35,14 +35,14 @@ describe('EventSignals', () => {
     expect(pullers).toEqual([]);
   });
 
-  it('tells those who pull of a channel without webhooks once for events that come together, and again for later ones', async () => {
+  it('tells those who pull of a channel without webhooks once for all events that come together, and again for later ones', async () => {
     const { signals, dispatcher, pullers } = setup({ a: 0, b: 0 });
     for (const id of ['a', 'a', 'b', 'a']) signals.ready(id);
     await jest.advanceTimersByTimeAsync(100);
-    expect(pullers).toEqual(['a', 'b']);
+    expect(pullers).toEqual([['a', 'b']]);
     signals.ready('a');
     await jest.advanceTimersByTimeAsync(100);
-    expect(pullers).toEqual(['a', 'b', 'a']);
+    expect(pullers).toEqual([['a', 'b'], ['a']]);
     expect(dispatcher).toEqual([]);
   });
 

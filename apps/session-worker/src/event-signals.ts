@@ -2,11 +2,11 @@
  * Tells that events were written. Losing a signal is harmless: whoever hears them looks by itself, too.
  *
  * The dispatcher is told at once, and only of channels that have webhooks: it would look in vain for the others. Whoever
- * pulls events of a channel without webhooks hears of them together, a moment later.
+ * pulls events of channels without webhooks hears of them together, a moment later.
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 
-/** A send makes three events within milliseconds. */
+/** A send makes three events within milliseconds, and a busy worker sends for many channels. */
 const TOGETHER_MS = 50;
 
 export interface EventSignalsOptions {
@@ -14,7 +14,7 @@ export interface EventSignalsOptions {
   /** Tells the dispatcher. */
   readonly tellDispatcher: (channelId: string) => Promise<void>;
   /** Tells those who pull. */
-  readonly tellPullers: (channelId: string) => Promise<void>;
+  readonly tellPullers: (channelIds: readonly string[]) => Promise<void>;
 }
 
 export class EventSignals {
@@ -31,11 +31,13 @@ export class EventSignals {
   private async tell(channelId: string): Promise<void> {
     const channel = await this.options.directory.byId(channelId).catch(() => undefined);
     if (channel?.settings.webhooks.length !== 0) return this.options.tellDispatcher(channelId);
-    if (this.due.has(channelId)) return;
+    const isFirst = this.due.size === 0;
     this.due.add(channelId);
+    if (!isFirst) return;
     setTimeout(() => {
-      this.due.delete(channelId);
-      this.options.tellPullers(channelId).catch(() => undefined);
+      const channelIds = [...this.due];
+      this.due.clear();
+      this.options.tellPullers(channelIds).catch(() => undefined);
     }, TOGETHER_MS).unref();
   }
 }

@@ -255,7 +255,7 @@ function signalsOf({ redis }: WorkerParts, directory: ChannelDirectory): EventSi
   return new EventSignals({
     directory,
     tellDispatcher: (channelId) => publishEventsReady(redis, channelId),
-    tellPullers: (channelId) => publishEventsToPull(redis, channelId),
+    tellPullers: (channelIds) => publishEventsToPull(redis, channelIds),
   });
 }
 

@@ -139,6 +139,46 @@ describe('MessageWriter', () => {
       expect((await reader.message(channel, 'id-O1'))?.status).toBe('read');
     });
 
+    it('takes a receipt that overtook the acknowledgement, and the acknowledgement that comes late tells nothing', async () => {
+      await writer.recordMessage(fence, channel, own('O1'));
+      const report = async (status: 'sent' | 'delivered', timestamp: number) =>
+        (await writer.recordStatuses(fence, channel, [{ keyId: 'O1', status, timestamp }])).seqs;
+      expect(await report('delivered', 103)).toEqual([2, 3]);
+      expect(await report('sent', 104)).toEqual([]);
+      expect(await told()).toEqual([
+        'messages.post id-O1',
+        'statuses.post id-O1 sent',
+        'statuses.post id-O1 delivered',
+      ]);
+      expect((await reader.statuses(channel, 'id-O1'))?.statuses.map(({ timestamp }) => timestamp)).toEqual([
+        '100',
+        '103',
+        '103',
+      ]);
+    });
+
+    it('takes reports of several messages at once, those of unknown ones too, and leaves what has ended', async () => {
+      const ended = own('O3', { status: 'failed' });
+      await writer.recordMessages(fence, channel, [own('O1'), own('O2', { status: 'delivered' }), ended]);
+      const { seqs } = await writer.recordStatuses(fence, channel, [
+        { keyId: 'O2', status: 'sent', timestamp: 101 },
+        { keyId: 'O1', status: 'sent', timestamp: 101 },
+        { keyId: 'O4', status: 'sent', timestamp: 101 },
+        { keyId: 'O3', status: 'delivered', timestamp: 102 },
+        { keyId: 'O2', status: 'read', timestamp: 102 },
+        { keyId: 'O1', status: 'delivered', timestamp: 103 },
+      ]);
+      await writer.recordMessage(fence, channel, own('O4', { source: 'mobile' }));
+      expect(seqs).toEqual([4, 5, 6]);
+      expect((await told()).slice(3)).toEqual([
+        'statuses.post id-O1 sent',
+        'statuses.post id-O2 read',
+        'statuses.post id-O1 delivered',
+        'messages.post id-O4',
+        'statuses.post id-O4 sent',
+      ]);
+    });
+
     it('names the reader in groups, and keeps readers apart', async () => {
       await writer.recordMessage(fence, channel, own('O1', { chat_id: GROUP, status: 'sent' }));
       await writer.recordStatuses(fence, channel, [

@@ -4,8 +4,9 @@ import { channelTransaction, type ChannelTransaction } from './channel-events.js
 import { writeChats, writeContacts } from './chat-writes.js';
 import { messageColumns, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
-import { writeOwnMessage, writeStep } from './one-step-writes.js';
+import { isPlain, writeOwnMessage, writeSteps } from './one-step-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
+import { ReportQueue } from './report-queue.js';
 import type { StatusReport } from './status-ladder.js';
 import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
 import { storable } from './storable-text.js';
@@ -38,6 +39,7 @@ export interface MessageChange {
  */
 export class MessageWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
+  private readonly reports = new ReportQueue((...given) => this.writeReports(...given));
 
   constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
     this.database = database;
@@ -86,18 +88,12 @@ export class MessageWriter {
     });
   }
 
-  /** How far own messages got; a `statuses.post` event for every step that is news. */
+  /**
+   * How far own messages got; a `statuses.post` event for every step that is news. Reports of a channel are written in
+   * the order of calls, those of several calls together where they wait.
+   */
   async recordStatuses(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<Written> {
-    const [first] = reports;
-    if (!first) return { seqs: [] };
-    if (reports.length === 1) {
-      const seq = await writeStep(this.database.pool, fence, channelId, first);
-      if (seq !== undefined) return { seqs: [seq] };
-    }
-    return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const events = await applyReports(transaction, storable(reports));
-      return { seqs: await transaction.append(events) };
-    });
+    return { seqs: reports.length === 0 ? [] : await this.reports.add(fence, channelId, reports) };
   }
 
   /**
@@ -165,6 +161,18 @@ export class MessageWriter {
       values: [channelId, keyId, chatIds],
     });
     return rows[0]?.proto ?? undefined;
+  }
+
+  private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
+    const clean = storable(reports);
+    const plain = clean.every(isPlain)
+      ? await writeSteps(this.database.pool, fence, channelId, clean)
+      : { seqs: [], unknown: clean };
+    if (plain.unknown.length === 0) return plain.seqs;
+    const seqs = await channelTransaction(this.database, fence, channelId, async (transaction) =>
+      transaction.append(await applyReports(transaction, plain.unknown)),
+    );
+    return [...plain.seqs, ...seqs];
   }
 }
 

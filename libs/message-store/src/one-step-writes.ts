@@ -2,10 +2,10 @@
  * The writes of every send, each as a single statement that is its own transaction: a fifth of the round trips of the
  * general way, with the same guarantees. Each holds the fence, then locks the channel's row of `event_sequences`, and
  * reads from that lock all that it writes, as `channel-events.ts` asks. What does not fit (a message that is there
- * already, the first one of a chat, a receipt of a message that is not known or takes two steps at once) is left to the general way.
+ * already, the first one of a chat, a receipt of a message that is not known) is left to the general way.
  */
 import { FENCE_CTE, FencedError, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { MESSAGE_STATUS_CODES, type MessageStatus } from '@dormouse/gateway-contract';
+import { MESSAGE_STATUS_CODES } from '@dormouse/gateway-contract';
 import { toInsert } from './message-rows.js';
 import { chatNameSql, chatType } from './message-writes.js';
 import type { MessageRecord } from './records.js';
@@ -56,31 +56,63 @@ export async function writeOwnMessage(
   });
 }
 
-/** From which statuses a report takes a message exactly one step up. */
-const ONE_BELOW: Partial<Record<ReceiptStatus, MessageStatus[]>> = {
-  sent: ['pending'],
-  delivered: ['sent'],
-  read: ['sent', 'delivered'],
-  played: ['sent', 'delivered', 'read'],
-};
+/** The ladder that a message climbs where nobody but the other one of a chat of two reads it. */
+const LADDER: readonly ReceiptStatus[] = ['sent', 'delivered', 'read', 'played'];
+
+/** A report of the network about a message itself, or about the other one in a chat of two. */
+export function isPlain({ status, viewerId, errors }: StatusReport): boolean {
+  return LADDER.includes(status) && viewerId === undefined && errors === undefined;
+}
 
 /**
- * Writes a step of one message that has no viewer (the network took it; the other one in a chat of two received it).
- * @returns the event's number; undefined when nothing was written because it is not one plain step
+ * Writes plain reports (see {@link isPlain}) as {@link StatusLadder} would have it, with an event for each step taken.
+ * @returns the events' numbers, and the reports that were left alone because their message is not known
  * @throws {FencedError} when the shard has a newer owner
  */
-export async function writeStep(
+export async function writeSteps(
   pool: Pool,
   fence: Fence,
   channelId: string,
-  { keyId, status, timestamp, viewerId, errors }: StatusReport,
-): Promise<number | undefined> {
-  const below = ONE_BELOW[status];
-  if (!below || viewerId !== undefined || errors !== undefined) return undefined;
-  return oneStep(pool, fence, {
-    name: 'status-step',
-    text: STATUS_STEP,
-    values: [fence.shard, fence.epoch, channelId, keyId, status, below, timestamp, MESSAGE_STATUS_CODES[status]],
+  reports: readonly StatusReport[],
+): Promise<{ seqs: number[]; unknown: StatusReport[] }> {
+  const steps = stepsOf(reports);
+  const { rows } = await pool.query<{ fenced: string; last: string | null; taken: string; known: string[] }>({
+    name: 'status-steps',
+    text: STATUS_STEPS,
+    values: [
+      fence.shard,
+      fence.epoch,
+      channelId,
+      steps.map(({ keyId }) => keyId),
+      steps.map(({ status }) => status),
+      steps.map(({ timestamp }) => timestamp),
+      steps.map(({ status }) => MESSAGE_STATUS_CODES[status]),
+    ],
+  });
+  const [row] = rows;
+  if (row?.fenced !== '1') throw new FencedError(fence);
+  const known = new Set(row.known);
+  const taken = Number(row.taken);
+  const first = Number(row.last) - taken + 1;
+  return {
+    seqs: Array.from({ length: taken }, (_, index) => first + index),
+    unknown: reports.filter(({ keyId }) => !known.has(keyId)),
+  };
+}
+
+/**
+ * The steps that reports may take, lowest first for each message; which of them are news is for the statement to see.
+ * Whoever received a message received one that the network had taken, so every message begins with "sent".
+ */
+function stepsOf(reports: readonly StatusReport[]): Pick<StatusReport, 'keyId' | 'status' | 'timestamp'>[] {
+  const reached = new Map<string, number>();
+  return reports.flatMap(({ keyId, status, timestamp }) => {
+    const before = reached.get(keyId) ?? -1;
+    const rung = LADDER.indexOf(status);
+    if (rung <= before) return [];
+    reached.set(keyId, rung);
+    const step = { keyId, status, timestamp };
+    return before < 0 && rung > 0 ? [{ ...step, status: 'sent' as const }, step] : [step];
   });
 }
 
@@ -132,25 +164,37 @@ WITH ${FENCE_CTE}, seq AS (
 )
 SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS seq`;
 
-const STATUS_STEP = `
+/** The statuses before and on the ladder: a message that failed or was deleted is nowhere on it. */
+const RUNGS = `ARRAY['pending', '${LADDER.join("', '")}']`;
+
+const STATUS_STEPS = `
 WITH ${FENCE_CTE}, locked AS (
   SELECT s.channel_id FROM event_sequences s, fence WHERE s.channel_id = $3 FOR UPDATE OF s
+), message AS (
+  SELECT m.id, m.key_id, m.chat_id, array_position(${RUNGS}, m.status) AS rung FROM messages m, locked
+  WHERE m.channel_id = $3 AND m.key_id = ANY ($4::text[]) AND m.from_me FOR NO KEY UPDATE OF m
+), step AS (
+  SELECT message.id, message.chat_id, g.key_id, g.status, g.timestamp, g.code, row_number() OVER (ORDER BY g.n) AS nth
+  FROM unnest($4::text[], $5::text[], $6::bigint[], $7::int[]) WITH ORDINALITY AS g(key_id, status, timestamp, code, n)
+  JOIN message ON message.key_id = g.key_id AND message.rung < array_position(${RUNGS}, g.status)
 ), changed AS (
-  UPDATE messages m SET status = $5 FROM locked
-  WHERE m.channel_id = $3 AND m.key_id = $4 AND m.from_me AND m.status = ANY ($6::text[])
-  RETURNING m.id, m.chat_id
+  UPDATE messages m SET status = last.status
+  FROM (SELECT DISTINCT ON (id) id, status FROM step ORDER BY id, nth DESC) last
+  WHERE m.channel_id = $3 AND m.id = last.id
 ), receipt AS (
   INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp)
-  SELECT $3, $4, '', $5, $7::bigint FROM changed
+  SELECT $3, key_id, '', status, timestamp FROM step
   ON CONFLICT DO NOTHING
 ), seq AS (
-  UPDATE event_sequences s SET last_seq = s.last_seq + 1 FROM changed WHERE s.channel_id = $3
-  RETURNING s.last_seq
+  UPDATE event_sequences s SET last_seq = s.last_seq + taken.count
+  FROM (SELECT count(*) FROM step) taken WHERE s.channel_id = $3 AND taken.count > 0
+  RETURNING s.last_seq, taken.count
 ), event AS (
   INSERT INTO events (channel_id, seq, id, type, method, payload)
-  SELECT $3, seq.last_seq, gen_random_uuid(), 'statuses', 'post', jsonb_build_object('statuses', jsonb_build_array(
-    jsonb_build_object('id', changed.id, 'code', $8::int, 'status', $5::text, 'recipient_id', changed.chat_id,
-      'timestamp', $7::bigint::text)))
-  FROM seq, changed
+  SELECT $3, seq.last_seq - seq.count + step.nth, gen_random_uuid(), 'statuses', 'post', jsonb_build_object('statuses',
+    jsonb_build_array(jsonb_build_object('id', step.id, 'code', step.code, 'status', step.status,
+      'recipient_id', step.chat_id, 'timestamp', step.timestamp::text)))
+  FROM seq, step
 )
-SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS seq`;
+SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS last, (SELECT count(*) FROM step) AS taken,
+  ARRAY(SELECT key_id FROM message) AS known`;

@@ -9,9 +9,12 @@ export async function publishEventsReady(redis: Redis, channelId: string): Promi
   await redis.publish(redisKeys.eventsReady, channelId);
 }
 
-/** Events of a channel without webhooks were committed; whoever pulls them may look. */
-export async function publishEventsToPull(redis: Redis, channelId: string): Promise<void> {
-  await redis.publish(redisKeys.eventsToPull, channelId);
+/** Stands between the ids of a signal about several channels; no id holds it. */
+const BETWEEN_IDS = ' ';
+
+/** Events of channels without webhooks were committed; whoever pulls them may look. */
+export async function publishEventsToPull(redis: Redis, channelIds: readonly string[]): Promise<void> {
+  await redis.publish(redisKeys.eventsToPull, channelIds.join(BETWEEN_IDS));
 }
 
 /** Hears of every channel with webhooks whose events were committed, until closed. */
@@ -21,7 +24,8 @@ export function subscribeEventsReady(redis: Redis, hear: (channelId: string) => 
 
 /** Hears of every channel whose events were committed, with webhooks or without, until closed. */
 export function subscribeAllEvents(redis: Redis, hear: (channelId: string) => void): Subscription {
-  return subscribeTo(redis, [redisKeys.eventsReady, redisKeys.eventsToPull], hear);
+  const hearEach = (channelIds: string): void => channelIds.split(BETWEEN_IDS).forEach((channelId) => hear(channelId));
+  return subscribeTo(redis, [redisKeys.eventsReady, redisKeys.eventsToPull], hearEach);
 }
 
 /** The channel's record changed: settings, token, deletion. */

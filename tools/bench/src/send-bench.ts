@@ -6,6 +6,7 @@ import { Pool } from 'undici';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
 import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
 import { measure, type Summary } from './latencies.js';
+import { processorMsByName } from './processor-time.js';
 import { askRedis } from './stored-bytes.js';
 import { printTable } from './table.js';
 import { World, type LinkedChannel } from './world.js';
@@ -66,10 +67,11 @@ async function linkBareNumbers(world: World, count: number): Promise<BareNumber[
   return numbers;
 }
 
-/** What the stores were asked so far. */
+/** What the stores were asked so far, and what every process has taken, in milliseconds by name. */
 interface Asked {
   transactions: number;
   commands: number;
+  processorMs: ReadonlyMap<string, number>;
 }
 
 async function askedOf({ databases, redis }: Stack): Promise<Asked> {
@@ -82,10 +84,19 @@ async function askedOf({ databases, redis }: Stack): Promise<Asked> {
     );
     const stats = await askRedis(redis.sg, ['INFO', 'stats']);
     const commands = Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
-    return { transactions: Number(rows[0]?.count), commands };
+    return { transactions: Number(rows[0]?.count), commands, processorMs: await processorMsByName() };
   } finally {
     await connection.end();
   }
+}
+
+function difference(after: Asked, before: Asked): Asked {
+  const taken = [...after.processorMs].map(([name, ms]) => [name, ms - (before.processorMs.get(name) ?? 0)] as const);
+  return {
+    transactions: after.transactions - before.transactions,
+    commands: after.commands - before.commands,
+    processorMs: new Map(taken),
+  };
 }
 
 interface Result {
@@ -129,6 +140,9 @@ function report(results: readonly Result[]): void {
       `${round.numbers} numbers: ${each(asked.transactions)} PostgreSQL transactions and ${each(asked.commands)} Redis ` +
         'commands a send, of all processes, receipts included.',
     );
+    const taken = [...asked.processorMs].filter(([, ms]) => ms / gateway.count >= 0.1).sort(([, a], [, b]) => b - a);
+    if (taken.length === 0) continue;
+    console.log(`  processor time a send, ms: ${taken.map(([name, ms]) => `${name} ${each(ms)}`).join(', ')}.`);
   }
 }
 
@@ -157,12 +171,7 @@ export async function benchSend(): Promise<void> {
       const bare = await benchBare(bareNumbers, to, round);
       const before = await askedOf(stack);
       const gateway = await benchGateway(stack.urls.edge.sg, gatewayNumbers, to, round);
-      const after = await askedOf(stack);
-      const asked = {
-        transactions: after.transactions - before.transactions,
-        commands: after.commands - before.commands,
-      };
-      results.push({ round, bare, gateway, asked });
+      results.push({ round, bare, gateway, asked: difference(await askedOf(stack), before) });
     }
     for (const number of bareNumbers) number.end();
     report(results);
