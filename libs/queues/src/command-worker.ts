@@ -140,17 +140,19 @@ class CommandTaker implements CommandWorker {
     await this.#answerAbandoned().catch(this.#settings.onError);
     if (signal.aborted) return;
     await this.#worker.startStalledCheckTimer();
-    // Blocking while there is nothing. A single one is the rule, so one more is looked for, and more and more at once only
-    // while every take brings a command.
-    for (let takes = 1, block = true; !signal.aborted;) {
+    // BullMQ leaves its marker behind with every job it gives, so the blocking take that follows one returns at once,
+    // whether there is another or not: that is how one more is looked for. Only when it brings one, too, are more looked for
+    // without blocking, and more and more at once while every take brings a command.
+    for (let takes = 1, block = true, inARow = 0; !signal.aborted;) {
       const free = this.#settings.concurrency - this.#running.size;
       if (free <= 0) {
         await Promise.race(this.#running);
         continue;
       }
       const broughtAll = await this.#startNext(Math.min(takes, free), block);
+      inARow = broughtAll ? inARow + 1 : 0;
       takes = broughtAll && !block ? Math.min(takes * 2, MAX_TAKES) : 1;
-      block = !broughtAll;
+      block = inARow < 2;
     }
   }
 
