@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { FencedError, type Fence } from '@dormouse/database';
 import { ReportQueue } from './report-queue.js';
 import type { StatusReport } from './status-ladder.js';
@@ -5,13 +6,19 @@ import type { StatusReport } from './status-ladder.js';
 const fence: Fence = { shard: 1, epoch: 1n };
 
 describe('ReportQueue', () => {
-  const report = (keyId: string): StatusReport => ({ keyId, status: 'sent', timestamp: 1 });
+  const report = (keyId: string, status: StatusReport['status'] = 'delivered'): StatusReport => ({
+    keyId,
+    status,
+    timestamp: 1,
+  });
   /** Writes that end when they are told to; each is the ids it was given. */
   let begun: { ids: string; epoch: bigint; end: (outcome: number[] | Error) => void }[];
   let queue: ReportQueue;
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const turn = () => jest.advanceTimersByTimeAsync(0);
 
+  afterEach(() => void jest.useRealTimers());
   beforeEach(() => {
+    jest.useFakeTimers();
     begun = [];
     queue = new ReportQueue(
       ({ epoch }, channelId, reports) =>
@@ -37,6 +44,20 @@ describe('ReportQueue', () => {
     expect(await Promise.all([second, third])).toEqual([[2, 3, 4], []]);
     void queue.add(fence, 'c', [report('E')]);
     expect(ids()).toEqual(['c:A', 'c:B,C,D', 'c:E']);
+  });
+
+  it('lets an acknowledgement wait a moment for the receipt, and a receipt for nothing', async () => {
+    void queue.add(fence, 'c', [report('A', 'sent')]);
+    void queue.add(fence, 'c', [report('B', 'sent')]);
+    await jest.advanceTimersByTimeAsync(10);
+    expect(ids()).toEqual([]);
+    void queue.add(fence, 'c', [report('A')]);
+    expect(ids()).toEqual(['c:A,B,A']);
+    begun[0]?.end([1]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    void queue.add(fence, 'c', [report('C', 'sent')]);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(ids()).toEqual(['c:A,B,A', 'c:C']);
   });
 
   it('lets no channel wait for another', () => {

@@ -1,8 +1,8 @@
 /**
  * Reports of a channel, written one after the other, and together where they wait.
  *
- * Why: the network's acknowledgement of a message and the receipt of its recipient come within a millisecond, and each
- * would wait for the other's lock in PostgreSQL.
+ * Why: the recipient's receipt follows the network's acknowledgement of a message within milliseconds, and each would wait
+ * for the other's lock in PostgreSQL. So an acknowledgement waits a moment for the receipt; nothing else waits for more.
  *
  * What it guarantees: reports are written in the order they were given; who gave one is told when it is written, or why
  * it could not be; one that cannot be written costs no other. Channels do not wait for each other.
@@ -20,36 +20,40 @@ interface Given {
   reject(error: unknown): void;
 }
 
+/** The reports of one channel that are not being written yet. */
+interface Line {
+  waiting: Given[];
+  writing: boolean;
+  timer?: NodeJS.Timeout | undefined;
+}
+
+/** How long an acknowledgement waits for the receipt. */
+const TOGETHER_MS = 20;
+
 export class ReportQueue {
-  /** What waits while a write of its channel is under way. */
-  private readonly waiting = new Map<string, Given[]>();
+  private readonly lines = new Map<string, Line>();
 
   constructor(private readonly write: WriteReports) {}
 
   /** @returns the numbers of the events made; where reports were written together, to the first who gave some */
   add(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
+    const line = this.lines.get(channelId) ?? { waiting: [], writing: false };
+    this.lines.set(channelId, line);
     return new Promise((resolve, reject) => {
-      const given: Given = { fence, reports, resolve, reject };
-      const line = this.waiting.get(channelId);
-      if (line) {
-        line.push(given);
-        return;
-      }
-      this.waiting.set(channelId, []);
-      void this.drain(channelId, [given]);
+      line.waiting.push({ fence, reports, resolve, reject });
+      if (line.writing) return;
+      if (reports.every(({ status }) => status === 'sent')) {
+        line.timer ??= setTimeout(() => void this.drain(channelId, line), TOGETHER_MS);
+      } else void this.drain(channelId, line);
     });
   }
 
-  private async drain(channelId: string, first: Given[]): Promise<void> {
-    for (let next = first; next.length > 0; next = this.nextOf(channelId)) await this.writeTogether(channelId, next);
-    this.waiting.delete(channelId);
-  }
-
-  /** Those at the head of the line that are given under the same ownership. */
-  private nextOf(channelId: string): Given[] {
-    const line = this.waiting.get(channelId) ?? [];
-    const other = line.findIndex(({ fence }) => fence.epoch !== line[0]?.fence.epoch);
-    return line.splice(0, other === -1 ? line.length : other);
+  private async drain(channelId: string, line: Line): Promise<void> {
+    clearTimeout(line.timer);
+    line.timer = undefined;
+    line.writing = true;
+    while (line.waiting.length > 0) await this.writeTogether(channelId, nextOf(line));
+    this.lines.delete(channelId);
   }
 
   private async writeTogether(channelId: string, [first, ...others]: Given[]): Promise<void> {
@@ -64,4 +68,10 @@ export class ReportQueue {
       else for (const given of all) await this.writeTogether(channelId, [given]);
     }
   }
+}
+
+/** Those at the head of the line that are given under the same ownership. */
+function nextOf({ waiting }: Line): Given[] {
+  const other = waiting.findIndex(({ fence }) => fence.epoch !== waiting[0]?.fence.epoch);
+  return waiting.splice(0, other === -1 ? waiting.length : other);
 }
