@@ -20,7 +20,7 @@ const ROUNDS = [
 type Round = (typeof ROUNDS)[number];
 
 /** Sends that open Signal sessions and let the compilers see the code; they are not what is measured. */
-const WARM_UP = 150;
+const WARM_UP = 1_000;
 const LINKING_AT_ONCE = 4;
 /** PostgreSQL's own counters are told with a delay. */
 const COUNTERS_AFTER_MS = 1_500;
