@@ -62,6 +62,14 @@ describe('two session workers', () => {
     await everyChannelSends('both alive');
   }, 120_000);
 
+  it('are told of changes of channels, and so is the edge', async () => {
+    const { rows } = await database.query<{ name: string }>(
+      `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '% channel changes' ORDER BY 1`,
+    );
+    const [edge, worker] = ['edge-api channel changes', 'session-worker channel changes'];
+    expect(rows.map(({ name }) => name)).toEqual([edge, worker, worker]);
+  });
+
   it('hand the shards of a killed one to the other, which serves them without a scan', async () => {
     const [victim] = running.stack.processes['session-worker'];
     if (victim === undefined) throw new Error('no worker');

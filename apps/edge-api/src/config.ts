@@ -37,7 +37,7 @@ const schema = z
      */
     REGION_HOSTS: variable.json(z.partialRecord(z.enum(REGIONS), origin)).default({}),
     REGIONAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
-    /** Connections to PostgreSQL. */
+    /** Connections to PostgreSQL, beside one that listens for changes. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     REDIS_URL: variable.url('redis', 'rediss'),
     /** Where files lie: an S3-compatible storage; absent for AWS itself. */

@@ -1,5 +1,5 @@
 import { measureConnections, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
-import { ChannelDirectory } from '@dormouse/channel-directory';
+import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase } from '@dormouse/database';
 import { Downloader, MediaIntake, Spool } from '@dormouse/media-files';
 import { MediaReader } from '@dormouse/media-store/read';
@@ -29,7 +29,8 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
   const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api' });
   const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
   const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
-  const directory = new ChannelDirectory({ database });
+  const changes = new ChannelChanges({ database, log });
+  const directory = new ChannelDirectory({ database, changes });
   const passOn = new PassOn({ here: region });
   const probes = new Probes({
     app: 'edge-api',
@@ -79,6 +80,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
     log,
   });
   await app.listen(config.listen);
+  changes.start();
   return {
     url: await app.getUrl(),
     drain: async () => {
@@ -95,6 +97,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       storage.close();
       await commands.close();
       await closeRedis(redis);
+      await changes.close();
       await database.close();
     },
   };

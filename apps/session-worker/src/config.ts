@@ -73,7 +73,7 @@ const environment = z.object({
   /** Address the probe port listens on. */
   HOST: z.string().default('0.0.0.0'),
   LOG_LEVEL: variable.logLevel().default('info'),
-  /** Connections to the database, beside two for the leases. */
+  /** Connections to the database, beside two for the leases and one that listens for changes. */
   DATABASE_CONNECTIONS: variable.integer(1, 200).default(16),
   /** Commands in hand at once for each shard, those that wait for their channel's lane included. */
   COMMANDS_PER_SHARD: variable.integer(1, 10_000).default(500),

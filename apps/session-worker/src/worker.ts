@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
-import { ChannelDirectory } from '@dormouse/channel-directory';
+import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
@@ -80,16 +80,20 @@ export class Worker {
   private readonly sleep: SleepKeeper;
   private readonly rewrapping: MasterKeySweep;
   private readonly wakes: WakeLatencies;
+  /** Told by the database: what is remembered of channels. */
+  private readonly changes: ChannelChanges;
   private readonly directory: ChannelDirectory;
-  private changes: Subscription | undefined;
+  /** Told through Redis: what open sessions do differently from now on. */
+  private settingsChanges: Subscription | undefined;
   private readonly sessions: Sessions;
   private readonly pictures: PictureKeeper;
 
   constructor(private readonly parts: WorkerParts) {
-    const { config, leaseDatabase, log, media, registry } = parts;
+    const { config, database, leaseDatabase, log, media, registry } = parts;
     const { ttlMs, commandsEach } = config.shards;
     const wait = (ms: number): Promise<void> => delay(ms);
-    const directory = (this.directory = new ChannelDirectory({ database: parts.database }));
+    const changes = (this.changes = new ChannelChanges({ database, log }));
+    const directory = (this.directory = new ChannelDirectory({ database, changes }));
     const { ready: eventsReady } = signalsOf(parts, directory);
     const { reader, writer, chats, events, groups, groupReader, pictures } = storesOf(parts);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
@@ -109,7 +113,7 @@ export class Worker {
     const sessions: Sessions = (this.sessions = new Sessions({
       ...config.sessions,
       directory,
-      database: parts.database,
+      database,
       ...kept,
       network: config.network,
       proxies: config.downloads,
@@ -133,7 +137,7 @@ export class Worker {
       },
     }));
     this.wakes = wakesOf(parts);
-    this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database: parts.database, log });
+    this.sleep = new SleepKeeper({ ...config.sleep, sessions, directory, database, log });
     this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
     const runner: CommandRunner = new CommandRunner({
       sessions,
@@ -168,7 +172,8 @@ export class Worker {
     const { config, log } = this.parts;
     await this.leases.ensureShards(config.shards.count);
     log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
-    this.changes = subscribeChannelChanged(this.parts.redis, (channelId) => {
+    this.changes.start();
+    this.settingsChanges = subscribeChannelChanged(this.parts.redis, (channelId) => {
       this.directory.forget(channelId);
       this.sessions.settingsChanged(channelId);
       this.pictures.settingsChanged(channelId);
@@ -185,7 +190,8 @@ export class Worker {
     this.rewrapping.stop();
     await this.owner.drain();
     await this.wakes.stop();
-    await this.changes?.close();
+    await this.settingsChanges?.close();
+    await this.changes.close();
   }
 
   async databaseAnswers(): Promise<boolean> {

@@ -1,9 +1,11 @@
 /**
  * The channel record for the hot path.
  *
- * A token that was rotated or whose channel was deleted is refused everywhere within 2 s: what this directory remembers
- * of a look-up is at most `cacheMs` (1 s by default) old, and nothing is remembered longer because PostgreSQL is away.
- * Then every look-up that is not remembered fails, and nobody is let in on an old answer.
+ * A token that was rotated or whose channel was deleted is refused everywhere within 2 s: an answer is never older than
+ * `cacheMs` (1 s by default). With `changes` a remembered record does not age while it is certain that every change has
+ * been told: it is as old as the last proof of that. Without them, and whenever they are not surely heard, it is as old
+ * as its read. Nothing is remembered longer because PostgreSQL is away: then there is no proof either, every look-up
+ * fails, and nobody is let in on an old answer.
  */
 import {
   FENCE_CTE,
@@ -21,6 +23,7 @@ import {
   type SessionState,
   type SettingsPatch,
 } from '@dormouse/gateway-contract';
+import type { ChannelChanges } from './channel-changes.js';
 import {
   CHANNEL_COLUMNS,
   toChannelRecord,
@@ -37,6 +40,8 @@ export interface ChannelDirectoryOptions {
   database: Pick<RegionalDatabase, 'pool'>;
   /** How old a remembered record may be. */
   cacheMs?: number;
+  /** Tells of changes, so that remembered records need not be read again; of the same database, with the same clock. */
+  changes?: ChannelChanges;
   /** Clock in epoch milliseconds. */
   now?: () => number;
 }
@@ -84,31 +89,35 @@ SELECT channel_id, last_seq, gen_random_uuid(), 'service', 'post', $3::jsonb FRO
 export class ChannelDirectory {
   private readonly pool: RegionalDatabase['pool'];
   private readonly database: Pick<RegionalDatabase, 'pool'>;
-  /** Token hash in hex to channel id and record: two keys for one record, so that both age alike. */
+  /** By token hash in hex. */
   private readonly byToken: RecentLookups<ChannelRecord>;
   private readonly byChannel: RecentLookups<ChannelRecord>;
-  /** Under which token a channel was last found, to drop it together with the channel. */
-  private readonly tokenOf = new Map<string, string>();
 
-  constructor({ database, cacheMs = 1_000, now = Date.now }: ChannelDirectoryOptions) {
+  constructor({ database, cacheMs = 1_000, changes, now = Date.now }: ChannelDirectoryOptions) {
     this.database = database;
     this.pool = database.pool;
-    this.byToken = new RecentLookups({ cacheMs, maxEntries: MAX_REMEMBERED, now });
-    this.byChannel = new RecentLookups({ cacheMs, maxEntries: MAX_REMEMBERED, now });
+    const options = { cacheMs, maxEntries: MAX_REMEMBERED, now, toldUntilMs: () => changes?.toldUntilMs };
+    this.byToken = new RecentLookups({ ...options, ownerOf: ({ id }: ChannelRecord) => id });
+    this.byChannel = new RecentLookups(options);
+    changes?.follow({
+      changed: (id) => this.forget(id),
+      missed: () => {
+        this.byToken.forgetAll();
+        this.byChannel.forgetAll();
+      },
+    });
   }
 
   /** The live channel whose token has this SHA-256, or undefined. At most `cacheMs` old. */
   async byTokenHash(hash: Buffer): Promise<ChannelRecord | undefined> {
     const key = hash.toString('hex');
-    return this.byToken.find(key, async () => {
-      const record = await this.readOne({
+    return this.byToken.find(key, () =>
+      this.readOne({
         name: 'channel-by-token',
         text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE token_hash = $1`,
         values: [hash],
-      });
-      if (record) this.noteToken(record.id, key);
-      return record;
-    });
+      }),
+    );
   }
 
   /** The channel of this id, a deleted one included (`deleted`), or undefined. At most `cacheMs` old. */
@@ -132,11 +141,10 @@ export class ChannelDirectory {
     return this.byId(id);
   }
 
-  /** Forgets what is remembered of the channel. */
+  /** Forgets what is remembered of the channel, by whichever of its tokens it was found. */
   forget(id: string): void {
     this.byChannel.forget(id);
-    const key = this.tokenOf.get(id);
-    if (key !== undefined) this.byToken.forget(key);
+    this.byToken.forgetOwner(id);
   }
 
   /** Adds a channel with default settings. The id must be new. */
@@ -308,14 +316,6 @@ export class ChannelDirectory {
   private async readOne(query: { name: string; text: string; values: unknown[] }): Promise<ChannelRecord | undefined> {
     const { rows } = await this.pool.query<ChannelRow>(query);
     return rows[0] && toChannelRecord(rows[0]);
-  }
-
-  private noteToken(id: string, key: string): void {
-    this.tokenOf.delete(id);
-    this.tokenOf.set(id, key);
-    if (this.tokenOf.size <= MAX_REMEMBERED) return;
-    const oldest = this.tokenOf.keys().next();
-    if (!oldest.done) this.tokenOf.delete(oldest.value);
   }
 }
 

@@ -1,4 +1,10 @@
 export {
+  ChannelChanges,
+  type ChangesFollower,
+  type ChannelChangesLog,
+  type ChannelChangesOptions,
+} from './channel-changes.js';
+export {
   ChannelDirectory,
   type ChannelDirectoryOptions,
   type NewChannel,

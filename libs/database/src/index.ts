@@ -1,6 +1,7 @@
 export { Prisma as GlobalPrismaNamespace } from './generated/global/client.js';
 export { Prisma as RegionalPrismaNamespace } from './generated/regional/client.js';
 export { FENCE_CTE, FencedError, fencedTransaction, type Fence } from './fence.js';
+export type { Listener, ListenOptions } from './listen.js';
 export { migrate, migrationsFolder, type DatabaseScope } from './migrate.js';
 export {
   openGlobalDatabase,

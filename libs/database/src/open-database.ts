@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient as GlobalPrisma } from './generated/global/client.js';
 import { PrismaClient as RegionalPrisma } from './generated/regional/client.js';
+import { listen, type Listener, type ListenOptions } from './listen.js';
 
 /** How to reach a database. */
 export interface DatabaseOptions {
@@ -23,6 +24,8 @@ export interface DatabaseOptions {
 export interface Database<Prisma> {
   readonly prisma: Prisma;
   readonly pool: pg.Pool;
+  /** Listens on a connection beside the pool, to the same server. The caller closes it. */
+  listen(options: ListenOptions): Listener;
   /** Waits for running queries and closes every connection. */
   close(): Promise<void>;
 }
@@ -41,19 +44,25 @@ const SILENT_TRANSACTION_MS = 5_000;
 /** The server's word that it has cancelled a statement needs no longer to arrive. */
 const CANCEL_ON_ITS_WAY_MS = 2_000;
 
+function serverOf(options: DatabaseOptions): pg.ClientConfig {
+  return {
+    connectionString: options.url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  };
+}
+
 function openPool(options: DatabaseOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 15_000;
   const pool = new pg.Pool({
-    connectionString: options.url,
-    application_name: options.applicationName,
+    ...serverOf(options),
     max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     // A connection that died without a word (a router that forgot it) would hold its caller for a quarter of an hour.
     query_timeout: statementTimeoutMs + CANCEL_ON_ITS_WAY_MS,
     idle_in_transaction_session_timeout: options.silentTransactionMs ?? SILENT_TRANSACTION_MS,
-    keepAlive: true,
   });
   // One that ends while somebody uses it, between two statements, fails the next one; unheard it would end the process.
   pool.on('connect', (connection) => connection.on('error', () => undefined));
@@ -62,10 +71,16 @@ function openPool(options: DatabaseOptions): pg.Pool {
   return pool;
 }
 
-function connected<Prisma extends { $disconnect(): Promise<void> }>(pool: pg.Pool, prisma: Prisma): Database<Prisma> {
+function connected<Prisma extends { $disconnect(): Promise<void> }>(
+  options: DatabaseOptions,
+  prismaOn: (pool: pg.Pool) => Prisma,
+): Database<Prisma> {
+  const pool = openPool(options);
+  const prisma = prismaOn(pool);
   return {
     prisma,
     pool,
+    listen: (what) => listen(serverOf(options), what),
     close: async () => {
       await prisma.$disconnect();
       await pool.end();
@@ -75,12 +90,10 @@ function connected<Prisma extends { $disconnect(): Promise<void> }>(pool: pg.Poo
 
 /** Connects (lazily) to the global database. */
 export function openGlobalDatabase(options: DatabaseOptions): GlobalDatabase {
-  const pool = openPool(options);
-  return connected(pool, new GlobalPrisma({ adapter: new PrismaPg(pool) }));
+  return connected(options, (pool) => new GlobalPrisma({ adapter: new PrismaPg(pool) }));
 }
 
 /** Connects (lazily) to a region's database. */
 export function openRegionalDatabase(options: DatabaseOptions): RegionalDatabase {
-  const pool = openPool(options);
-  return connected(pool, new RegionalPrisma({ adapter: new PrismaPg(pool) }));
+  return connected(options, (pool) => new RegionalPrisma({ adapter: new PrismaPg(pool) }));
 }

@@ -1,0 +1,292 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { jest } from '@jest/globals';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { ChannelChanges } from './channel-changes.js';
+import { ChannelDirectory } from './channel-directory.js';
+import { Way } from './test-way.js';
+
+const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
+
+describe('A channel directory that is told of changes', () => {
+  /** One connection: what is asked first is answered first. */
+  const open = (to = url) =>
+    openRegionalDatabase({ url: to, applicationName: 'channel-changes-spec', maxConnections: 1 });
+  /** Far from the shards other specs use. */
+  const shard = randomInt(1_000_000, 2_000_000_000);
+  let database: RegionalDatabase;
+  /** Another process. */
+  let elsewhere: ChannelDirectory;
+  let otherDatabase: RegionalDatabase;
+  let nowMs: number;
+  let ends: (() => unknown)[];
+
+  const create = async () => {
+    const tokenHash = randomBytes(32);
+    const id = `CH-${randomBytes(6).toString('hex')}`;
+    await elsewhere.create({ id, accountId: 'account', name: 'Shop', tokenHash, shard });
+    return { id, tokenHash };
+  };
+  interface Ways {
+    /** Where the directory reads, and proofs are sent. */
+    reads?: RegionalDatabase;
+    hears?: Pick<RegionalDatabase, 'listen'>;
+  }
+  const directoryOf = ({ reads = database, hears = reads }: Ways = {}) => {
+    const log = new EventEmitter();
+    const listens = new EventEmitter();
+    const changes = new ChannelChanges({
+      database: { pool: reads.pool, listen: (options) => hears.listen(options) },
+      log: { info: () => log.emit('heard'), warn: (details) => log.emit('lost', details) },
+      now: () => nowMs,
+    });
+    changes.follow({ changed: () => undefined, missed: () => listens.emit('anew') });
+    ends.push(() => changes.close());
+    const directory = new ChannelDirectory({ database: reads, changes, now: () => nowMs });
+    return { changes, directory, log, listens };
+  };
+  const hearingDirectory = async (of: Ways = {}) => {
+    const made = directoryOf(of);
+    const heard = once(made.log, 'heard');
+    made.changes.start();
+    await heard;
+    return made;
+  };
+  const by = async (deliver?: 'within transactions') => {
+    const way = await Way.to(url, deliver);
+    const reached = open(way.url);
+    ends.push(() => way.close());
+    ends.push(() => reached.close());
+    return { way, reached };
+  };
+  const lookUps = () => {
+    const query = jest.spyOn(database.pool, 'query');
+    ends.push(() => query.mockRestore());
+    return () => query.mock.calls.filter(([asked]) => /channel-by-/.test(JSON.stringify(asked))).length;
+  };
+
+  beforeAll(() => {
+    database = open();
+    otherDatabase = open();
+    elsewhere = new ChannelDirectory({ database: otherDatabase, cacheMs: 0 });
+  });
+  afterAll(() => Promise.all([database.close(), otherDatabase.close()]));
+  beforeEach(() => {
+    nowMs = Date.now();
+    ends = [];
+  });
+  afterEach(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  it('asks nothing again, however much later', async () => {
+    const { id, tokenHash } = await create();
+    const { changes, directory } = await hearingDirectory();
+    const asked = lookUps();
+    await directory.byTokenHash(tokenHash);
+    await directory.byId(id);
+    for (let minute = 1; minute <= 5; minute += 1) {
+      nowMs += 60_000;
+      await changes.prove();
+      expect((await directory.byTokenHash(tokenHash))?.id).toBe(id);
+      expect((await directory.byId(id))?.id).toBe(id);
+    }
+    expect(asked()).toBe(2);
+  });
+
+  it('sees what another process changes as soon as it is told, and asks for no other channel again', async () => {
+    const [rotated, renamed, other] = [await create(), await create(), await create()];
+    const { changes, directory } = await hearingDirectory();
+    const asked = lookUps();
+    const all = () =>
+      Promise.all([rotated, renamed, other].map(async ({ tokenHash }) => directory.byTokenHash(tokenHash)));
+    await all();
+    await directory.byId(renamed.id);
+    await elsewhere.rotateToken(rotated.id, randomBytes(32));
+    await elsewhere.updateSettings(renamed.id, { auto_read: true });
+    expect(await changes.prove()).toBe(true);
+    expect((await all()).map((found) => found?.settings.auto_read)).toEqual([undefined, true, false]);
+    expect((await directory.byId(renamed.id))?.settings.auto_read).toBe(true);
+    expect(asked()).toBe(4 + 3);
+    await elsewhere.markDeleted(other.id);
+    await changes.prove();
+    expect(await directory.byTokenHash(other.tokenHash)).toBeUndefined();
+  });
+
+  it('finds a new channel and a new token at once', async () => {
+    const { directory } = await hearingDirectory();
+    const renewed = randomBytes(32);
+    expect(await directory.byTokenHash(renewed)).toBeUndefined();
+    const { id } = await create();
+    await elsewhere.rotateToken(id, renewed);
+    expect((await directory.byTokenHash(renewed))?.id).toBe(id);
+  });
+
+  it('refuses a rotated token within 2 s when what it hears by has fallen silent, and hears by another way then', async () => {
+    const { id, tokenHash } = await create();
+    const { way, reached } = await by();
+    const { changes, directory, log } = await hearingDirectory({ hears: reached });
+    await directory.byTokenHash(tokenHash);
+    way.silence();
+    await elsewhere.rotateToken(id, randomBytes(32));
+    const proof = changes.prove();
+    expect((await directory.byTokenHash(tokenHash))?.id).toBe(id);
+    nowMs += 1_001;
+    expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
+    const heard = once(log, 'heard');
+    nowMs += 2_001;
+    expect(await proof).toBe(false);
+    await heard;
+    expect(await changes.prove()).toBe(true);
+  });
+
+  it('believes nothing from before when it listens anew: changes in between were told to nobody', async () => {
+    const { id, tokenHash } = await create();
+    const { way, reached } = await by();
+    const { changes, directory, log } = await hearingDirectory({ hears: reached });
+    await directory.byTokenHash(tokenHash);
+    await directory.byId(id);
+    const lost = once(log, 'lost');
+    way.cut();
+    await lost;
+    expect(changes.toldUntilMs).toBeUndefined();
+    await elsewhere.rotateToken(id, randomBytes(32));
+    await elsewhere.updateSettings(id, { auto_read: true });
+    const heard = once(log, 'heard');
+    way.mend();
+    await heard;
+    expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
+    expect((await directory.byId(id))?.settings.auto_read).toBe(true);
+  });
+
+  it('does not believe for longer than a second what it reads while it is not told', async () => {
+    const { id, tokenHash } = await create();
+    const { way, reached } = await by();
+    const { directory, log } = await hearingDirectory({ hears: reached });
+    const lost = once(log, 'lost');
+    way.cut();
+    await lost;
+    await directory.byTokenHash(tokenHash);
+    await elsewhere.markDeleted(id);
+    nowMs += 1_001;
+    expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
+  });
+
+  it.each(['byTokenHash', 'byId'] as const)(
+    'does not keep what it read before a change and got after having been told of it (%s)',
+    async (lookUp) => {
+      const { id, tokenHash } = await create();
+      const { way, reached } = await by();
+      const { changes } = await hearingDirectory();
+      const directory = new ChannelDirectory({ database: reached, changes, now: () => nowMs });
+      const find = () => (lookUp === 'byId' ? directory.byId(id) : directory.byTokenHash(tokenHash));
+      await reached.pool.query('SELECT 1'); // connected
+      const held = way.holdAnswers();
+      const found = find();
+      await held;
+      await elsewhere.markDeleted(id);
+      expect(await changes.prove()).toBe(true);
+      way.releaseAnswers();
+      expect(await found).toMatchObject({ id, deleted: false });
+      const again = await find();
+      expect(again?.deleted).toBe(lookUp === 'byId' ? true : undefined);
+    },
+  );
+
+  it('goes on asking every second behind a pooler in transaction mode, where nothing fails and nothing is heard', async () => {
+    const { id, tokenHash } = await create();
+    const { reached } = await by('within transactions');
+    const { changes, directory, listens } = directoryOf({ hears: reached });
+    const listening = once(listens, 'anew');
+    changes.start();
+    await listening;
+    await directory.byTokenHash(tokenHash);
+    const proof = changes.prove();
+    await elsewhere.rotateToken(id, randomBytes(32));
+    await database.pool.query('SELECT 1');
+    expect(changes.toldUntilMs).toBeUndefined();
+    nowMs += 1_001;
+    expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
+    nowMs += 1_000;
+    expect(await proof).toBe(false);
+  });
+
+  it('trusts nothing while the table has no trigger that tells, or a disabled one', async () => {
+    const schema = `spec_${randomBytes(6).toString('hex')}`;
+    await database.pool.query(`CREATE SCHEMA ${schema}`);
+    ends.push(() => database.pool.query(`DROP SCHEMA ${schema} CASCADE`));
+    await database.pool.query(`CREATE TABLE ${schema}.channels (LIKE public.channels INCLUDING ALL)`);
+    const alone = new URL(url);
+    alone.searchParams.set('options', `-c search_path=${schema}`);
+    const own = open(alone.href);
+    ends.push(() => own.close());
+    const { changes, log } = directoryOf({ reads: own });
+    const lost = once(log, 'lost');
+    const heard = once(log, 'heard');
+    changes.start();
+    expect(await lost).toEqual([{ reason: 'the trigger channels_changed is missing or disabled' }]);
+    expect(changes.toldUntilMs).toBeUndefined();
+    await own.pool.query(`CREATE TRIGGER channels_changed AFTER INSERT OR UPDATE OR DELETE ON channels
+      FOR EACH ROW EXECUTE FUNCTION public.tell_channel_changed()`);
+    await heard;
+    expect(await changes.prove()).toBe(true);
+    await own.pool.query('ALTER TABLE channels DISABLE TRIGGER channels_changed');
+    expect(await changes.prove()).toBe(false);
+  });
+
+  it('starts at once and ends quietly when PostgreSQL is away, and says so once', async () => {
+    const { way, reached } = await by();
+    way.cut();
+    let tries = 0;
+    const tried = new EventEmitter();
+    const listen: RegionalDatabase['listen'] = (options) => {
+      tried.emit(String((tries += 1)));
+      return reached.listen(options);
+    };
+    const { changes, directory, log } = directoryOf({ reads: reached, hears: { listen } });
+    const told: unknown[] = [];
+    log.on('lost', (details) => told.push(details));
+    const third = once(tried, '3');
+    changes.start();
+    await expect(directory.byId('any')).rejects.toThrow();
+    await third;
+    expect(told).toHaveLength(1);
+    expect(changes.toldUntilMs).toBeUndefined();
+    await changes.close();
+  });
+
+  it('is told of channels that are added, deleted or changed in any way, and not of writes that change nothing', async () => {
+    const told: string[] = [];
+    const end = randomBytes(6).toString('hex');
+    const ended = new EventEmitter();
+    const listening = once(ended, 'listening');
+    const listener = database.listen({
+      channels: ['channel_changed'],
+      purpose: 'spec',
+      onListening: () => ended.emit('listening'),
+      onNotification: (_channel, payload) => (payload === end ? ended.emit('end') : told.push(payload)),
+      onEnd: (error) => ended.emit('error', error),
+    });
+    ends.push(() => listener.close());
+    await listening;
+    const { id } = await create();
+    const { id: rolledBack } = await create();
+    const sql = (text: string) => otherDatabase.pool.query(text);
+    await sql(`UPDATE channels SET name = name, settings = settings WHERE id = '${id}'`);
+    for (const change of [
+      `token_hash = '\\x0${randomInt(10)}'`,
+      "standing = 'past_due'",
+      "settings = '{}'",
+      'deleted_at = now()',
+    ]) {
+      await sql(`UPDATE channels SET settings = '{"auto_read": true}' WHERE id = '${id}'`);
+      await sql(`UPDATE channels SET ${change} WHERE id = '${id}'`);
+    }
+    await sql(`BEGIN; DELETE FROM channels WHERE id = '${rolledBack}'; ROLLBACK`);
+    await sql(`DELETE FROM channels WHERE id = '${id}'`);
+    await Promise.all([once(ended, 'end'), sql(`SELECT pg_notify('channel_changed', '${end}')`)]);
+    const own = told.filter((payload) => payload === id || payload === rolledBack);
+    // Added; the first patch; four changes; the patch that undoes the third; deleted.
+    expect(own).toEqual([id, rolledBack, ...Array<string>(7).fill(id)]);
+  });
+});

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Listener } from './listen.js';
+import { openRegionalDatabase, type RegionalDatabase } from './open-database.js';
+
+const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
+
+describe('a listening connection', () => {
+  let database: RegionalDatabase;
+  const channel = `spec_${randomBytes(6).toString('hex')}`;
+  const listeners: Listener[] = [];
+  const applicationName = `listen-spec-${randomBytes(4).toString('hex')}`;
+
+  /** What is told, until the marker is heard or the connection has ended. */
+  const listenOn = (on: RegionalDatabase) => {
+    const told: string[] = [];
+    let tellListening: () => void;
+    let tellEnded: (error: Error) => void;
+    const listening = new Promise<void>((resolve) => (tellListening = resolve));
+    const ended = new Promise<Error>((resolve) => (tellEnded = resolve));
+    let tellHeard: () => void;
+    const heard = new Promise<void>((resolve) => (tellHeard = resolve));
+    const listener = on.listen({
+      channels: [channel, `${channel}_end`],
+      purpose: 'spec',
+      onListening: () => {
+        told.push('listening');
+        tellListening();
+      },
+      onNotification: (of, payload) => {
+        if (of === channel) told.push(payload);
+        else tellHeard();
+      },
+      onEnd: (error) => {
+        told.push('end');
+        tellEnded(error);
+      },
+    });
+    listeners.push(listener);
+    return { listener, told, listening, heard, ended };
+  };
+  const notify = (payload: string, on = channel) => database.pool.query('SELECT pg_notify($1, $2)', [on, payload]);
+
+  beforeAll(() => {
+    database = openRegionalDatabase({ url, applicationName });
+  });
+  afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.close())));
+  afterAll(() => database.close());
+
+  it('hears in the order of commits what is notified once it listens, and what is rolled back never', async () => {
+    const { told, listening, heard } = listenOn(database);
+    await listening;
+    const [first, second] = [await database.pool.connect(), await database.pool.connect()];
+    await first.query(`BEGIN; SELECT pg_notify('${channel}', 'begun first')`);
+    await second.query(`BEGIN; SELECT pg_notify('${channel}', 'committed first')`);
+    await second.query('COMMIT');
+    await first.query('COMMIT');
+    await first.query(`BEGIN; SELECT pg_notify('${channel}', 'rolled back'); ROLLBACK`);
+    first.release();
+    second.release();
+    await notify('last');
+    await notify('', `${channel}_end`);
+    await heard;
+    expect(told).toEqual(['listening', 'committed first', 'begun first', 'last']);
+  });
+
+  it('tells its end once, and is called by its app and its purpose', async () => {
+    const { listener, told, listening, ended } = listenOn(database);
+    await listening;
+    const { rowCount } = await database.pool.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+      [`${applicationName} spec`],
+    );
+    expect(rowCount).toBe(1);
+    expect((await ended).message).toContain('terminat');
+    await listener.close();
+    expect(told).toEqual(['listening', 'end']);
+  });
+
+  it('tells when no connection can be made', async () => {
+    const nowhere = openRegionalDatabase({ url: 'postgresql://a:b@127.0.0.1:1/none', applicationName });
+    const { told, ended } = listenOn(nowhere);
+    expect((await ended).message).toContain('ECONNREFUSED');
+    expect(told).toEqual(['end']);
+    await nowhere.close();
+  });
+
+  it('tells nothing any more once it is closed, be it connected or not', async () => {
+    const early = listenOn(database);
+    await early.listener.close();
+    const { listener, told, listening } = listenOn(database);
+    await listening;
+    await listener.close();
+    await notify('after');
+    const left = await database.pool.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [
+      `${applicationName} spec`,
+    ]);
+    expect(told).toEqual(['listening']);
+    expect(early.told).toEqual([]);
+    expect(left.rowCount).toBe(0);
+  });
+
+  it('does not keep the process from ending', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    await database.pool.query('SELECT 1');
+    const before = sockets();
+    const { listening } = listenOn(database);
+    await listening;
+    expect(sockets()).toBe(before);
+  });
+
+  it('is closed within a second or so although the server has fallen silent', async () => {
+    const ends: Socket[] = [];
+    const server = createServer((near) => {
+      const { hostname, port } = new URL(url);
+      const far = connect(Number(port), hostname);
+      for (const end of [near, far]) end.on('error', () => undefined);
+      near.pipe(far).pipe(near);
+      ends.push(near, far);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const by = Object.assign(new URL(url), { port: String((server.address() as AddressInfo).port) });
+    const silent = openRegionalDatabase({ url: by.href, applicationName });
+    const { listener, told, listening } = listenOn(silent);
+    await listening;
+    for (const end of ends) end.unpipe().pause();
+    await listener.close();
+    expect(told).toEqual(['listening']);
+    for (const end of ends) end.destroy();
+    server.close();
+    await silent.close();
+  });
+});
