@@ -167,6 +167,7 @@ SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS seq
 /** The statuses before and on the ladder: a message that failed or was deleted is nowhere on it. */
 const RUNGS = `ARRAY['pending', '${LADDER.join("', '")}']`;
 
+/** Rows are named by `= ANY (ARRAY(...))`, not joined: a plan made while the table was empty must not walk through a channel. */
 const STATUS_STEPS = `
 WITH ${FENCE_CTE}, locked AS (
   SELECT s.channel_id FROM event_sequences s, fence WHERE s.channel_id = $3 FOR UPDATE OF s
@@ -178,9 +179,8 @@ WITH ${FENCE_CTE}, locked AS (
   FROM unnest($4::text[], $5::text[], $6::bigint[], $7::int[]) WITH ORDINALITY AS g(key_id, status, timestamp, code, n)
   JOIN message ON message.key_id = g.key_id AND message.rung < array_position(${RUNGS}, g.status)
 ), changed AS (
-  UPDATE messages m SET status = last.status
-  FROM (SELECT DISTINCT ON (id) id, status FROM step ORDER BY id, nth DESC) last
-  WHERE m.channel_id = $3 AND m.id = last.id
+  UPDATE messages m SET status = (SELECT step.status FROM step WHERE step.id = m.id ORDER BY step.nth DESC LIMIT 1)
+  WHERE m.channel_id = $3 AND m.id = ANY (ARRAY(SELECT step.id FROM step))
 ), receipt AS (
   INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp)
   SELECT $3, key_id, '', status, timestamp FROM step
