@@ -59,7 +59,8 @@ WITH record AS (
   FROM record
   WHERE NOT EXISTS (
     SELECT FROM messages known
-    WHERE known.channel_id = $1 AND known.key_id = record.key_id AND known.from_me = record.from_me
+    WHERE known.channel_id = $1 AND known.key_id = ANY (ARRAY(SELECT key_id FROM record))
+      AND known.key_id = record.key_id AND known.from_me = record.from_me
       AND known.key_remote = ANY (record.aliases)
       AND (known.key_participant IS NULL OR known.key_participant = ANY (record.aliases)))
   ON CONFLICT (channel_id, id) DO NOTHING

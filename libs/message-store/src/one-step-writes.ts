@@ -167,7 +167,10 @@ SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS seq
 /** The statuses before and on the ladder: a message that failed or was deleted is nowhere on it. */
 const RUNGS = `ARRAY['pending', '${LADDER.join("', '")}']`;
 
-/** Rows are named by `= ANY (ARRAY(...))`, not joined: a plan made while the table was empty must not walk through a channel. */
+/**
+ * Rows are named by `= ANY (ARRAY(...))`, not joined, here and in the other writes: a plan that was made while the table was
+ * empty, and kept, must not walk through a channel.
+ */
 const STATUS_STEPS = `
 WITH ${FENCE_CTE}, locked AS (
   SELECT s.channel_id FROM event_sequences s, fence WHERE s.channel_id = $3 FOR UPDATE OF s

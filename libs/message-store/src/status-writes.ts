@@ -150,7 +150,8 @@ WITH step AS (
   SELECT $1, r."keyId", r."viewerId", r.status, r.timestamp, r.errors
   FROM jsonb_to_recordset($2::jsonb) AS r("keyId" text, "viewerId" text, status text, timestamp bigint, errors jsonb)
   ON CONFLICT DO NOTHING
+), changed AS (
+  SELECT * FROM jsonb_to_recordset($3::jsonb) AS r(id text, status text)
 )
-UPDATE messages SET status = r.status
-FROM jsonb_to_recordset($3::jsonb) AS r(id text, status text)
-WHERE messages.channel_id = $1 AND messages.id = r.id`;
+UPDATE messages SET status = changed.status FROM changed
+WHERE messages.channel_id = $1 AND messages.id = ANY (ARRAY(SELECT id FROM changed)) AND messages.id = changed.id`;
