@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import type { WAMessage } from '@whiskeysockets/baileys';
 import { askAuthor } from '../phone/incoming.js';
 import type { Simulator } from '../simulator.js';
 import { parseJid } from '../wire/jid.js';
+import { askOwnPhone, hasShown, type AskedMessage } from './asking-own-phone.js';
 import type { Client } from './client.js';
 import { emptyAt, findings, type Faulted, type RandomFindings } from './random-check.js';
 import { FaultRefused, misbehave } from './random-faults.js';
@@ -15,8 +15,6 @@ import { RandomPeople, seeded, type Person } from './random-people.js';
 const LOOK_EVERY_MS = 100;
 const ASK_ROUNDS = 3;
 const AT_ONCE = 4;
-/** The library asks for the same message again only after 8 s. */
-const FILL_WITHIN_MS = 9000;
 
 export interface RandomPlan {
   seed: number;
@@ -212,18 +210,35 @@ export class RandomRun {
   }
 
   /**
-   * A client that was cut off while it asked for another copy does not ask again by itself: it asks its own phone for what
-   * it shows without its content. False when there is nothing.
+   * A client that was cut off while it asked for another copy does not ask again by itself, and never for what its library
+   * has read and dropped: it asks its own phone. False when there is nothing.
    */
   private async askAgainAsClients(): Promise<boolean> {
-    const clients = this.people.all.flatMap(({ client }) => client ?? []);
-    const asking = clients.flatMap((client) =>
-      emptyAt(client)
-        .filter(({ key }) => this.messages.begun.has(key.id ?? ''))
-        .map((message) => fill(client, message)),
-    );
+    const asking = this.people.all.flatMap((person) => {
+      const { client } = person;
+      if (!client) return [];
+      const empty = emptyAt(client).filter(({ key }) => this.messages.begun.has(key.id ?? ''));
+      return [...empty, ...this.refusedBy(person, client)].map((message) => askOwnPhone(client, message));
+    });
     await Promise.all(asking);
     return asking.length > 0;
+  }
+
+  /** What a client refused for good and does not show. */
+  private refusedBy(person: Person, client: Client): AskedMessage[] {
+    const { account } = person.phone;
+    const { device } = parseJid(client.jid);
+    return this.simulator.network.givenUp.flatMap((refusal) => {
+      const { id } = refusal;
+      const begun = this.messages.begun.get(id);
+      if (refusal.phone !== account.phone || refusal.device !== device || !begun || hasShown(client, id)) return [];
+      const { author, chat } = begun;
+      const fromMe = author === person;
+      const { lidJid } = author.phone.account;
+      const inGroup = chat.endsWith('@g.us');
+      const key = { id, fromMe, remoteJid: inGroup || fromMe ? chat : lidJid, ...(inGroup && { participant: lidJid }) };
+      return [{ key }];
+    });
   }
 
   /**
@@ -251,13 +266,4 @@ export class RandomRun {
       ),
     );
   }
-}
-
-/** Asks the own phone for a message's content; resolves when it is there, or when the client may be asked once more. */
-async function fill(client: Client, message: WAMessage): Promise<void> {
-  const { key, messageTimestamp, pushName, participant } = message;
-  const known = { key, messageTimestamp, pushName, participant };
-  await client.socket.requestPlaceholderResend(key, known).catch(() => undefined);
-  const filled = (): boolean => !emptyAt(client).some(({ key }) => key.id === message.key.id);
-  await client.until(filled, 'the content', FILL_WITHIN_MS).catch(() => undefined);
 }

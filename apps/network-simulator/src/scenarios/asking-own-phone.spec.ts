@@ -1,0 +1,25 @@
+import { jest } from '@jest/globals';
+import { scanCode } from '../network/pairing.js';
+import { quietLibsignal } from '../quiet-libsignal.js';
+import { startSimulator } from '../simulator.js';
+import { askOwnPhone, hasShown } from './asking-own-phone.js';
+import { Client } from './client.js';
+
+jest.setTimeout(60_000);
+quietLibsignal();
+
+it('a client has a message from its own phone that it never showed, by its key alone', async () => {
+  const simulator = await startSimulator();
+  const { network } = simulator;
+  const alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+  const bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+  const { id } = await bob.sendText('6591110001', 'before the link');
+  await alice.wait({ text: 'before the link' }, 8000);
+  const client = new Client(simulator);
+  await client.link((qr) => scanCode(network, alice.account, qr));
+  expect(hasShown(client, id)).toBe(false);
+  await askOwnPhone(client, { key: { id, remoteJid: bob.account.lidJid, fromMe: false } });
+  expect(hasShown(client, id)).toBe(true);
+  await client.end();
+  await simulator.stop();
+});
