@@ -7,25 +7,20 @@
  *   the former owner left behind, else when BullMQ's stall check finds it.
  * - A command is not handed over after its `startBy`; its caller gets 503.
  * - Commands are handed over in the order they were called. BullMQ's own loop fetches in two interleaved ways and may
- *   swap neighbours; this one takes in one way and waits in order.
+ *   swap neighbours; `command-takes.ts` takes in one way and in order.
  * - Redis away: nothing is taken; what runs keeps running, and its answer is published when Redis is back.
  * Only the holder of the shard's lease may open one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
-import { closeRedis, connectionOptions, openRedis, redisKeys, type Redis } from '@dormouse/redis';
-import { Worker, type Job } from 'bullmq';
+import { closeRedis, openRedis, redisKeys, type Redis } from '@dormouse/redis';
+import { Job, Worker, type RedisQueueBackend } from 'bullmq';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
+import { CommandTakes, oneConnection, TAKE_WAIT_S } from './command-takes.js';
 import { commandQueueName } from './names.js';
 
 /** Default of `lockMs`: longer than any pause of a healthy event loop. */
 const LOCK_MS = 10_000;
-/** How long a take blocks when there is nothing; closing waits for it. */
-const TAKE_WAIT_S = 1;
-/** Takes under way at once; more only wait in Redis's connection. */
-const MAX_TAKES = 16;
-/** Between attempts to take a job while Redis refuses. */
-const TAKE_RETRY_MS = 500;
 /** Without Redis neither a take nor a finished job ends; closing waits no longer than this for each. */
 const REDIS_WITHIN_MS = 2_000;
 
@@ -87,8 +82,10 @@ const tooLate = () =>
 class CommandTaker implements CommandWorker {
   readonly #settings: CommandWorkerSettings;
   readonly #lockMs: number;
+  readonly #takes: CommandTakes;
+  /** Answers callers and finishes jobs. */
   readonly #redis: Redis;
-  readonly #worker: Worker<CommandJob>;
+  readonly #worker: Worker<CommandJob, unknown, string, RedisQueueBackend>;
   /** Jobs in hand by id, with their lock tokens. */
   readonly #held = new Map<string, string>();
   /** From take to finished job. */
@@ -96,8 +93,6 @@ class CommandTaker implements CommandWorker {
   /** The part of it that is the handler's. */
   readonly #handling = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
-  /** Makes lock tokens differ. */
-  #turn = 0;
   readonly #renewals: NodeJS.Timeout;
   readonly #taking: Promise<void>;
   #closed: Promise<void> | undefined;
@@ -105,17 +100,19 @@ class CommandTaker implements CommandWorker {
   constructor(settings: CommandWorkerSettings) {
     this.#settings = settings;
     this.#lockMs = settings.lockMs ?? LOCK_MS;
-    const name = commandQueueName(settings.shard);
-    this.#redis = openRedis({ url: settings.redisUrl, name: `${name}:replies` });
-    this.#worker = new Worker<CommandJob>(name, null, {
-      connection: connectionOptions(settings.redisUrl, name),
+    const { redisUrl, onError } = settings;
+    const queueName = commandQueueName(settings.shard);
+    this.#takes = new CommandTakes({ redisUrl, queueName, lockMs: this.#lockMs, onError });
+    this.#redis = openRedis({ url: redisUrl, name: `${queueName}:replies` });
+    const options = {
+      connection: this.#redis,
       autorun: false,
-      drainDelay: TAKE_WAIT_S,
       lockDuration: this.#lockMs,
       stalledInterval: this.#lockMs / 2,
       maxStalledCount: 0,
-    });
-    this.#worker.on('error', settings.onError);
+    };
+    this.#worker = new Worker(queueName, null, options, oneConnection);
+    this.#worker.on('error', onError);
     this.#renewals = setInterval(() => void this.#renewLocks(), this.#lockMs / 3);
     this.#taking = this.#takeUntilStopped();
   }
@@ -127,11 +124,13 @@ class CommandTaker implements CommandWorker {
 
   async #close(): Promise<void> {
     this.#stopping.abort();
+    this.#takes.stop();
     await within(TAKE_WAIT_S * 1_000 + REDIS_WITHIN_MS, this.#taking);
     await Promise.allSettled(this.#handling);
     await within(REDIS_WITHIN_MS, Promise.all(this.#running));
     clearInterval(this.#renewals);
-    await within(REDIS_WITHIN_MS, this.#worker.close(this.#redis.status !== 'ready'));
+    const withoutRedis = this.#redis.status !== 'ready';
+    await within(REDIS_WITHIN_MS, Promise.all([this.#takes.close(withoutRedis), this.#worker.close(withoutRedis)]));
     await closeRedis(this.#redis);
   }
 
@@ -140,56 +139,21 @@ class CommandTaker implements CommandWorker {
     await this.#answerAbandoned().catch(this.#settings.onError);
     if (signal.aborted) return;
     await this.#worker.startStalledCheckTimer();
-    // BullMQ leaves its marker behind with every job it gives, so the blocking take that follows one returns at once,
-    // whether there is another or not: that is how one more is looked for. Only when it brings one, too, are more looked for
-    // without blocking, and more and more at once while every take brings a command.
-    for (let takes = 1, block = true, inARow = 0; !signal.aborted;) {
+    while (!signal.aborted) {
       const free = this.#settings.concurrency - this.#running.size;
-      if (free <= 0) {
-        await Promise.race(this.#running);
-        continue;
-      }
-      const broughtAll = await this.#startNext(Math.min(takes, free), block);
-      inARow = broughtAll ? inARow + 1 : 0;
-      takes = broughtAll && !block ? Math.min(takes * 2, MAX_TAKES) : 1;
-      block = inARow < 2;
+      if (free <= 0) await Promise.race(this.#running);
+      else for (const job of await this.#takes.next(free)) this.#start(job);
     }
   }
 
-  /**
-   * Takes up to `count` jobs and starts them in the order of their calls: takes go to Redis in order on one connection
-   * and are waited for in order, whichever promise settles first.
-   * @returns did every take bring a job?
-   */
-  async #startNext(count: number, block: boolean): Promise<boolean> {
-    const takes = Array.from({ length: count }, () => this.#next({ block }));
-    let brought = 0;
-    for (const take of takes) {
-      const job = await take;
-      if (!job) continue;
-      brought++;
-      this.#start(job);
-    }
-    return brought === count;
-  }
-
-  /** The next job; undefined when there is none (blocking: for a while) or Redis cannot be asked. */
-  async #next(options: { block: boolean }): Promise<Job<CommandJob> | undefined> {
-    try {
-      return await this.#worker.getNextJob(`${this.#worker.id}:${this.#turn++}`, options);
-    } catch (error) {
-      if (this.#stopping.signal.aborted) return undefined;
-      this.#settings.onError(error);
-      await delay(TAKE_RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-      return undefined;
-    }
-  }
-
-  #start(job: Job<CommandJob>): void {
-    const { id, token } = job;
+  #start(taken: Job<CommandJob>): void {
+    const { id, token } = taken;
     if (id === undefined || token === undefined) return;
     this.#held.set(id, token);
-    const run = this.#answer(job, id, token)
+    // The connection that it was taken on waits for the next one.
+    const job = new Job<CommandJob>(this.#worker, taken.name, taken.data, taken.opts, id);
+    const isLost = taken.deferredFailure !== undefined || taken.stalledCounter > 0 || taken.attemptsStarted > 1;
+    const run = (isLost ? this.#bury(job, id, token) : this.#answer(job, id, token))
       .catch(this.#settings.onError)
       .finally(() => {
         this.#held.delete(id);
@@ -198,14 +162,14 @@ class CommandTaker implements CommandWorker {
     this.#running.add(run);
   }
 
+  async #bury(job: Job<CommandJob>, id: string, token: string): Promise<void> {
+    await this.#reply(job.data, { ok: false, error: restarted() });
+    this.#held.delete(id);
+    await job.moveToFailed(new Error('its worker was lost'), token, false);
+  }
+
   /** The reply goes out before the job is finished: a crash between the two ends in a second, ignored reply. */
   async #answer(job: Job<CommandJob>, id: string, token: string): Promise<void> {
-    if (job.deferredFailure || job.stalledCounter > 0 || job.attemptsStarted > 1) {
-      await this.#reply(job.data, { ok: false, error: restarted() });
-      this.#held.delete(id);
-      await job.moveToFailed(new Error('its worker was lost'), token, false);
-      return;
-    }
     const { replied } = await this.#handled(this.#handle(job, id));
     await replied;
     // A lock that is renewed after its job was finished would be reported as lost.

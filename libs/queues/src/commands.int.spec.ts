@@ -9,7 +9,9 @@ import { GatewayError, toErrorReply, type CommandInput } from '@dormouse/gateway
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { CommandClient } from './command-client.js';
 import type { CommandReply } from './command-job.js';
+import { CommandTakes } from './command-takes.js';
 import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
+import { commandQueueName } from './names.js';
 
 jest.setTimeout(30_000);
 
@@ -30,11 +32,14 @@ function collector<T>(count: number) {
 async function openDoor() {
   const { hostname, port, pathname } = new URL(redisUrl);
   const sockets = new Set<Socket>();
+  const deaf = new WeakSet<Socket>();
   let muted = false;
+  let scripts = 0;
   const server: Server = createServer((near) => {
     const far = connect(Number(port), hostname);
     near.pipe(far);
-    far.on('data', (chunk: Buffer) => muted || near.write(chunk));
+    near.on('data', (chunk: Buffer) => (scripts += chunk.toString('latin1').split('evalsha').length - 1));
+    far.on('data', (chunk: Buffer) => muted || deaf.has(near) || near.write(chunk));
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
@@ -58,6 +63,10 @@ async function openDoor() {
       muted = false;
       return listen(doorPort);
     },
+    /** How many scripts were asked for through it so far. */
+    scripts: () => scripts,
+    /** The connections that are open hear no answers any more, and are not told. */
+    deafen: () => sockets.forEach((socket) => deaf.add(socket)),
     /** What is said to Redis still reaches it; its answers are lost. */
     mute: () => (muted = true),
   };
@@ -261,6 +270,23 @@ describe('commands', () => {
     expect(await redis.llen(queueKey('active'))).toBe(0);
   });
 
+  it('asks Redis two scripts a command: to take it and to finish it', async () => {
+    const door = await openDoor();
+    const settings = { redisUrl: door.url, shard, concurrency: 16, onError: (error: unknown) => errors.push(error) };
+    const worker = openCommandWorker({ ...settings, handle: () => answered({ success: true }) });
+    const call = () => client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
+    await call();
+    const [before, beganAt] = [door.scripts(), Date.now()];
+    for (let calls = 0; calls < 100; calls += 1) await call();
+    await until(async () => (await redis.llen(queueKey('active'))) === 0);
+    const scripts = door.scripts() - before;
+    const idleLooks = 2 + Math.ceil((Date.now() - beganAt) / 1_000); // one a second where nothing comes, and its check
+    expect(scripts).toBeGreaterThan(190);
+    expect(scripts).toBeLessThanOrEqual(200 + idleLooks);
+    await worker.close();
+    await door.shut();
+  });
+
   it('keeps the lock of a command that takes longer than the lock lasts', async () => {
     let handled = 0;
     const slow = () =>
@@ -301,6 +327,24 @@ describe('commands', () => {
     await until(() => Promise.resolve(behind.isReady()));
     expect(await call()).toEqual({ success: true });
     await behind.close();
+    await door.shut();
+  });
+
+  it('takes commands again after its connection fell silent', async () => {
+    const door = await openDoor();
+    const queueName = commandQueueName(shard);
+    const onError = (error: unknown) => errors.push(error);
+    const takes = new CommandTakes({ redisUrl: door.url, queueName, lockMs: 10_000, silentAfterMs: 1_500, onError });
+    expect(await takes.next(4)).toEqual([]); // connected
+    door.deafen();
+    await takes.next(4); // ends on a new connection
+    void client.call(channel(), 'channel.logout', {}, { requestId: 'r' }).catch(() => undefined);
+    let taken = await takes.next(4);
+    while (taken.length === 0) taken = await takes.next(4);
+    expect(taken.map(({ name }) => name)).toEqual(['channel.logout']);
+    expect(errors).toEqual([]);
+    takes.stop();
+    await takes.close(false);
     await door.shut();
   });
 

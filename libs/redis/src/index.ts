@@ -1,11 +1,4 @@
 export type { Redis } from 'ioredis';
 export { redisKeys } from './keys.js';
-export {
-  connectionOptions,
-  openRedis,
-  type BullConnection,
-  type RedisLog,
-  type RedisSettings,
-  type WhenAway,
-} from './open-redis.js';
+export { inOneWrite, openRedis, type RedisLog, type RedisSettings, type WhenAway } from './open-redis.js';
 export { closeRedis, subscribeTo, type Subscription } from './subscription.js';

@@ -40,24 +40,13 @@ export function openRedis(settings: RedisSettings): Redis {
   return redis;
 }
 
-/** What BullMQ is given where it makes its own clients. */
-export interface BullConnection {
-  url: string;
-  connectionName: string;
-  retryStrategy: (attempt: number) => number;
-  reconnectOnError: (error: Error) => boolean;
-  maxRetriesPerRequest: null;
-}
-
-/** Options for BullMQ's worker connections, which wait while Redis is away. */
-export function connectionOptions(url: string, name: string): BullConnection {
-  return {
-    url,
-    connectionName: name,
-    retryStrategy: reconnectDelayMs,
-    reconnectOnError: isDemoted,
-    maxRetriesPerRequest: null,
-  };
+/** What is said on this connection from here to the end of the turn of the event loop leaves in one write. */
+export function inOneWrite(redis: Redis): void {
+  const { stream } = redis;
+  // There is none before the first connection: commands wait then, and leave together anyway.
+  if (stream === undefined) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
 }
 
 /** With 0 retries everything in flight is rejected when the connection drops, and nothing is ever sent again. */
