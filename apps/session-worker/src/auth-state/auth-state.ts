@@ -192,7 +192,7 @@ export class AuthState implements AuthenticationState {
     const writes: (KeyWrite & { value: KeyValue })[] = [];
     for (const [type, values] of Object.entries(data)) {
       for (const [id, given] of Object.entries(values)) {
-        const value = given === null || given === undefined ? null : serialize(given);
+        const value = given === null || given === undefined ? null : serialize(given, type);
         const sealed = value && seal(this.dataKey, keyPlace(this.channelId, type, id), value);
         writes.push({ type, id, sealed, value });
       }
@@ -230,14 +230,21 @@ export const credsPlace = (channelId: string): string => `credentials of ${chann
 /** What a sealed key is sealed for. */
 export const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;
 
-/** Baileys' own JSON, which keeps bytes as base64. */
-function serialize(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value, BufferJSON.replacer));
+/**
+ * Baileys' own JSON, which keeps bytes as base64. Signal sessions, which every message changes, hold none: libsignal
+ * writes them as text, and looking at each of their parts takes longer than all the rest.
+ */
+function serialize(value: unknown, type?: string): Buffer {
+  return Buffer.from(JSON.stringify(value, type === 'session' ? undefined : BufferJSON.replacer));
 }
 
 function parse(plain: Buffer): unknown {
-  return JSON.parse(plain.toString(), BufferJSON.reviver) as unknown;
+  const text = plain.toString();
+  return JSON.parse(text, text.includes(BYTES) ? BufferJSON.reviver : undefined) as unknown;
 }
+
+/** How the library's JSON marks bytes: `{"type":"Buffer","data":"<base64>"}`. */
+const BYTES = '"Buffer"';
 
 /** App-state keys are protobuf messages and must come back as such. */
 function restore(type: keyof SignalDataTypeMap, value: unknown): unknown {

@@ -31,8 +31,12 @@ export async function actOn(context: CommandContext, tools: MessageTools, act: A
   const keyId = keyIdFor(context);
   const { remote } = target.key;
   const attributes = edit === undefined ? {} : { attributes: { edit } };
-  const { error } = await handOver(session, { keyId, jid: remote, content, ...attributes }, () =>
-    context.leaveLane(),
+  const { error } = await handOver(
+    session,
+    { keyId, jid: remote, content, ...attributes },
+    {
+      onWritten: () => context.leaveLane(),
+    },
   ).catch((failure: unknown) => {
     throw failure instanceof UnsaidError ? failure.cause : failure;
   });

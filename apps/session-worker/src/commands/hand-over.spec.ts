@@ -6,7 +6,11 @@ import { handOver, UnsaidError } from './hand-over.js';
 
 describe('handOver', () => {
   const message = { keyId: '3EB0AA', jid: '1@s.whatsapp.net', content: { conversation: 'x' } };
-  const begin = (attributes?: Record<string, string>) => {
+  const begin = ({
+    jid = message.jid,
+    attributes,
+    first,
+  }: { jid?: string; attributes?: Record<string, string>; first?: Promise<unknown> } = {}) => {
     const ack = deferred<MessageAck>();
     const write = deferred<string>();
     const calls: unknown[] = [];
@@ -17,9 +21,20 @@ describe('handOver', () => {
         return write.promise;
       },
     };
-    const session = { socket, expectAck: () => ack.promise } as Pick<OpenSession, 'expectAck'> as OpenSession;
-    const result = handOver(session, { ...message, ...(attributes && { attributes }) }, () => (written += 1));
-    return { ack, write, calls, result, written: () => written };
+    const holds = new Set<Promise<unknown>>();
+    const session = {
+      socket,
+      expectAck: () => ack.promise,
+      holdWords: (work) => {
+        holds.add(work);
+        return () => holds.delete(work);
+      },
+    } as Pick<OpenSession, 'expectAck' | 'holdWords'> as OpenSession;
+    const onWritten = () => (written += 1);
+    const given = { ...message, jid, ...(attributes && { attributes }) };
+    const result = handOver(session, given, { onWritten, ...(first && { first }) });
+    result.catch(() => undefined);
+    return { ack, write, calls, holds, result, written: () => written };
   };
 
   it('says when the words are out, and answers with the ack of the network', async () => {
@@ -33,7 +48,7 @@ describe('handOver', () => {
   });
 
   it('gives the message once, under the id chosen before', async () => {
-    const { ack, write, calls, result } = begin({ edit: '1' });
+    const { ack, write, calls, result } = begin({ attributes: { edit: '1' } });
     write.resolve('');
     ack.resolve({});
     await result;
@@ -58,6 +73,40 @@ describe('handOver', () => {
     dropped.write.resolve('');
     dropped.ack.reject(new GatewayError(502));
     await expect(dropped.result).rejects.toBeInstanceOf(GatewayError);
+  });
+
+  it('holds back what is encrypted until what comes first is done, and no longer than until the words are out', async () => {
+    const first = deferred<void>();
+    const { ack, write, calls, holds, result } = begin({ first: first.promise });
+    expect(calls).toHaveLength(1);
+    const [hold] = holds;
+    let released = false;
+    void hold?.then(() => (released = true));
+    await Promise.resolve();
+    expect(released).toBe(false);
+    first.resolve();
+    await hold;
+    write.resolve('');
+    ack.resolve({});
+    await result;
+    expect(holds.size).toBe(0);
+  });
+
+  it('does not say what needs no encryption before what comes first is done', async () => {
+    const first = deferred<void>();
+    const { calls, result } = begin({ jid: '120363000000000001@newsletter', first: first.promise });
+    await Promise.resolve();
+    expect(calls).toEqual([]);
+    first.reject(new Error('no room'));
+    await expect(result).rejects.toBeInstanceOf(UnsaidError);
+    expect(calls).toEqual([]);
+  });
+
+  it('knows that nothing was said when the connection drops before what comes first is done', async () => {
+    const { ack, holds, result } = begin({ first: new Promise(() => undefined) });
+    ack.reject(new GatewayError(502));
+    await expect(result).rejects.toMatchObject({ name: 'UnsaidError', cause: { status: 503 } });
+    expect(holds.size).toBe(0);
   });
 
   it('does not wait for a library that waits for a connection that is gone', async () => {

@@ -1,4 +1,5 @@
-import type { proto } from '@whiskeysockets/baileys';
+import { GatewayError } from '@dormouse/gateway-contract';
+import { isJidNewsletter, type proto } from '@whiskeysockets/baileys';
 import { deferred } from '../sessions/deferred.js';
 import type { MessageAck, OpenSession } from '../sessions/open-session.js';
 
@@ -19,13 +20,53 @@ export class UnsaidError extends Error {
   }
 }
 
+export interface HandOverOptions {
+  /** Called once the words are on the wire, before the answer. */
+  readonly onWritten: () => void;
+  /** Goes on while the message is encrypted; nothing of it is said before this has ended well, nor if it fails. */
+  readonly first?: Promise<unknown>;
+}
+
 /**
  * Gives a message to the network and waits for the network's own answer to it.
- * @param onWritten called once the words are on the wire, before the answer
  * @throws {UnsaidError} when nothing of it was written
  * @throws {GatewayError} 502 when no answer came in time or the connection dropped first: it may have been said
  */
-export async function handOver(session: OpenSession, message: WireMessage, onWritten: () => void): Promise<MessageAck> {
+export async function handOver(
+  session: OpenSession,
+  message: WireMessage,
+  { onWritten, first }: HandOverOptions,
+): Promise<MessageAck> {
+  if (!first) return say(session, message, onWritten);
+  if (isJidNewsletter(message.jid)) await unsaidIfFails(first); // said as it is, without encryption
+  let isReady = false;
+  const release = session.holdWords(first.then(() => void (isReady = true)));
+  try {
+    return await say(session, message, () => (release(), onWritten()));
+  } catch (error) {
+    if (isReady || error instanceof UnsaidError) throw error;
+    throw new UnsaidError(droppedBefore(error));
+  } finally {
+    release();
+  }
+}
+
+/** The connection ended while nothing could have been said yet. */
+function droppedBefore(cause: unknown): GatewayError {
+  return new GatewayError(
+    503,
+    { details: 'the connection dropped before the message was said', retryAfterS: 1 },
+    { cause },
+  );
+}
+
+async function unsaidIfFails(work: Promise<unknown>): Promise<void> {
+  await work.catch((error: unknown) => {
+    throw new UnsaidError(error);
+  });
+}
+
+async function say(session: OpenSession, message: WireMessage, onWritten: () => void): Promise<MessageAck> {
   const { keyId, jid, content, attributes } = message;
   const begun = deferred<unknown>();
   const written = begun.promise;

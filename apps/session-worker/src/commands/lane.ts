@@ -117,11 +117,11 @@ export class Lane {
     };
   }
 
-  /** Commands that arrive together may arrive out of order: one turn of the event loop lets them line up first. */
+  /** Commands that arrive together may arrive out of order: they line up first. */
   private planTurn(): void {
     if (this.turnPlanned || this.taken) return;
     this.turnPlanned = true;
-    setImmediate(() => {
+    queueMicrotask(() => {
       this.turnPlanned = false;
       this.startNext();
     });

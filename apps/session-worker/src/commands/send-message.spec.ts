@@ -11,10 +11,11 @@ const NOW_MS = 1_790_000_000_000;
 type Ack = () => Promise<MessageAck>;
 const accepted: Ack = () => Promise.resolve({});
 
-/** A store and a network that remember what they are told. */
+/** A store and a network that remember what they are told. Its library encrypts at once, and waits for what is held. */
 function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resolve()) {
   const stored = new Map<string, StoredMessage>();
   const said: { id: string; content: proto.IMessage; edit: string | undefined }[] = [];
+  let held: Promise<unknown> = Promise.resolve();
   const tools = {
     reader: { message: (_: string, id: string) => Promise.resolve(stored.get(id)?.message) },
     writer: {
@@ -39,16 +40,21 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
     channelId: 'c1',
     identity: { phone: '15550009999', deviceId: 7 },
     expectAck: () => (acks.shift() ?? accepted)(),
+    holdWords: (work: Promise<unknown>) => {
+      held = work;
+      return () => (held = Promise.resolve());
+    },
     reportFault: () => undefined,
     socket: {
       authState: { creds: { me: { id: '15550009999:7@s.whatsapp.net' } } },
-      relayMessage: (
+      relayMessage: async (
         _: string,
         content: proto.IMessage,
         { messageId, additionalAttributes }: { messageId: string; additionalAttributes?: { edit?: string } },
       ) => {
+        await held;
         said.push({ id: messageId, content, edit: additionalAttributes?.edit });
-        return Promise.resolve(messageId);
+        return messageId;
       },
     },
   } as unknown as OpenSession;

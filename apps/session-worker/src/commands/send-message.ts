@@ -67,8 +67,9 @@ export async function sendMessage(
     key: { id: keyId, remote: to.jid },
     proto: proto.Message.encode(content).finish(),
   };
-  await store(context, tools, session, record);
-  await say(context, tools, session, { keyId, jid: to.jid, content });
+  const stored = store(context, tools, session, record);
+  stored.catch(() => undefined); // met below, unless the message failed for another reason first
+  await say(context, tools, session, { message: { keyId, jid: to.jid, content }, stored });
   return { sent: true, message };
 }
 
@@ -115,26 +116,32 @@ async function repeat(
   { message, key, proto: bytes }: StoredMessage,
 ): Promise<SentMessage> {
   if (message.status === 'pending' && bytes) {
-    await say(context, tools, context.session(), { keyId: key.id, jid: to.jid, content: proto.Message.decode(bytes) });
+    const message = { keyId: key.id, jid: to.jid, content: proto.Message.decode(bytes) };
+    await say(context, tools, context.session(), { message });
   }
   return { sent: true, message };
 }
 
-/** Gives the message to the network and writes down what the network makes of it. */
+/**
+ * Gives the message to the network and writes down what the network makes of it. It is encrypted while it is being
+ * stored: the two take as long as each other.
+ */
 async function say(
   context: CommandContext,
   tools: MessageTools,
   session: OpenSession,
-  message: WireMessage,
+  { message, stored }: { message: WireMessage; stored?: Promise<void> },
 ): Promise<void> {
   const { keyId } = message;
-  const { error, timestampS = nowS(tools) } = await handOver(session, message, () => context.leaveLane()).catch(
-    async (failure: unknown) => {
-      if (!(failure instanceof UnsaidError)) throw failure; // it may have been said: the message stays pending
-      await report(tools, session, { keyId, status: 'failed', timestamp: nowS(tools), errors: [UNSAID] });
-      throw failure.cause;
-    },
-  );
+  const onWritten = (): void => context.leaveLane();
+  const handedOver = handOver(session, message, stored ? { onWritten, first: stored } : { onWritten });
+  const { error, timestampS = nowS(tools) } = await handedOver.catch(async (failure: unknown) => {
+    if (!(failure instanceof UnsaidError)) throw failure; // it may have been said: the message stays pending
+    await stored; // what could not be stored has no status
+    await report(tools, session, { keyId, status: 'failed', timestamp: nowS(tools), errors: [UNSAID] });
+    throw failure.cause;
+  });
+  await stored; // a message that nobody could be encrypted for waited for nothing
   if (error === undefined) {
     context.afterAnswer(() => report(tools, session, { keyId, status: 'sent', timestamp: timestampS }));
     return;

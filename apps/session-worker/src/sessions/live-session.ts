@@ -21,6 +21,7 @@ import type { AuthState } from '../auth-state/auth-state.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import { closeReasonOf, type CloseReason } from './close-reasons.js';
 import { deferred, endsWithin } from './deferred.js';
+import type { HeldWords } from './held-words.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
 import { letEventsGo } from './prompt-events.js';
@@ -48,6 +49,7 @@ export interface LiveOptions {
   readonly generation: number;
   readonly auth: AuthState;
   readonly journal: InboundJournal;
+  readonly heldWords: Pick<HeldWords, 'hold'>;
   readonly socket: WASocket;
   /** How files are fetched; undefined: directly. */
   readonly fileRoute: Dispatcher | undefined;
@@ -121,6 +123,10 @@ export class LiveSession implements OpenSession {
 
   expectAck(messageId: string, written: Promise<unknown>): Promise<MessageAck> {
     return this.acks.expect(messageId, written);
+  }
+
+  holdWords(work: Promise<unknown>): () => void {
+    return this.options.heldWords.hold(work);
   }
 
   group(groupId: string): Promise<GroupRecord> {

@@ -46,6 +46,11 @@ export interface OpenSession {
    */
   expectAck(messageId: string, written: Promise<unknown>): Promise<MessageAck>;
   /**
+   * What is encrypted from now on is not said before this work has ended well, and not at all if it fails.
+   * @returns ends the hold; call it when the words are on the wire, or given up
+   */
+  holdWords(work: Promise<unknown>): () => void;
+  /**
    * A group the channel is in, from the store while that is true.
    * @throws {GatewayError} 404 when there is no such group or the channel is not in it
    */

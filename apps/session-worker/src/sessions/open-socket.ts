@@ -21,6 +21,7 @@ import {
 import type { ProxyRoute } from '../proxy/proxy-route.js';
 import { clearedChatIn, tellCleared } from './cleared-chat.js';
 import { fileRequestsTo } from './file-requests.js';
+import type { HeldWords } from './held-words.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 import { withOneAsyncStorage } from './one-async-storage.js';
 import { KEEP_ALIVE_MS } from './session-times.js';
@@ -50,6 +51,7 @@ export interface SocketOptions {
   readonly route: ProxyRoute | undefined;
   /** Writes down what is decrypted before the network hears that it arrived. */
   readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
+  readonly heldWords: Pick<HeldWords, 'guard'>;
   /** What was sent under this key, when somebody could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
   /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
@@ -61,7 +63,7 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { auth, network, version, log, fullHistory, route, journal, getMessage, groupMetadata } = options;
+  const { auth, network, version, log, fullHistory, route, journal, heldWords, getMessage, groupMetadata } = options;
   const waWebSocketUrl = network.socketUrl ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl);
   if (network.rootKey) trustRootKey(network.rootKey);
   const onSharedChange = (facts: unknown): void => {
@@ -78,7 +80,9 @@ export function openSocket(options: SocketOptions): WASocket {
       if (!('transaction' in state.keys)) throw new Error('the key store has no transactions');
       takeTurns(state.keys);
       keepTokensOutside(state.keys, auth.keys);
-      return journal.makeSignalRepository(state, logger, pnToLid);
+      const repository = journal.makeSignalRepository(state, logger, pnToLid);
+      heldWords.guard(repository);
+      return repository;
     },
     browser: LISTED_AS,
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,

@@ -230,6 +230,32 @@ describe('Sessions', () => {
     expect(await refused).toMatchObject({ error: '463' });
   });
 
+  it('says nothing to the network before what holds the words is done, and never if that fails', async () => {
+    const channelId = await newChannel();
+    const { session } = await link(channelId);
+    const other = await network.call<{ phone: string }>('POST', '/phones', {});
+    const say = (text: string) => session.socket.sendMessage(`${other.phone}@s.whatsapp.net`, { text });
+    const received = async () =>
+      (await network.call<{ text?: string }[]>('GET', `/phones/${other.phone}/messages`)).map(({ text }) => text);
+    await say('opens the session');
+    const work = deferred<void>();
+    const release = session.holdWords(work.promise);
+    const held = say('held');
+    // Questions pass, and by the time so many are answered the words would have been heard.
+    const question = { tag: 'iq', attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:p' } };
+    for (let asked = 0; asked < 20; asked += 1) await session.socket.query(question);
+    expect(await received()).toEqual(['opens the session']);
+    work.resolve();
+    await held;
+    release();
+    const end = session.holdWords(Promise.reject(new Error('no room')));
+    await expect(say('never')).rejects.toThrow();
+    end();
+    await say('last');
+    while (!(await received()).includes('last'));
+    expect(await received()).toEqual(['opens the session', 'held', 'last']);
+  });
+
   it('opens again without a scan under the next worker, and hears what came meanwhile', async () => {
     const channelId = await newChannel();
     const { phone } = await link(channelId);

@@ -16,6 +16,7 @@ import type { HeldShard } from '../shards/shard-owner.js';
 import type { ClientVersion } from './client-version.js';
 import type { CloseReason } from './close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
+import { HeldWords } from './held-words.js';
 import { LiveSession } from './live-session.js';
 import type { GroupLookup, MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
 import { openSocket, type NetworkAddress } from './open-socket.js';
@@ -274,6 +275,7 @@ export class Sessions implements SessionControl {
     const { channelId, held, generation, auth, fullHistory, proxy, events, onFault } = request;
     const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
     const journal = new InboundJournal(auth);
+    const heldWords = new HeldWords();
     const route = proxy === '' ? undefined : new ProxyRoute(proxy, this.options.proxies ?? { allowLoopback: false });
     const socket = openSocket({
       auth,
@@ -283,6 +285,7 @@ export class Sessions implements SessionControl {
       fullHistory,
       route,
       journal,
+      heldWords,
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),
     });
@@ -292,6 +295,7 @@ export class Sessions implements SessionControl {
       generation,
       auth,
       journal,
+      heldWords,
       socket,
       fileRoute: route?.files,
       listeners,
