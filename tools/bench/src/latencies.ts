@@ -20,14 +20,23 @@ export function summarize(latenciesMs: readonly number[], elapsedMs: number): Su
   };
 }
 
+/** A series of timed calls. */
+export interface Timed {
+  readonly latenciesMs: readonly number[];
+  /** From the first call to the end of the last. */
+  readonly elapsedMs: number;
+}
+
+export interface Series {
+  readonly total: number;
+  readonly inFlight: number;
+}
+
 /**
- * Runs `call` `total` times with `inFlight` at once and measures each.
+ * Runs `call` `total` times with `inFlight` at once and times each.
  * @param call is given the running number of the call
  */
-export async function measure(
-  call: (index: number) => Promise<void>,
-  { total, inFlight }: { total: number; inFlight: number },
-): Promise<Summary> {
+export async function time(call: (index: number) => Promise<void>, { total, inFlight }: Series): Promise<Timed> {
   const latenciesMs: number[] = [];
   let next = 0;
   const startedAt = performance.now();
@@ -39,5 +48,19 @@ export async function measure(
     }
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
-  return summarize(latenciesMs, performance.now() - startedAt);
+  return { latenciesMs, elapsedMs: performance.now() - startedAt };
+}
+
+/** See {@link time}. */
+export async function measure(call: (index: number) => Promise<void>, series: Series): Promise<Summary> {
+  return summarizeAll([await time(call, series)]);
+}
+
+/** Summary of several series, as if they had followed each other at once. */
+export function summarizeAll(series: readonly Timed[]): Summary {
+  const elapsedMs = series.reduce((sum, each) => sum + each.elapsedMs, 0);
+  return summarize(
+    series.flatMap(({ latenciesMs }) => latenciesMs),
+    elapsedMs,
+  );
 }

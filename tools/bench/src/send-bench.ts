@@ -5,7 +5,7 @@ import pg from 'pg';
 import { Pool } from 'undici';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
 import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
-import { measure, type Summary } from './latencies.js';
+import { summarizeAll, time, type Series, type Summary, type Timed } from './latencies.js';
 import { processorMsByName } from './processor-time.js';
 import { askRedis } from './stored-bytes.js';
 import { printTable } from './table.js';
@@ -13,27 +13,32 @@ import { World, type LinkedChannel } from './world.js';
 
 /** How many numbers send, how many sends are under way at once, and how many are sent in all. */
 const ROUNDS = [
-  { numbers: 1, inFlight: 1, total: 300 },
+  { numbers: 1, inFlight: 1, total: 1_000 },
   { numbers: 10, inFlight: 10, total: 1_000 },
   { numbers: 50, inFlight: 50, total: 2_000 },
 ];
 type Round = (typeof ROUNDS)[number];
+/** The two take turns, so that a machine that becomes slower or faster does so for both. */
+const TURNS = 4;
 
-/** Sends that open Signal sessions and let the compilers see the code; they are not what is measured. */
-const WARM_UP = 1_000;
+/**
+ * Sends that are not measured, of either side. They open Signal sessions, and let the compilers see the code as often as
+ * in processes that have been up for a few minutes: before that, a send takes half as long again.
+ */
+const WARM_UP = 8_000;
 const LINKING_AT_ONCE = 4;
 /** PostgreSQL's own counters are told with a delay. */
 const COUNTERS_AFTER_MS = 1_500;
 
-async function benchGateway(
+async function sendThroughGateway(
   edge: string,
   numbers: readonly LinkedChannel[],
   to: string,
-  round: Round,
-): Promise<Summary> {
-  const pool = new Pool(edge, { connections: round.inFlight });
-  const summary = await measure(async (index) => {
-    const number = numbers[index % round.numbers];
+  series: Series,
+): Promise<Timed> {
+  const pool = new Pool(edge, { connections: series.inFlight });
+  const timed = await time(async (index) => {
+    const number = numbers[index % numbers.length];
     const response = await pool.request({
       method: 'POST',
       path: '/messages/text',
@@ -42,13 +47,13 @@ async function benchGateway(
     });
     const text = await response.body.text();
     if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${text}`);
-  }, round);
+  }, series);
   await pool.close();
-  return summary;
+  return timed;
 }
 
-function benchBare(numbers: readonly BareNumber[], to: string, round: Round): Promise<Summary> {
-  return measure(async (index) => numbers[index % round.numbers]?.sendText(to, `text ${index}`), round);
+function sendBare(numbers: readonly BareNumber[], to: string, series: Series): Promise<Timed> {
+  return time(async (index) => numbers[index % numbers.length]?.sendText(to, `text ${index}`), series);
 }
 
 async function linkBareNumbers(world: World, count: number): Promise<BareNumber[]> {
@@ -74,6 +79,17 @@ interface Asked {
   processorMs: ReadonlyMap<string, number>;
 }
 
+/**
+ * What PostgreSQL does by itself once a minute: a region is older than that when its speed matters, and its plans are not
+ * those of empty tables any more.
+ */
+async function gatherStatistics({ databases }: Stack): Promise<void> {
+  const connection = new pg.Client({ connectionString: databases.sg });
+  await connection.connect();
+  await connection.query('VACUUM ANALYZE');
+  await connection.end();
+}
+
 async function askedOf({ databases, redis }: Stack): Promise<Asked> {
   await delay(COUNTERS_AFTER_MS);
   const connection = new pg.Client({ connectionString: databases.sg });
@@ -90,13 +106,17 @@ async function askedOf({ databases, redis }: Stack): Promise<Asked> {
   }
 }
 
-function difference(after: Asked, before: Asked): Asked {
-  const taken = [...after.processorMs].map(([name, ms]) => [name, ms - (before.processorMs.get(name) ?? 0)] as const);
-  return {
-    transactions: after.transactions - before.transactions,
-    commands: after.commands - before.commands,
-    processorMs: new Map(taken),
-  };
+/** What was asked between the first and the second of each pair, in all. */
+function askedBetween(pairs: readonly (readonly [Asked, Asked])[]): Asked {
+  const total: Asked & { processorMs: Map<string, number> } = { transactions: 0, commands: 0, processorMs: new Map() };
+  for (const [before, after] of pairs) {
+    total.transactions += after.transactions - before.transactions;
+    total.commands += after.commands - before.commands;
+    for (const [name, ms] of after.processorMs) {
+      total.processorMs.set(name, (total.processorMs.get(name) ?? 0) + ms - (before.processorMs.get(name) ?? 0));
+    }
+  }
+  return total;
 }
 
 interface Result {
@@ -146,6 +166,33 @@ function report(results: readonly Result[]): void {
   }
 }
 
+async function benchRound(
+  stack: Stack,
+  numbers: { bare: readonly BareNumber[]; gateway: readonly LinkedChannel[] },
+  to: string,
+  round: Round,
+): Promise<Result> {
+  const gateway = (series: Series) => sendThroughGateway(stack.urls.edge.sg, numbers.gateway, to, series);
+  const warmUp = { ...round, total: WARM_UP };
+  await sendBare(numbers.bare, to, warmUp);
+  await gateway(warmUp);
+  await gatherStatistics(stack);
+  const turns: { bare: Timed; gateway: Timed; asked: readonly [Asked, Asked] }[] = [];
+  while (turns.length < TURNS) {
+    const series = { ...round, total: round.total / TURNS };
+    const bare = await sendBare(numbers.bare, to, series);
+    const before = await askedOf(stack);
+    const sent = await gateway(series);
+    turns.push({ bare, gateway: sent, asked: [before, await askedOf(stack)] });
+  }
+  return {
+    round,
+    bare: summarizeAll(turns.map((turn) => turn.bare)),
+    gateway: summarizeAll(turns.map((turn) => turn.gateway)),
+    asked: askedBetween(turns.map(({ asked }) => asked)),
+  };
+}
+
 /**
  * `npm run bench -- send [--numbers 1,10,50]`: POST /messages/text through the whole stack, beside the same sends by bare
  * Baileys (keys in memory) to the same simulator.
@@ -165,13 +212,8 @@ export async function benchSend(): Promise<void> {
     const results: Result[] = [];
     for (const round of rounds) {
       tell(`${round.total} sends over ${round.numbers}`);
-      const warmUp = { ...round, total: Math.max(WARM_UP, round.numbers) };
-      await benchBare(bareNumbers, to, warmUp);
-      await benchGateway(stack.urls.edge.sg, gatewayNumbers, to, warmUp);
-      const bare = await benchBare(bareNumbers, to, round);
-      const before = await askedOf(stack);
-      const gateway = await benchGateway(stack.urls.edge.sg, gatewayNumbers, to, round);
-      results.push({ round, bare, gateway, asked: difference(await askedOf(stack), before) });
+      const numbers = { bare: bareNumbers.slice(0, round.numbers), gateway: gatewayNumbers.slice(0, round.numbers) };
+      results.push(await benchRound(stack, numbers, to, round));
     }
     for (const number of bareNumbers) number.end();
     report(results);
