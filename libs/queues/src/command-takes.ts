@@ -14,13 +14,13 @@ import { closeRedis, inOneWrite, openRedis, type Redis } from '@dormouse/redis';
 import { createRedisBackend, Worker, type BackendFactory, type Job, type RedisQueueBackend } from 'bullmq';
 import type { CommandJob } from './command-job.js';
 
-/** How long a take blocks when there is nothing; closing waits for it. */
+/** How long a take blocks when there is nothing and nobody ends it. */
 export const TAKE_WAIT_S = 1;
 /** Jobs of one take; more would only wait in this process. */
 const MOST_AT_ONCE = 16;
 /** Between attempts to take a job while Redis refuses. */
 const TAKE_RETRY_MS = 500;
-const SILENT_AFTER_MS = TAKE_WAIT_S * 1_000 + 4_000;
+const SILENT_AFTER_MS = 4_000;
 
 /** BullMQ's Redis without the second connection that it makes for its own way of waiting. */
 export const oneConnection: BackendFactory<RedisQueueBackend> = (name, options) => createRedisBackend(name, options);
@@ -29,7 +29,9 @@ export interface CommandTakesSettings {
   redisUrl: string;
   queueName: string;
   lockMs: number;
-  /** A take that is answered later than this has a dead connection, which is made anew. Default 5 s. */
+  /** Default {@link TAKE_WAIT_S}. */
+  waitS?: number;
+  /** A take that is answered so long after its wait has a dead connection, which is made anew. Default 4 s. */
   silentAfterMs?: number;
   onError: (error: unknown) => void;
 }
@@ -37,32 +39,38 @@ export interface CommandTakesSettings {
 export class CommandTakes {
   readonly #redis: Redis;
   readonly #worker: Worker<CommandJob, unknown, string, RedisQueueBackend>;
+  readonly #waitS: number;
   readonly #silentAfterMs: number;
   readonly #onError: (error: unknown) => void;
   readonly #closing = new AbortController();
+  /** The connection's number, by which another one can end its wait; undefined while it is not known. */
+  #connectionId: number | undefined;
   /** How many jobs are known to wait. The first take looks for itself. */
   #waiting = 1;
   /** Makes lock tokens differ. */
   #turn = 0;
 
-  constructor({ redisUrl, queueName, lockMs, silentAfterMs = SILENT_AFTER_MS, onError }: CommandTakesSettings) {
+  constructor(settings: CommandTakesSettings) {
+    const { redisUrl, queueName, lockMs, waitS = TAKE_WAIT_S, silentAfterMs = SILENT_AFTER_MS, onError } = settings;
+    this.#waitS = waitS;
     this.#silentAfterMs = silentAfterMs;
     this.#onError = onError;
     this.#redis = openRedis({ url: redisUrl, name: `${queueName}:takes` });
+    this.#redis.on('ready', () => void this.#learnConnectionId());
     const options = { connection: this.#redis, autorun: false, lockDuration: lockMs };
     this.#worker = new Worker(queueName, null, options, oneConnection);
     this.#worker.on('error', onError);
   }
 
-  /** Up to `most` jobs, in order. When there are none it waits for one, a second at most. Never rejects. */
+  /** Up to `most` jobs, in order. When there are none it waits for one, but not for ever. Never rejects. */
   async next(most: number): Promise<Job<CommandJob>[]> {
-    const watch = setInterval(() => this.#cutSilentConnection(), this.#silentAfterMs);
+    const watch = setInterval(() => this.#cutSilentConnection(), this.#waitS * 1_000 + this.#silentAfterMs);
     try {
       const asked = Math.min(this.#waiting, most, MOST_AT_ONCE);
       // Asked for behind all that is taken below, and before that write: what was planned first has its turn first.
       const left = nextTurn().then(() => this.#countLeft());
       inOneWrite(this.#redis);
-      const noticed = asked === 0 ? this.#redis.bzpopmin(this.#worker.toKey('marker'), TAKE_WAIT_S) : undefined;
+      const noticed = asked === 0 ? this.#redis.bzpopmin(this.#worker.toKey('marker'), this.#waitS) : undefined;
       const takes = Array.from({ length: Math.max(asked, 1) }, () => this.#take());
       const [jobs, waiting] = await Promise.all([Promise.all(takes), left, noticed]);
       this.#waiting = waiting;
@@ -82,9 +90,19 @@ export class CommandTakes {
     await closeRedis(this.#redis);
   }
 
-  /** Ends the rest between two takes; the one under way ends by itself. */
-  stop(): void {
+  /**
+   * Ends the wait for a job, so that the take under way ends with what there is.
+   * @param other a connection that does not wait
+   */
+  stop(other: Redis): void {
     this.#closing.abort();
+    if (this.#connectionId !== undefined) other.client('UNBLOCK', this.#connectionId).catch(() => undefined);
+  }
+
+  /** A connection that dropped meanwhile has another number when it is back. */
+  async #learnConnectionId(): Promise<void> {
+    this.#connectionId = undefined;
+    this.#connectionId = await this.#redis.client('ID').catch(() => undefined);
   }
 
   #take(): Promise<Job<CommandJob> | undefined> {

@@ -124,7 +124,7 @@ class CommandTaker implements CommandWorker {
 
   async #close(): Promise<void> {
     this.#stopping.abort();
-    this.#takes.stop();
+    this.#takes.stop(this.#redis);
     await within(TAKE_WAIT_S * 1_000 + REDIS_WITHIN_MS, this.#taking);
     await Promise.allSettled(this.#handling);
     await within(REDIS_WITHIN_MS, Promise.all(this.#running));

@@ -334,7 +334,7 @@ describe('commands', () => {
     const door = await openDoor();
     const queueName = commandQueueName(shard);
     const onError = (error: unknown) => errors.push(error);
-    const takes = new CommandTakes({ redisUrl: door.url, queueName, lockMs: 10_000, silentAfterMs: 1_500, onError });
+    const takes = new CommandTakes({ redisUrl: door.url, queueName, lockMs: 10_000, silentAfterMs: 500, onError });
     expect(await takes.next(4)).toEqual([]); // connected
     door.deafen();
     await takes.next(4); // ends on a new connection
@@ -343,9 +343,23 @@ describe('commands', () => {
     while (taken.length === 0) taken = await takes.next(4);
     expect(taken.map(({ name }) => name)).toEqual(['channel.logout']);
     expect(errors).toEqual([]);
-    takes.stop();
+    takes.stop(redis);
     await takes.close(false);
     await door.shut();
+  });
+
+  it('stops waiting for a command when it is told to', async () => {
+    const queueName = commandQueueName(shard);
+    const onError = (error: unknown) => errors.push(error);
+    const takes = new CommandTakes({ redisUrl, queueName, lockMs: 10_000, waitS: 120, onError });
+    expect(await takes.next(4)).toEqual([]); // the first look does not wait
+    const waiting = takes.next(4);
+    const isBlocked = new RegExp(`name=${queueName}:takes .*flags=b`);
+    await until(async () => isBlocked.test(String(await redis.call('CLIENT', 'LIST'))));
+    takes.stop(redis);
+    expect(await waiting).toEqual([]);
+    await takes.close(false);
+    expect(errors).toEqual([]);
   });
 
   it('does not add a command twice when the connection drops before Redis has confirmed it', async () => {
