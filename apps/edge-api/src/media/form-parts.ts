@@ -27,7 +27,7 @@ export async function readForm<Taken>(
 ): Promise<FormPart[]> {
   const parser = openParser(headers);
   const parts: FormPart[] = [];
-  let filesRead: Promise<void> = Promise.resolve();
+  const filesRead: Promise<void>[] = [];
   try {
     await new Promise<void>((resolve, reject) => {
       const fail = (details: string) => reject(new GatewayError(400, { details: `body: ${details}` }));
@@ -35,11 +35,12 @@ export async function readForm<Taken>(
         const claimed = { ...(filename && { fileName: filename }), ...(mimeType && { mimeType }) };
         const handle = randomUUID();
         stream.on('error', () => undefined);
-        filesRead = take(stream, claimed).then((file) => {
+        const fileRead = take(stream, claimed).then((file) => {
           taken.set(handle, file);
           parts.push(new FilePart(field, handle, claimed));
         });
-        filesRead.catch(reject);
+        fileRead.catch(reject);
+        filesRead.push(fileRead);
       });
       parser.on('field', (name, text, { valueTruncated }) => {
         if (valueTruncated) fail(`the part ${name.slice(0, 40)} is too long`);
@@ -54,13 +55,13 @@ export async function readForm<Taken>(
       });
       body.pipe(parser);
     });
-    await filesRead;
+    await Promise.all(filesRead);
     return parts;
   } catch (error) {
     body.unpipe(parser);
     parser.on('error', () => undefined);
     parser.destroy();
-    await filesRead.catch(() => undefined);
+    await Promise.allSettled(filesRead);
     throw error;
   }
 }

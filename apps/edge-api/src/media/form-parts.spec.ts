@@ -1,0 +1,20 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { readForm } from './form-parts.js';
+
+describe('readForm', () => {
+  it('waits for every file, also when a later one is taken in sooner', async () => {
+    const part = (name: string) =>
+      `--x\r\ncontent-disposition: form-data; name="${name}"; filename="${name}.png"\r\n\r\n${name}\r\n`;
+    const body = Readable.from([Buffer.from(`${part('first')}${part('second')}--x--\r\n`)]);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const taken = new Map<string, string>();
+    const take = async (bytes: Readable, { fileName = '' }: { fileName?: string }) => {
+      await buffer(bytes);
+      if (fileName === 'first.png') await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      return fileName;
+    };
+    expect(await readForm(body, headers, take, taken)).toHaveLength(2);
+    expect([...taken.values()].sort()).toEqual(['first.png', 'second.png']);
+  });
+});
