@@ -70,14 +70,19 @@ export class CommandTakes {
       // Asked for behind all that is taken below, and before that write: what was planned first has its turn first.
       const left = nextTurn().then(() => this.#countLeft());
       inOneWrite(this.#redis);
-      const noticed = asked === 0 ? this.#redis.bzpopmin(this.#worker.toKey('marker'), this.#waitS) : undefined;
+      const noticed =
+        asked === 0 ? this.#redis.bzpopmin(this.#worker.toKey('marker'), this.#waitS) : Promise.resolve(null);
       const takes = Array.from({ length: Math.max(asked, 1) }, () => this.#take());
-      const [jobs, waiting] = await Promise.all([Promise.all(takes), left, noticed]);
-      this.#waiting = waiting;
-      return jobs.filter((job) => job !== undefined);
-    } catch (error) {
-      await this.#rest(error);
-      return [];
+      const [jobs, [waiting, wait]] = await Promise.all([
+        Promise.allSettled(takes),
+        Promise.allSettled([left, noticed]),
+      ]);
+      // What was taken is handed over even if something beside it failed.
+      const taken = jobs.flatMap((job) => (job.status === 'fulfilled' && job.value ? [job.value] : []));
+      const failed = [...jobs, waiting, wait].find(({ status }) => status === 'rejected');
+      this.#waiting = waiting.status === 'fulfilled' ? waiting.value : 1;
+      if (failed?.status === 'rejected' && taken.length === 0) await this.#rest(failed.reason);
+      return taken;
     } finally {
       clearInterval(watch);
     }
