@@ -32,6 +32,16 @@ export class FencedError extends Error {
 export const FENCE_CTE = 'fence AS (SELECT 1 FROM shard_leases WHERE shard = $1 AND epoch = $2 FOR KEY SHARE)';
 
 /**
+ * The same for writes of many channels in one statement: each row of the common table expression `given` names its `shard`
+ * and `epoch`, and is joined with `fence` by both. It finds leases one by one, so that no plan walks through the table.
+ */
+export const FENCES_CTE = `fence AS (
+  SELECT held.shard, held.epoch FROM (SELECT DISTINCT shard, epoch FROM given) held, LATERAL (
+    SELECT 1 FROM shard_leases WHERE shard = held.shard AND epoch = held.epoch FOR KEY SHARE
+  ) lease
+)`;
+
+/**
  * Runs `work` in a transaction that holds the fence until it ends.
  * @throws {FencedError} before `work` runs, if the epoch is not the newest.
  */

@@ -1,13 +1,14 @@
-import type { Fence, RegionalDatabase } from '@dormouse/database';
+import type { Fence, GroupedWrites, RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats, writeContacts } from './chat-writes.js';
 import { messageColumns, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
-import { isPlain, writeOwnMessage, writeSteps } from './one-step-writes.js';
+import { ownMessageWrites, type OwnMessage, type Told } from './own-message-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
 import { ReportQueue } from './report-queue.js';
 import type { StatusReport } from './status-ladder.js';
+import { isPlain, runsOf, statusStepWrites, type Climb, type StepsTaken } from './status-step-writes.js';
 import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
 import { storable } from './storable-text.js';
 
@@ -39,10 +40,14 @@ export interface MessageChange {
  */
 export class MessageWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
+  private readonly ownMessages: GroupedWrites<OwnMessage, Told>;
+  private readonly steps: GroupedWrites<Climb, StepsTaken>;
   private readonly reports = new ReportQueue((...given) => this.writeReports(...given));
 
   constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
     this.database = database;
+    this.ownMessages = ownMessageWrites(database.pool);
+    this.steps = statusStepWrites(database.pool);
   }
 
   /** One message; see {@link recordMessages}. */
@@ -58,8 +63,7 @@ export class MessageWriter {
     const [first] = records;
     if (!first) return { seqs: [], ids: [] };
     if (records.length === 1 && isOwnSend(first)) {
-      const clean = cleaned(first);
-      const seq = await writeOwnMessage(this.database.pool, fence, channelId, clean);
+      const seq = await this.ownMessages.write({ fence, channelId, record: cleaned(first) });
       if (seq !== undefined) return { seqs: [seq], ids: [first.message.id] };
     }
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
@@ -165,14 +169,28 @@ export class MessageWriter {
 
   private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
     const clean = storable(reports);
-    const plain = clean.every(isPlain)
-      ? await writeSteps(this.database.pool, fence, channelId, clean)
-      : { seqs: [], unknown: clean };
+    const plain = clean.every(isPlain) ? await this.climb(fence, channelId, clean) : { seqs: [], unknown: clean };
     if (plain.unknown.length === 0) return plain.seqs;
     const seqs = await channelTransaction(this.database, fence, channelId, async (transaction) =>
       transaction.append(await applyReports(transaction, plain.unknown)),
     );
     return [...plain.seqs, ...seqs];
+  }
+
+  /** @returns the numbers of the events, and the reports that were left alone because their message is not known */
+  private async climb(
+    fence: Fence,
+    channelId: string,
+    reports: readonly StatusReport[],
+  ): Promise<{ seqs: number[]; unknown: StatusReport[] }> {
+    const seqs: number[] = [];
+    const unknown: StatusReport[] = [];
+    for (const run of runsOf(reports)) {
+      const taken = await this.steps.write({ fence, channelId, reports: run });
+      if (taken) seqs.push(...taken);
+      else unknown.push(...run);
+    }
+    return { seqs, unknown };
   }
 }
 

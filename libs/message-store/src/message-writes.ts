@@ -46,6 +46,7 @@ ON CONFLICT (channel_id, id) DO UPDATE SET
 WHERE (coalesce(excluded.name, contacts.name), coalesce(excluded.push_name, contacts.push_name),
   coalesce(excluded.lid, contacts.lid)) IS DISTINCT FROM (contacts.name, contacts.push_name, contacts.lid)`;
 
+/** Asks for each message by itself whether it is known: as a join it could be planned to walk through the channel. */
 const INSERT_MESSAGES = `
 WITH record AS (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS r(id text, chat_id text, key_id text, key_remote text,
@@ -57,12 +58,13 @@ WITH record AS (
   SELECT $1, id, chat_id, key_id, key_remote, key_participant, from_me, author, author_name, type, source, timestamp,
     device_id, status, content, decode(proto, 'base64')
   FROM record
-  WHERE NOT EXISTS (
-    SELECT FROM messages known
-    WHERE known.channel_id = $1 AND known.key_id = ANY (ARRAY(SELECT key_id FROM record))
-      AND known.key_id = record.key_id AND known.from_me = record.from_me
+  WHERE (
+    SELECT true FROM messages known
+    WHERE known.channel_id = $1 AND known.key_id = record.key_id AND known.from_me = record.from_me
       AND known.key_remote = ANY (record.aliases)
-      AND (known.key_participant IS NULL OR known.key_participant = ANY (record.aliases)))
+      AND (known.key_participant IS NULL OR known.key_participant = ANY (record.aliases))
+    LIMIT 1
+  ) IS NULL
   ON CONFLICT (channel_id, id) DO NOTHING
   RETURNING id, key_id, from_me, status, timestamp
 ), step AS (
@@ -179,9 +181,10 @@ export async function ownMessages(
 ): Promise<Map<string, Message>> {
   const { rows } = await connection.query<MessageRow & { key_id: string }>({
     name: 'own-messages-by-key',
-    text: `SELECT id, chat_id, from_me, author, author_name, type, source, timestamp, device_id, status,
-             '{}'::jsonb AS content, key_id
-           FROM messages WHERE channel_id = $1 AND key_id = ANY ($2) AND from_me`,
+    text: `SELECT m.* FROM (SELECT DISTINCT unnest($2::text[]) AS key_id) named, LATERAL (
+             SELECT id, chat_id, from_me, author, author_name, type, source, timestamp, device_id, status,
+               '{}'::jsonb AS content, key_id
+             FROM messages WHERE channel_id = $1 AND key_id = named.key_id AND from_me OFFSET 0) m`,
     values: [channelId, keyIds],
   });
   return new Map(rows.map((row) => [row.key_id, toMessage(row)]));

@@ -21,7 +21,7 @@ export interface ReceiptRow {
 export interface StatusChanges {
   /** Steps to write, for messages that are not known yet too. */
   receipts: (Step & { keyId: string })[];
-  /** New status of messages, by public id. */
+  /** New status of messages, by the network's id. */
   statuses: Map<string, MessageStatus>;
   events: ChannelEvent[];
 }
@@ -47,7 +47,7 @@ export function changesOf(
     ladders.set(report.keyId, ladder);
     for (const step of ladder.take(report)) {
       changes.receipts.push({ ...step, keyId: report.keyId });
-      changes.statuses.set(message.id, ladder.status);
+      changes.statuses.set(report.keyId, ladder.status);
       changes.events.push(statusEvent(message, step));
     }
   }
@@ -136,7 +136,7 @@ export async function writeStatuses(
   changes: StatusChanges,
 ): Promise<void> {
   if (changes.receipts.length === 0) return;
-  const statuses = [...changes.statuses].map(([id, status]) => ({ id, status }));
+  const statuses = [...changes.statuses].map(([keyId, status]) => ({ keyId, status }));
   await connection.query({
     name: 'write-statuses',
     text: WRITE_STATUSES,
@@ -144,6 +144,7 @@ export async function writeStatuses(
   });
 }
 
+/** Messages are found and changed one by one; see `status-step-writes.ts`. */
 const WRITE_STATUSES = `
 WITH step AS (
   INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
@@ -151,7 +152,10 @@ WITH step AS (
   FROM jsonb_to_recordset($2::jsonb) AS r("keyId" text, "viewerId" text, status text, timestamp bigint, errors jsonb)
   ON CONFLICT DO NOTHING
 ), changed AS (
-  SELECT * FROM jsonb_to_recordset($3::jsonb) AS r(id text, status text)
+  SELECT m.*, r.status FROM jsonb_to_recordset($3::jsonb) AS r("keyId" text, status text), LATERAL (
+    SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content FROM messages
+    WHERE channel_id = $1 AND key_id = r."keyId" AND from_me OFFSET 0
+  ) m
 )
-UPDATE messages SET status = changed.status FROM changed
-WHERE messages.channel_id = $1 AND messages.id = ANY (ARRAY(SELECT id FROM changed)) AND messages.id = changed.id`;
+INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status)
+SELECT * FROM changed ON CONFLICT (channel_id, id) DO UPDATE SET status = excluded.status`;

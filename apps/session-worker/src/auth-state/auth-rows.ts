@@ -2,9 +2,18 @@
  * The rows that hold a live session's credentials and keys, as sealed bytes.
  *
  * What it guarantees: a write is one statement under the fence: either all of it is durable when the promise resolves,
- * or nothing was written; it is refused with `FencedError` once the shard has a newer owner.
+ * or nothing was written; it is refused with `FencedError` once the shard has a newer owner. Keys that many channels set at
+ * the same time go into one statement; see `GroupedWrites`.
  */
-import { FENCE_CTE, FencedError, type Fence, type RegionalDatabase } from '@dormouse/database';
+import {
+  FENCE_CTE,
+  FENCES_CTE,
+  FencedError,
+  GroupedWrites,
+  type Fence,
+  type Outcome,
+  type RegionalDatabase,
+} from '@dormouse/database';
 
 /** One key to set, or to remove (`sealed: null`). */
 export interface KeyWrite {
@@ -41,6 +50,18 @@ WITH ${FENCE_CTE}, given AS (
 )
 ${FENCED}`;
 
+/** Keys of many channels, none of which is to be removed. */
+const WRITE_KEYS_OF_MANY = `
+WITH given AS (
+  SELECT * FROM unnest($1::int[], $2::int8[], $3::text[], $4::text[], $5::text[], $6::bytea[])
+    AS given(shard, epoch, channel_id, type, id, sealed)
+), ${FENCES_CTE}, written AS (
+  INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
+  SELECT channel_id, type, id, sealed, epoch FROM given JOIN fence USING (shard, epoch)
+  ON CONFLICT (channel_id, type, id) DO UPDATE SET sealed = EXCLUDED.sealed, epoch = EXCLUDED.epoch
+)
+SELECT shard, epoch::text FROM fence`;
+
 const WIPE = `
 WITH ${FENCE_CTE},
   creds AS (DELETE FROM auth_creds USING fence WHERE channel_id = $3),
@@ -61,8 +82,18 @@ WITH ${FENCE_CTE}, written AS (
 )
 ${FENCED}`;
 
+interface KeysOfChannel {
+  readonly fence: Fence;
+  readonly channelId: string;
+  readonly writes: readonly KeyWrite[];
+}
+
 export class AuthRows {
   private readonly pool: RegionalDatabase['pool'];
+  private readonly keys = new GroupedWrites<KeysOfChannel, void>({
+    alone: (keys) => this.writeKeysAlone(keys),
+    together: (keys) => this.writeKeysTogether(keys),
+  });
 
   constructor(database: Pick<RegionalDatabase, 'pool'>) {
     this.pool = database.pool;
@@ -101,9 +132,8 @@ export class AuthRows {
     await this.write(fence, 'write-creds', WRITE_CREDS, [channelId, sealed]);
   }
 
-  async writeKeys(fence: Fence, channelId: string, writes: KeyWrite[]): Promise<void> {
-    const columns = [writes.map(({ type }) => type), writes.map(({ id }) => id), writes.map(({ sealed }) => sealed)];
-    await this.write(fence, 'write-auth-keys', WRITE_KEYS, [channelId, ...columns]);
+  async writeKeys(fence: Fence, channelId: string, writes: readonly KeyWrite[]): Promise<void> {
+    await this.keys.write({ fence, channelId, writes });
   }
 
   /** Removes credentials, keys and the data key: whatever copy of them exists elsewhere cannot be opened any more. */
@@ -129,6 +159,37 @@ export class AuthRows {
   async rewrapDataKey(fence: Fence, channelId: string, before: WrappedKey, after: WrappedKey): Promise<void> {
     const values = [channelId, after.masterKeyId, after.wrappedKey, before.wrappedKey];
     await this.write(fence, 'rewrap-data-key', REWRAP_DATA_KEY, values);
+  }
+
+  private async writeKeysAlone({ fence, channelId, writes }: KeysOfChannel): Promise<void> {
+    const columns = [writes.map(({ type }) => type), writes.map(({ id }) => id), writes.map(({ sealed }) => sealed)];
+    await this.write(fence, 'write-auth-keys', WRITE_KEYS, [channelId, ...columns]);
+  }
+
+  private async writeKeysTogether(given: readonly KeysOfChannel[]): Promise<Outcome<void>[]> {
+    const removes = ({ writes }: KeysOfChannel): boolean => writes.some(({ sealed }) => sealed === null);
+    const rows = given
+      .filter((keys) => !removes(keys))
+      .flatMap(({ fence, channelId, writes }) => writes.map((key) => ({ ...key, ...fence, channelId })));
+    if (rows.length === 0) return given.map(() => 'left');
+    const answer = await this.pool.query<{ shard: number; epoch: string }>({
+      name: 'write-auth-keys-of-many',
+      text: WRITE_KEYS_OF_MANY,
+      values: [
+        rows.map(({ shard }) => shard),
+        rows.map(({ epoch }) => epoch),
+        rows.map(({ channelId }) => channelId),
+        rows.map(({ type }) => type),
+        rows.map(({ id }) => id),
+        rows.map(({ sealed }) => sealed),
+      ],
+    });
+    const held = new Set(answer.rows.map(({ shard, epoch }) => `${shard} ${epoch}`));
+    return given.map((keys): Outcome<void> => {
+      if (removes(keys)) return 'left';
+      const { fence } = keys;
+      return held.has(`${fence.shard} ${fence.epoch}`) ? { done: undefined } : { failed: new FencedError(fence) };
+    });
   }
 
   private async write(fence: Fence, name: string, text: string, values: unknown[]): Promise<void> {

@@ -176,6 +176,49 @@ describe('AuthStates', () => {
     expect(await state.keys.get('lid-mapping', ['1'])).toEqual({});
   });
 
+  it('stores the keys of many channels together, and refuses those of an older epoch alone', async () => {
+    const rows = new AuthRows(database);
+    const newer = fence();
+    const older = { ...newer, epoch: newer.epoch - 1n };
+    await rows.writeKeys(newer, 'many-1', [{ type: 'session', id: 'gone', sealed: Buffer.from('gone') }]);
+    const query = jest.spyOn(database.pool, 'query');
+    const write = (owner: Fence, channelId: string, ...removed: string[]) =>
+      rows.writeKeys(owner, channelId, [
+        { type: 'session', id: 'a', sealed: Buffer.from(`a of ${channelId}`) },
+        { type: 'session', id: 'b', sealed: Buffer.from(`b of ${channelId}`) },
+        ...removed.map((id) => ({ type: 'session', id, sealed: null })),
+      ]);
+    const outcomes = await Promise.allSettled([
+      write(newer, 'many-0'),
+      write(newer, 'many-1', 'gone'),
+      write(older, 'many-2'),
+      write(newer, 'many-3'),
+      write(newer, 'many-4'),
+    ]);
+    const statements = query.mock.calls.map(
+      ([statement]) => Reflect.get(Object(statement) as object, 'name') as unknown,
+    );
+    query.mockRestore();
+    expect(statements).toEqual(['write-auth-keys', 'write-auth-keys-of-many', 'write-auth-keys']);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(outcomes[2]).toMatchObject({ reason: expect.any(FencedError) as unknown });
+    for (const channelId of ['many-0', 'many-1', 'many-3', 'many-4']) {
+      const stored = await rows.readAllKeys(channelId, 'session');
+      expect([...stored].map(([id, sealed]) => `${id}: ${sealed.toString()}`).sort()).toEqual([
+        `a: a of ${channelId}`,
+        `b: b of ${channelId}`,
+      ]);
+    }
+    expect((await rows.readAllKeys('many-2', 'session')).size).toBe(0);
+    for (const channelId of ['many-0', 'many-1', 'many-3', 'many-4']) await rows.wipe(newer, channelId);
+  });
+
   it('writes nothing more for a socket that has ended, after what it had begun', async () => {
     const state = await reload();
     const begun = state.keys.set({ 'lid-mapping': { '5': '6' } });
