@@ -38,6 +38,7 @@ export class Store {
   private readonly dirty = new Map<string, () => string | Uint8Array>();
   private readonly writing = new Map<string, () => string | Uint8Array>();
   private readonly appended = new Map<string, string[]>();
+  private readonly madeFolders = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> = Promise.resolve();
 
@@ -165,7 +166,7 @@ export class Store {
     try {
       await appendFile(path, lines.join('\n') + '\n');
     } catch (error) {
-      this.log.error({ name, reason: String(error) }, 'cannot write: will try again');
+      this.refused(name, error);
       this.appended.set(name, [...lines, ...(this.appended.get(name) ?? [])]);
       this.schedule();
     }
@@ -177,15 +178,24 @@ export class Store {
       await writeFile(`${path}.new`, content());
       await rename(`${path}.new`, path);
     } catch (error) {
-      this.log.error({ name, reason: String(error) }, 'cannot write: will try again');
+      this.refused(name, error);
       if (!this.dirty.has(name)) this.dirty.set(name, content);
       this.schedule();
     }
   }
 
+  private refused(name: string, error: unknown): void {
+    this.log.error({ name, reason: String(error) }, 'cannot write: will try again');
+    this.madeFolders.clear(); // one may have been deleted
+  }
+
   private async pathOf(name: string): Promise<string> {
     const path = join(this.directory ?? '', name);
-    await mkdir(dirname(path), { recursive: true });
+    const folder = dirname(path);
+    if (!this.madeFolders.has(folder)) {
+      await mkdir(folder, { recursive: true });
+      this.madeFolders.add(folder);
+    }
     return path;
   }
 }
