@@ -116,8 +116,8 @@ async function repeat(
   { message, key, proto: bytes }: StoredMessage,
 ): Promise<SentMessage> {
   if (message.status === 'pending' && bytes) {
-    const message = { keyId: key.id, jid: to.jid, content: proto.Message.decode(bytes) };
-    await say(context, tools, context.session(), { message });
+    const again = { keyId: key.id, jid: to.jid, content: proto.Message.decode(bytes) };
+    await say(context, tools, context.session(), { message: again });
   }
   return { sent: true, message };
 }
