@@ -10,20 +10,33 @@ interface Process {
   ms: number;
 }
 
+/** What each process has taken so far, by its id. */
+export type ProcessorTimes = ReadonlyMap<number, { readonly name: string; readonly ms: number }>;
+
 /**
- * Processor time of everything this process has started and what that has started, in milliseconds by name: an app by
- * its folder, anything else by its program. Only what is still running counts. Empty where there is no `/proc`.
+ * Processor time of everything this process has started and what that has started. An app is named by its folder,
+ * anything else by its program. Only what is still running counts. Empty where there is no `/proc`.
  */
-export async function processorMsByName(): Promise<Map<string, number>> {
+export async function processorTimes(): Promise<ProcessorTimes> {
   const entries = await readdir('/proc').catch(() => []);
   const processes = new Map<number, Process>();
   for (const entry of entries.filter((name) => /^\d+$/.test(name))) {
     const found = await readProcess(entry).catch(() => undefined); // it may have ended meanwhile
     if (found) processes.set(Number(entry), found);
   }
+  return new Map([...processes].filter(([, { parent }]) => descends(parent, processes)));
+}
+
+/**
+ * Milliseconds by name, in all pairs of one count and a later one: a server's process that ended between the two (a
+ * connection that was idle for long) takes nothing back.
+ */
+export function processorMsBetween(pairs: readonly (readonly [ProcessorTimes, ProcessorTimes])[]): Map<string, number> {
   const byName = new Map<string, number>();
-  for (const { parent, name, ms } of processes.values()) {
-    if (descends(parent, processes)) byName.set(name, (byName.get(name) ?? 0) + ms);
+  for (const [before, after] of pairs) {
+    for (const [pid, { name, ms }] of after) {
+      byName.set(name, (byName.get(name) ?? 0) + ms - (before.get(pid)?.ms ?? 0));
+    }
   }
   return byName;
 }

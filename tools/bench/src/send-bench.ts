@@ -6,7 +6,7 @@ import { Pool } from 'undici';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
 import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
 import { summarizeAll, time, type Series, type Summary, type Timed } from './latencies.js';
-import { processorMsByName } from './processor-time.js';
+import { processorMsBetween, processorTimes, type ProcessorTimes } from './processor-time.js';
 import { askRedis } from './stored-bytes.js';
 import { printTable } from './table.js';
 import { World, type LinkedChannel } from './world.js';
@@ -72,7 +72,14 @@ async function linkBareNumbers(world: World, count: number): Promise<BareNumber[
   return numbers;
 }
 
-/** What the stores were asked so far, and what every process has taken, in milliseconds by name. */
+/** What the stores were asked so far, and what every process has taken. */
+interface Counted {
+  transactions: number;
+  commands: number;
+  processors: ProcessorTimes;
+}
+
+/** What the stores were asked, and what processes took, in milliseconds by name. */
 interface Asked {
   transactions: number;
   commands: number;
@@ -90,7 +97,7 @@ async function gatherStatistics({ databases }: Stack): Promise<void> {
   await connection.end();
 }
 
-async function askedOf({ databases, redis }: Stack): Promise<Asked> {
+async function countedOf({ databases, redis }: Stack): Promise<Counted> {
   await delay(COUNTERS_AFTER_MS);
   const connection = new pg.Client({ connectionString: databases.sg });
   await connection.connect();
@@ -100,23 +107,21 @@ async function askedOf({ databases, redis }: Stack): Promise<Asked> {
     );
     const stats = await askRedis(redis.sg, ['INFO', 'stats']);
     const commands = Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
-    return { transactions: Number(rows[0]?.count), commands, processorMs: await processorMsByName() };
+    return { transactions: Number(rows[0]?.count), commands, processors: await processorTimes() };
   } finally {
     await connection.end();
   }
 }
 
 /** What was asked between the first and the second of each pair, in all. */
-function askedBetween(pairs: readonly (readonly [Asked, Asked])[]): Asked {
-  const total: Asked & { processorMs: Map<string, number> } = { transactions: 0, commands: 0, processorMs: new Map() };
-  for (const [before, after] of pairs) {
-    total.transactions += after.transactions - before.transactions;
-    total.commands += after.commands - before.commands;
-    for (const [name, ms] of after.processorMs) {
-      total.processorMs.set(name, (total.processorMs.get(name) ?? 0) + ms - (before.processorMs.get(name) ?? 0));
-    }
-  }
-  return total;
+function askedBetween(pairs: readonly (readonly [Counted, Counted])[]): Asked {
+  const asked = (what: 'transactions' | 'commands') =>
+    pairs.reduce((sum, [before, after]) => sum + after[what] - before[what], 0);
+  return {
+    transactions: asked('transactions'),
+    commands: asked('commands'),
+    processorMs: processorMsBetween(pairs.map(([before, after]) => [before.processors, after.processors])),
+  };
 }
 
 interface Result {
@@ -177,13 +182,13 @@ async function benchRound(
   await sendBare(numbers.bare, to, warmUp);
   await gateway(warmUp);
   await gatherStatistics(stack);
-  const turns: { bare: Timed; gateway: Timed; asked: readonly [Asked, Asked] }[] = [];
+  const turns: { bare: Timed; gateway: Timed; asked: readonly [Counted, Counted] }[] = [];
   while (turns.length < TURNS) {
     const series = { ...round, total: round.total / TURNS };
     const bare = await sendBare(numbers.bare, to, series);
-    const before = await askedOf(stack);
+    const before = await countedOf(stack);
     const sent = await gateway(series);
-    turns.push({ bare, gateway: sent, asked: [before, await askedOf(stack)] });
+    turns.push({ bare, gateway: sent, asked: [before, await countedOf(stack)] });
   }
   return {
     round,
