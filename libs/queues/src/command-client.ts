@@ -4,7 +4,7 @@
  * Guarantees: a call ends with the handler's answer, or with 503 only if the command was not and never will be
  * started, or with 502 when that cannot be promised. A call is added to its queue at most once.
  * - Redis away before the call: 503 at once, nothing was added. Away while adding: 502. Away while waiting: the answer
- *   may be lost with it, then 502 at the answer deadline.
+ *   may be lost with it, then 502 as soon as Redis is back and says that the command is finished.
  * - No worker for the shard: at the start deadline the job is withdrawn from the queue: 503.
  */
 import { randomUUID } from 'node:crypto';
@@ -24,9 +24,11 @@ import { withdraw } from './withdraw.js';
 
 /**
  * A worker refuses a late command by its own clock and says so; this long after `startBy` its refusal has arrived, and
- * what is still in the queue has no worker.
+ * what is still in the queue has no worker. Any answer that Redis has been given arrives within the same time.
  */
-const REFUSAL_ON_ITS_WAY_MS = 250;
+const ANSWER_ON_ITS_WAY_MS = 250;
+/** Between questions after a job whose answer may have been missed. */
+const ASK_AGAIN_MS = 1_000;
 const RETRY_AFTER_S = 3;
 
 export interface CommandClientSettings {
@@ -85,7 +87,9 @@ export class CommandClient {
     this.clientId = clientId;
     this.#startWithinMs = startWithinMs;
     this.#redis = openRedis({ url: redisUrl, name: 'commands', whenAway: 'fail', log });
-    this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (message) => this.#hear(message));
+    const endUnheard = (): void => this.#endUnheard();
+    this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (message) => this.#hear(message), endUnheard);
+    this.#redis.on('ready', endUnheard);
   }
 
   /** Resolves once calls can be made. Calls before that end with 503. */
@@ -179,7 +183,7 @@ export class CommandClient {
   #setDeadlines(callId: string, startWithinMs: number, answerWithinMs: number): void {
     const call = this.#pending.get(callId);
     if (!call) return;
-    const startMs = Math.min(startWithinMs + REFUSAL_ON_ITS_WAY_MS, answerWithinMs);
+    const startMs = Math.min(startWithinMs + ANSWER_ON_ITS_WAY_MS, answerWithinMs);
     call.timers.push(setTimeout(() => void this.#endUnstarted(callId), startMs));
     call.timers.push(setTimeout(() => void this.#endNow(callId), answerWithinMs));
   }
@@ -192,6 +196,23 @@ export class CommandClient {
   async #endNow(callId: string): Promise<void> {
     const withdrawn = await this.#withdrawn(callId);
     this.#pending.get(callId)?.reject(withdrawn ? notStarted() : outcomeUnknown());
+  }
+
+  /**
+   * After an outage of either connection, once both are back: an answer is given before its job is finished and gone, so
+   * the answer of a job that is gone was given while nobody heard it, or is here in a moment. One whose job is still there
+   * may have been given already: it is asked about until its call ends.
+   */
+  #endUnheard(): void {
+    if (!this.isReady()) return;
+    for (const [callId, { job }] of this.#pending) if (job) void this.#endIfGone(callId, job);
+  }
+
+  async #endIfGone(callId: string, job: NonNullable<PendingCall['job']>): Promise<void> {
+    const isThere = await this.#redis.exists(job.queue.toKey(job.id)).catch(() => 1);
+    const call = this.#pending.get(callId);
+    const next = isThere === 0 ? () => call?.reject(outcomeUnknown()) : () => void this.#endIfGone(callId, job);
+    call?.timers.push(setTimeout(next, isThere === 0 ? ANSWER_ON_ITS_WAY_MS : ASK_AGAIN_MS));
   }
 
   async #withdrawn(callId: string): Promise<boolean> {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
@@ -12,6 +11,7 @@ import type { CommandReply } from './command-job.js';
 import { CommandTakes } from './command-takes.js';
 import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
 import { commandQueueName } from './names.js';
+import { openDoor } from './test-door.js';
 
 jest.setTimeout(30_000);
 
@@ -26,50 +26,6 @@ function collector<T>(count: number) {
   let done: (values: T[]) => void;
   const all = new Promise<T[]>((resolve) => (done = resolve));
   return { all, values, push: (value: T) => values.push(value) === count && done(values) };
-}
-
-/** A door to Redis that can be shut: connections drop and new ones are refused. */
-async function openDoor() {
-  const { hostname, port, pathname } = new URL(redisUrl);
-  const sockets = new Set<Socket>();
-  const deaf = new WeakSet<Socket>();
-  let muted = false;
-  let scripts = 0;
-  const server: Server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    near.pipe(far);
-    near.on('data', (chunk: Buffer) => (scripts += chunk.toString('latin1').split('evalsha').length - 1));
-    far.on('data', (chunk: Buffer) => muted || deaf.has(near) || near.write(chunk));
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => (near.destroy(), far.destroy(), sockets.delete(socket)));
-    }
-  });
-  const listen = async (at: number) => (server.listen(at, '127.0.0.1'), once(server, 'listening'));
-  await listen(0);
-  const address = server.address();
-  const doorPort = typeof address === 'object' && address ? address.port : 0;
-  const shut = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    sockets.forEach((socket) => socket.destroy());
-    await closed;
-  };
-  return {
-    url: `redis://127.0.0.1:${doorPort}${pathname}`,
-    shut,
-    open: () => {
-      muted = false;
-      return listen(doorPort);
-    },
-    /** How many scripts were asked for through it so far. */
-    scripts: () => scripts,
-    /** The connections that are open hear no answers any more, and are not told. */
-    deafen: () => sockets.forEach((socket) => deaf.add(socket)),
-    /** What is said to Redis still reaches it; its answers are lost. */
-    mute: () => (muted = true),
-  };
 }
 
 describe('commands', () => {
@@ -223,6 +179,39 @@ describe('commands', () => {
     await expect(deaf.call(channel(), 'channel.logout', {}, options)).rejects.toMatchObject({ status: 502 });
   });
 
+  it('answers 502 once it hears again, when the command finished meanwhile; what still runs is waited for', async () => {
+    const door = await openDoor(redisUrl);
+    const caller = await newClient(door.url);
+    const finish = new Map<string, () => void>();
+    let settled: () => void = () => undefined;
+    const settling = new Promise<void>((resolve) => (settled = resolve));
+    work(({ channelId, afterAnswer }) => {
+      if (channelId === 'answered') afterAnswer(() => settling);
+      return new Promise((resolve) => finish.set(channelId, () => resolve(answered({ success: true }))));
+    });
+    const options = { requestId: 'r', answerWithinMs: 300_000 };
+    const call = (id: string) => {
+      const outcome = caller.call({ ...channel(), id }, 'channel.logout', {}, options);
+      outcome.catch(() => undefined);
+      return outcome;
+    };
+    const calls = { finished: call('finished'), answered: call('answered'), running: call('running') };
+    await until(() => Promise.resolve(finish.size === 3));
+    await door.shut();
+    finish.get('finished')?.();
+    finish.get('answered')?.();
+    await until(async () => (await redis.llen(queueKey('active'))) === 2);
+    await door.open();
+    const unheard = { status: 502, details: 'no answer in time: the outcome is not known' };
+    await expect(calls.finished).rejects.toMatchObject(unheard);
+    settled(); // its answer was given before, its job is finished only now
+    await expect(calls.answered).rejects.toMatchObject(unheard);
+    finish.get('running')?.();
+    expect(await calls.running).toEqual({ success: true });
+    await caller.close();
+    await door.shut();
+  });
+
   it('refuses a command that reaches the worker too late', async () => {
     let handled = 0;
     const late = client.call(channel(), 'channel.logout', {}, { requestId: 'r', startWithinMs: 0 });
@@ -271,7 +260,7 @@ describe('commands', () => {
   });
 
   it('asks Redis two scripts a command: to take it and to finish it', async () => {
-    const door = await openDoor();
+    const door = await openDoor(redisUrl);
     const settings = { redisUrl: door.url, shard, concurrency: 16, onError: (error: unknown) => errors.push(error) };
     const worker = openCommandWorker({ ...settings, handle: () => answered({ success: true }) });
     const call = () => client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
@@ -315,7 +304,7 @@ describe('commands', () => {
   });
 
   it('answers 503 at once while Redis is away, and works again when it is back', async () => {
-    const door = await openDoor();
+    const door = await openDoor(redisUrl);
     const behind = await newClient(door.url);
     work(() => answered({ success: true }));
     const call = () => behind.call(channel(), 'channel.logout', {}, { requestId: 'r' });
@@ -331,7 +320,7 @@ describe('commands', () => {
   });
 
   it('takes commands again after its connection fell silent', async () => {
-    const door = await openDoor();
+    const door = await openDoor(redisUrl);
     const queueName = commandQueueName(shard);
     const onError = (error: unknown) => errors.push(error);
     const takes = new CommandTakes({ redisUrl: door.url, queueName, lockMs: 10_000, silentAfterMs: 500, onError });
@@ -363,7 +352,7 @@ describe('commands', () => {
   });
 
   it('does not add a command twice when the connection drops before Redis has confirmed it', async () => {
-    const door = await openDoor();
+    const door = await openDoor(redisUrl);
     const behind = await newClient(door.url);
     let handled = 0;
     work(() => (handled++, answered({ success: true })));

@@ -17,11 +17,13 @@ export interface Subscription {
  * Hears a pub/sub channel, or several, and keeps hearing them across reconnects. Messages published during an outage are lost:
  * whoever listens must be able to do without them.
  * @param redis any connection to the same server; it is duplicated, because a subscribed connection does nothing else
+ * @param hearAgain is told after each outage, once messages are heard again
  */
 export function subscribeTo(
   redis: Redis,
   channel: string | readonly string[],
   hear: (message: string) => void,
+  hearAgain?: () => void,
 ): Subscription {
   const channels = [channel].flat();
   const connection = redis.duplicate({
@@ -32,6 +34,7 @@ export function subscribeTo(
     commandTimeout: undefined,
   });
   let live = false;
+  let wasLive = false;
   let tellStarted: () => void;
   const started = new Promise<void>((resolve) => (tellStarted = resolve));
   // Outages are told by the connection this one was made from.
@@ -41,6 +44,8 @@ export function subscribeTo(
     connection.subscribe(...channels).then(
       () => {
         live = connection.status === 'ready';
+        if (live && wasLive) hearAgain?.();
+        wasLive ||= live;
         tellStarted();
       },
       // Dropped before the confirmation: the next 'ready' subscribes again.
