@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { readConfig } from './config.js';
 import { fastCurve } from './phone/fast-curve.js';
+import { fastDerivation } from './phone/fast-derivation.js';
 import { quietLibsignal } from './quiet-libsignal.js';
 import { startSimulator } from './simulator.js';
 
@@ -8,6 +9,7 @@ const STOP_WITHIN_MS = 1800;
 
 quietLibsignal();
 fastCurve();
+fastDerivation();
 const config = readConfig();
 // Standard output carries the one line that says where we listen; everything else is a log.
 const log = pino({ level: config.logLevel, name: 'network-simulator' }, pino.destination(2));

@@ -2,17 +2,16 @@ import 'reflect-metadata';
 import { NestLog, openLog, openProbeServer, Probes, runServer } from '@dormouse/bootstrap';
 import { NestFactory } from '@nestjs/core';
 import { workerConfig } from './config.js';
+import { passKeysAsObjects } from './sessions/key-objects.js';
 import { silenceConsole } from './silent-console.js';
 import { WorkerModule } from './worker.module.js';
-
-// The library reads the stack of a new Error several times for each message; with source maps that is a tenth of a send.
-process.setSourceMapsEnabled(false);
 
 const log = openLog({ name: 'session-worker' });
 silenceConsole(log);
 // Baileys writes a stack down with every stanza it sends: through source maps that takes longer than all else it does for
 // a receipt. Places in the log are those of the built files.
 process.setSourceMapsEnabled(false);
+passKeysAsObjects();
 
 await runServer({
   log,

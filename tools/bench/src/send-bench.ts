@@ -15,11 +15,11 @@ import { World, type LinkedChannel } from './world.js';
 const ROUNDS = [
   { numbers: 1, inFlight: 1, total: 1_000 },
   { numbers: 10, inFlight: 10, total: 1_000 },
-  { numbers: 50, inFlight: 50, total: 2_000 },
+  { numbers: 50, inFlight: 50, total: 6_000 },
 ];
 type Round = (typeof ROUNDS)[number];
 /** The two take turns, so that a machine that becomes slower or faster does so for both. */
-const TURNS = 4;
+const TURNS = 10;
 
 /**
  * Sends that are not measured, of either side. They open Signal sessions, and let the compilers see the code as often as

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { fastCurve, fastSignatures } from '../phone/fast-curve.js';
+import { fastDerivation } from '../phone/fast-derivation.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { RandomHistory } from './random-history.js';
@@ -18,6 +19,7 @@ const write = (line: string): boolean => process.stdout.write(`${line}\n`);
 quietLibsignal();
 fastCurve();
 fastSignatures();
+fastDerivation();
 write(`seed ${values.seed}`);
 const history = new RandomHistory();
 const simulator = await startSimulator({ log: history.log });

@@ -30,8 +30,8 @@ export function fromJson(text: string): unknown {
  * Keeps the network's state in a directory, or nowhere when there is none.
  *
  * Guarantee: a file is either the old or the new version, never a part (written beside, then renamed), and everything that
- * changed before `close` is on disk when it returns. Changes are gathered for a moment, so that a busy phone is written a few
- * times a second and thousands of idle ones never; what happened in that moment is lost if the process is killed outright.
+ * changed before `close` is on disk when it returns. Changes are gathered for a moment, so that a busy phone is written twice a
+ * second and thousands of idle ones never; what happened in that moment is lost if the process is killed outright.
  * When the disk refuses, the files stay marked and the next flush tries them again.
  */
 export class Store {
@@ -45,7 +45,7 @@ export class Store {
   constructor(
     private readonly directory: string | undefined,
     private readonly log: Logger,
-    private readonly delayMs = 150,
+    private readonly delayMs = 500,
   ) {}
 
   get persistent(): boolean {

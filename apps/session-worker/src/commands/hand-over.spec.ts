@@ -10,13 +10,20 @@ describe('handOver', () => {
     jid = message.jid,
     attributes,
     first,
-  }: { jid?: string; attributes?: Record<string, string>; first?: Promise<unknown> } = {}) => {
+    onRelay,
+  }: {
+    jid?: string;
+    attributes?: Record<string, string>;
+    first?: Promise<unknown>;
+    onRelay?: () => void;
+  } = {}) => {
     const ack = deferred<MessageAck>();
     const write = deferred<string>();
     const calls: unknown[] = [];
     let written = 0;
     const socket: Pick<WASocket, 'relayMessage'> = {
       relayMessage: (...given) => {
+        onRelay?.();
         calls.push(given);
         return write.promise;
       },
@@ -75,9 +82,25 @@ describe('handOver', () => {
     await expect(dropped.result).rejects.toBeInstanceOf(GatewayError);
   });
 
+  it('lets what comes first reach its socket before the library encrypts', async () => {
+    const order: string[] = [];
+    const statement = async (): Promise<void> => {
+      await Promise.resolve();
+      // as the pool of connections does
+      await new Promise<void>((resolve) => process.nextTick(() => (order.push('statement'), resolve())));
+    };
+    const { ack, write, calls, result } = begin({ first: statement(), onRelay: () => order.push('encryption') });
+    write.resolve('');
+    ack.resolve({});
+    await result;
+    expect(calls).toHaveLength(1);
+    expect(order).toEqual(['statement', 'encryption']);
+  });
+
   it('holds back what is encrypted until what comes first is done, and no longer than until the words are out', async () => {
     const first = deferred<void>();
     const { ack, write, calls, holds, result } = begin({ first: first.promise });
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     expect(calls).toHaveLength(1);
     const [hold] = holds;
     let released = false;

@@ -42,6 +42,7 @@ export async function handOver(
   let isReady = false;
   const release = session.holdWords(first.then(() => void (isReady = true)));
   try {
+    await nextTick();
     return await say(session, message, () => (release(), onWritten()));
   } catch (error) {
     if (isReady || error instanceof UnsaidError) throw error;
@@ -49,6 +50,14 @@ export async function handOver(
   } finally {
     release();
   }
+}
+
+/**
+ * Lets what was begun reach its socket before the processor is taken. The pool of connections gives one out by a tick,
+ * and ticks come after all that promises set off: encryption is nothing else, and the statement would leave after it.
+ */
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /** The connection ended while nothing could have been said yet. */
