@@ -12,12 +12,16 @@ import type { Stack } from '@dormouse/stack';
 import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
 import { measure, summarize } from './latencies.js';
 import { memoryAfterCollection, unusedPort, type Memory } from './process-figures.js';
+import { measureSends } from './send-bench.js';
 import { storedBytes } from './stored-bytes.js';
 import { printTable } from './table.js';
 import { World, type LinkedChannel } from './world.js';
 
-/** `memory` has a stack of its own: it begins with an empty worker, and its numbers are more and never asleep. */
-const PARTS = ['restart', 'kill', 'asleep', 'wake', 'memory'] as const;
+/**
+ * `memory` has a stack of its own: it begins with an empty worker, and its numbers are more and never asleep. So has
+ * `send`, which is the benchmark of that name.
+ */
+const PARTS = ['restart', 'kill', 'asleep', 'wake', 'memory', 'send'] as const;
 type Part = (typeof PARTS)[number];
 
 const FLEET = 200;
@@ -242,7 +246,7 @@ async function wake(fleet: Fleet): Promise<void> {
   );
 }
 
-/** `npm run bench -- fleet [memory|restart|kill|asleep|wake ...] [--sizes 200,500]` */
+/** `npm run bench -- fleet [restart|kill|asleep|wake|memory|send ...] [--sizes 200,500]` */
 export async function benchFleet(): Promise<void> {
   const { values, positionals } = parseArgs({
     args: process.argv.slice(3),
@@ -253,7 +257,7 @@ export async function benchFleet(): Promise<void> {
   if (unknown !== undefined) throw new Error(`There is no part called ${unknown}: ${PARTS.join(', ')}.`);
   const chosen = PARTS.filter((part) => positionals.length === 0 || positionals.includes(part));
   const sizes = values.sizes.split(',').map(Number);
-  const run: Record<Part, (fleet: Fleet) => Promise<void>> = {
+  const run: Record<Exclude<Part, 'send'>, (fleet: Fleet) => Promise<void>> = {
     memory: (fleet) => memory(fleet, sizes),
     restart: restartMany,
     kill,
@@ -262,7 +266,8 @@ export async function benchFleet(): Promise<void> {
   };
   const inspectPort = await unusedPort();
   const worker = { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}`, SLEEP_CHECK_EVERY_MS: '250' };
-  for (const parts of [chosen.filter((part) => part !== 'memory'), chosen.filter((part) => part === 'memory')]) {
+  const onFleet = chosen.filter((part) => part !== 'send');
+  for (const parts of [onFleet.filter((part) => part !== 'memory'), onFleet.filter((part) => part === 'memory')]) {
     if (parts.length === 0) continue;
     await onStack({ env: { 'edge-api': NO_RATE_LIMITS, 'session-worker': worker } }, async (stack, dataDir) => {
       const world = new World(stack);
@@ -273,4 +278,5 @@ export async function benchFleet(): Promise<void> {
       }
     });
   }
+  if (chosen.includes('send')) await measureSends();
 }

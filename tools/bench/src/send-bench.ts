@@ -86,31 +86,35 @@ interface Asked {
   processorMs: ReadonlyMap<string, number>;
 }
 
+async function onDatabase<T>({ databases }: Stack, work: (connection: pg.Client) => Promise<T>): Promise<T> {
+  const connection = new pg.Client({ connectionString: databases.sg });
+  connection.on('error', () => undefined); // told to the query that runs
+  await connection.connect();
+  try {
+    return await work(connection);
+  } finally {
+    await connection.end();
+  }
+}
+
 /**
  * What PostgreSQL does by itself once a minute: a region is older than that when its speed matters, and its plans are not
  * those of empty tables any more.
  */
-async function gatherStatistics({ databases }: Stack): Promise<void> {
-  const connection = new pg.Client({ connectionString: databases.sg });
-  await connection.connect();
-  await connection.query('VACUUM ANALYZE');
-  await connection.end();
+async function gatherStatistics(stack: Stack): Promise<void> {
+  await onDatabase(stack, (connection) => connection.query('VACUUM ANALYZE'));
 }
 
-async function countedOf({ databases, redis }: Stack): Promise<Counted> {
+async function countedOf(stack: Stack): Promise<Counted> {
   await delay(COUNTERS_AFTER_MS);
-  const connection = new pg.Client({ connectionString: databases.sg });
-  await connection.connect();
-  try {
-    const { rows } = await connection.query<{ count: string }>(
+  const { rows } = await onDatabase(stack, (connection) =>
+    connection.query<{ count: string }>(
       'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = current_database()',
-    );
-    const stats = await askRedis(redis.sg, ['INFO', 'stats']);
-    const commands = Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
-    return { transactions: Number(rows[0]?.count), commands, processors: await processorTimes() };
-  } finally {
-    await connection.end();
-  }
+    ),
+  );
+  const stats = await askRedis(stack.redis.sg, ['INFO', 'stats']);
+  const commands = Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
+  return { transactions: Number(rows[0]?.count), commands, processors: await processorTimes() };
 }
 
 /** What was asked between the first and the second of each pair, in all. */
@@ -198,14 +202,18 @@ async function benchRound(
   };
 }
 
-/**
- * `npm run bench -- send [--numbers 1,10,50]`: POST /messages/text through the whole stack, beside the same sends by bare
- * Baileys (keys in memory) to the same simulator.
- */
+/** `npm run bench -- send [--numbers 1,10,50]` */
 export async function benchSend(): Promise<void> {
   const { values } = parseArgs({ args: process.argv.slice(3), options: { numbers: { type: 'string' } } });
   const wanted = values.numbers?.split(',').map(Number);
-  const rounds = ROUNDS.filter(({ numbers }) => wanted === undefined || wanted.includes(numbers));
+  await measureSends(ROUNDS.filter(({ numbers }) => wanted === undefined || wanted.includes(numbers)));
+}
+
+/**
+ * POST /messages/text through the whole of a stack of its own, beside the same sends by bare Baileys (keys in memory) to
+ * the same simulator.
+ */
+export async function measureSends(rounds: readonly Round[] = ROUNDS): Promise<void> {
   const most = Math.max(...rounds.map(({ numbers }) => numbers));
   silenceLibsignal();
   await onStack({ env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
