@@ -58,6 +58,8 @@ const UNKNOWN = reason('unknown', 'retry', 'operator');
 
 /** PostgreSQL or the object storage did not give what a connect needs. */
 export const STORES_AWAY: CloseReason = reason('stores_away', 'retry', 'operator');
+/** A pairing whose codes were all shown without a scan. */
+export const CODES_USED_UP: CloseReason = reason('codes_used_up', 'retry');
 /** The reason a session rests with once its attempts are used up. */
 export const ATTEMPTS_USED_UP: CloseReason = reason('unreachable', 'rest', 'operator');
 /** The stored credentials cannot be read; nothing is overwritten. */
@@ -68,6 +70,9 @@ export const PROXY_UNREACHABLE: CloseReason = reason('proxy_unreachable' satisfi
 /** It is there, and does not take the password or does not connect us. */
 export const PROXY_REFUSED: CloseReason = reason('proxy_refused' satisfies ProxyReason, 'persist', 'customer');
 
+/** What Baileys 7.0.0-rc14 says when the codes of a pairing are used up (`socket.js`, beside a 408). */
+const CODES_ENDED = 'QR refs attempts ended';
+
 /** Is it the proxy that keeps the session from the network? */
 export function isProxyTrouble(reasonName: string | null): boolean {
   return PROXY_REASONS.some((name) => name === reasonName);
@@ -77,7 +82,7 @@ export function isProxyTrouble(reasonName: string | null): boolean {
 export function closeReasonOf(error: Error | undefined): CloseReason {
   const failure = proxyFailureIn(error);
   if (failure) return failure.how === 'refused' ? PROXY_REFUSED : PROXY_UNREACHABLE;
-  return closeReason(statusOf(error));
+  return error?.message === CODES_ENDED ? CODES_USED_UP : closeReason(statusOf(error));
 }
 
 export function closeReason(code: number | undefined): CloseReason {

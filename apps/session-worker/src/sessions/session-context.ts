@@ -4,6 +4,7 @@ import type { AuthState, Ownership } from '../auth-state/auth-state.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { Hibernation } from '../sleep/hibernation.js';
 import type { CloseReason } from './close-reasons.js';
+import type { LinkFailures } from './linking.js';
 import type { LiveEvents, LiveSession } from './live-session.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 
@@ -35,6 +36,8 @@ export interface SessionContext {
   /** A code can be scanned. */
   readonly onCode: (channelId: string, code: LoginCode) => void;
   readonly backoff: BackoffLimits;
+  /** What became of attempts to link. */
+  readonly linkFailures: LinkFailures;
   /** How long a session rests after its attempts are used up. */
   readonly restMs: number;
   readonly log: SessionLog;

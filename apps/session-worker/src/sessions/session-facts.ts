@@ -1,6 +1,6 @@
 import type { SessionStateChange } from '@dormouse/channel-directory';
 import { GatewayError } from '@dormouse/gateway-contract';
-import { isProxyTrouble, PROXY_REFUSED, type CloseReason } from './close-reasons.js';
+import { isProxyTrouble, PROXY_REFUSED } from './close-reasons.js';
 import type { OwnIdentity } from './open-session.js';
 
 /** Who the channel is when it is nobody. */
@@ -22,17 +22,8 @@ export function whyAway({ asleep, reason }: { asleep: boolean; reason: string | 
   return `${asleep ? 'waking' : 'reconnecting'}${trouble === undefined ? '' : `: ${trouble}`}`;
 }
 
-/** A pairing came to nothing. */
-export function noCode({ reason }: { reason: string | null }): GatewayError {
-  return notConnected(proxyTrouble(reason) ?? 'the network offered no code', 5);
-}
-
-/** What is written down of why a pairing came to nothing: only what its customer can put right. */
-export function whyNoCode({ name }: CloseReason): { reason: string | null } {
-  return { reason: isProxyTrouble(name) ? name : null };
-}
-
-function proxyTrouble(reason: string | null): string | undefined {
+/** What is wrong with the channel's proxy, if that is the reason. */
+export function proxyTrouble(reason: string | null): string | undefined {
   if (!isProxyTrouble(reason)) return undefined;
   return `the proxy of the settings ${reason === PROXY_REFUSED.name ? 'refuses the connection' : 'cannot be reached'}`;
 }

@@ -26,11 +26,11 @@ import {
 } from './close-reasons.js';
 import { endsWithin } from './deferred.js';
 import type { LiveEvents, LiveSession } from './live-session.js';
-import { LoginCodes } from './login-codes.js';
+import { Linking } from './linking.js';
 import type { OpenSession } from './open-session.js';
 import { ReconnectBackoff } from './reconnect-backoff.js';
 import type { SessionContext } from './session-context.js';
-import { NOBODY, noCode, notConnected, whyAway, whyNoCode } from './session-facts.js';
+import { NOBODY, notConnected, whyAway } from './session-facts.js';
 import { SessionKeys } from './session-keys.js';
 import { SessionRecord } from './session-record.js';
 import { AWAKE_FOR_MS, LOGOUT_WITHIN_MS, SLOT_WITHIN_MS, YIELD_MS } from './session-times.js';
@@ -48,7 +48,7 @@ export class Session {
   readonly activity: Activity;
   private readonly attempts: AttemptTimer;
   private readonly wake: WakeTries;
-  private readonly codes: LoginCodes;
+  private readonly linking: Linking;
   private readonly backoff: ReconnectBackoff;
   private readonly keys: SessionKeys;
   private readonly record: SessionRecord;
@@ -62,7 +62,7 @@ export class Session {
     this.activity = new Activity(now);
     this.attempts = new AttemptTimer(now);
     this.wake = new WakeTries(now);
-    this.codes = new LoginCodes(now);
+    this.linking = new Linking(channelId, context.linkFailures, now);
     this.backoff = new ReconnectBackoff(backoff, now);
     this.keys = new SessionKeys(channelId, context);
     this.record = new SessionRecord(stored, {
@@ -173,10 +173,10 @@ export class Session {
     for (let waited = false; ; waited = true) {
       if (this.retired) throw notConnected('redeploying', 2);
       if (this.record.linked) throw new GatewayError(403, { details: 'the channel is linked already: log out first' });
-      const code = this.codes.current;
+      const code = this.linking.current;
       if (code) return code;
       if (this.record.state === 'closed') {
-        if (waited) throw noCode(this.record);
+        this.linking.assertMayBegin(waited);
         this.connect();
       }
       if (!(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
@@ -252,7 +252,7 @@ export class Session {
       const [auth, wishes] = await Promise.all([this.keys.prepare(this.record.linked), asked]);
       if (!isWanted()) return;
       this.attempts.cancel();
-      this.codes.clear();
+      this.linking.clear();
       const { channelId, events, fault: onFault } = this;
       const { held } = this.context;
       const generation = ++this.generation;
@@ -278,14 +278,15 @@ export class Session {
   private readonly events: LiveEvents = {
     code: (live, code) => {
       if (this.live !== live || this.record.linked) return;
-      this.codes.offer(code);
-      if (this.codes.current) this.context.onCode(this.channelId, this.codes.current);
+      this.linking.offer(code);
+      if (this.linking.current) this.context.onCode(this.channelId, this.linking.current);
       if (this.record.state === 'qr') this.record.changed.fire();
       else this.record.move('qr');
     },
     paired: async (live) => {
       if (this.live !== live || this.ending) throw new Error('scanned too late');
       this.record.linked = true;
+      this.linking.succeeded();
       this.record.move('connecting', { linked: true, ...this.record.know(live.identity) });
       await this.record.settled();
     },
@@ -313,13 +314,13 @@ export class Session {
   private async socketClosed(live: LiveSession, reason: CloseReason): Promise<void> {
     const { onClosed, log, held } = this.context;
     onClosed(reason);
+    this.linking.clear();
     log.info({ channelId: this.channelId, reason: reason.name, state: this.record.state }, 'socket closed');
     const dropped = this.record.state === 'open' || this.record.state === 'hibernating';
     if (this.record.linked && dropped) this.record.move('connecting', { reason: reason.name });
     await live.stored(); // before another socket can touch the same keys
     if (this.live !== live || this.ending) return;
     this.live = undefined;
-    this.codes.clear();
     this.record.changed.fire();
     if (this.record.linked && reason.next === 'unlink') {
       // If it cannot be wiped now, the next connect is refused in the same way and it is tried again.
@@ -335,7 +336,7 @@ export class Session {
 
   private afterClose(reason: CloseReason): void {
     if (this.retired || this.ending) return;
-    if (!this.record.linked) return this.record.move('closed', whyNoCode(reason));
+    if (!this.record.linked) return this.record.move('closed', this.linking.failed(reason));
     if (reason.next === 'restart') return this.connect();
     if (reason.next === 'rest') return this.rest(reason);
     const delayMs = this.backoff.afterClose(reason.next === 'persist');
@@ -369,7 +370,7 @@ export class Session {
   private async unlink(reason: CloseReason | null): Promise<void> {
     await this.keys.wipe();
     this.record.linked = false;
-    this.codes.clear();
+    this.linking.clear();
     this.backoff.reset();
     this.record.move('closed', { reason: reason?.name ?? null, ...NOBODY });
     await this.record.settled();

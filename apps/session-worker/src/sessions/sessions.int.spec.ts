@@ -200,6 +200,32 @@ describe('Sessions', () => {
     await expect(worker.sessions.loginCode(channelId, soon())).rejects.toMatchObject({ status: 403 });
   });
 
+  it('opens one socket for a pairing that the network refuses, however often a code is asked for', async () => {
+    await worker.stop();
+    workers.splice(workers.indexOf(worker), 1);
+    worker = await startWorker({ backoff: { baseMs: 60_000, maxDelayMs: 60_000, windowMs: 600_000, maxInWindow: 6 } });
+    const refusedId = await newChannel();
+    const { id } = await network.call<{ id: string }>('POST', '/faults', { kind: 'refuse-connection', count: 50 });
+    for (let asked = 0; asked < 5; asked += 1) {
+      await expect(worker.sessions.loginCode(refusedId, soon())).rejects.toMatchObject({
+        status: 503,
+        details: expect.stringContaining('network_unavailable') as string,
+        retryAfterS: expect.any(Number) as number,
+      });
+    }
+    await network.call('DELETE', `/faults/${id}`);
+    const cutId = await newChannel();
+    const { code } = await worker.sessions.loginCode(cutId, soon());
+    expect((await worker.sessions.loginCode(cutId, soon())).code).toBe(code);
+    await worker.sockets.find(({ channelId }) => channelId === cutId)?.socket.ws.close();
+    await worker.until(() => worker.closesOf(cutId).length > 0);
+    for (let asked = 0; asked < 5; asked += 1) {
+      await expect(worker.sessions.loginCode(cutId, soon())).rejects.toMatchObject({ status: 503 });
+    }
+    const opened = worker.sockets.filter(({ channelId }) => [refusedId, cutId].includes(channelId));
+    expect(opened.map(({ channelId }) => channelId)).toEqual([refusedId, cutId]);
+  });
+
   it('has no socket for a channel that is not linked: 503 that says what to do', async () => {
     const channelId = await newChannel();
     await expect(worker.sessions.open(channelId, soon())).rejects.toMatchObject({

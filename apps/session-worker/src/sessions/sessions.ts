@@ -17,6 +17,7 @@ import type { ClientVersion } from './client-version.js';
 import type { CloseReason } from './close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
 import { HeldWords } from './held-words.js';
+import { LinkFailures } from './linking.js';
 import { LiveSession } from './live-session.js';
 import type { GroupLookup, MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
 import { openSocket, type NetworkAddress } from './open-socket.js';
@@ -64,9 +65,11 @@ export class Sessions implements SessionControl {
   private readonly sessions = new Map<string, { session: Session; held: HeldShard }>();
   private readonly starting = new Map<string, Promise<Session>>();
   private readonly slots: ConnectSlots;
+  private readonly linkFailures: LinkFailures;
 
   constructor(private readonly options: SessionsOptions) {
     this.slots = new ConnectSlots(options.connectingAtOnce, options.startJitterMs);
+    this.linkFailures = new LinkFailures(options.backoff, Date.now);
   }
 
   /** How many sessions are in each state. */
@@ -126,6 +129,7 @@ export class Sessions implements SessionControl {
 
   /** The channel's settings may have changed: a session that its proxy keeps from the network tries the new ones. */
   settingsChanged(channelId: string): void {
+    this.linkFailures.settingsChanged(channelId);
     this.sessions.get(channelId)?.session.settingsChanged();
   }
 
@@ -243,6 +247,7 @@ export class Sessions implements SessionControl {
       authStates,
       hibernation,
       backoff,
+      linkFailures: this.linkFailures,
       restMs,
       log,
       openLive: (request) => this.openLive(request),

@@ -1,0 +1,125 @@
+/**
+ * Attempts to link a channel: the codes of the one that runs, and when the next may begin.
+ *
+ * What it guarantees: whoever asks for a code, and however often, a channel opens no new socket before the growing,
+ * jittered delay after its last failed attempt is over; in between callers are told why and when to retry. What is known of
+ * failures outlives the session object, which is dropped while nobody waits for a code.
+ */
+import type { LoginCode } from '@dormouse/gateway-contract';
+import { CODES_USED_UP, isProxyTrouble, type CloseReason } from './close-reasons.js';
+import { ReconnectBackoff, type BackoffLimits } from './reconnect-backoff.js';
+import { notConnected, proxyTrouble } from './session-facts.js';
+
+/** Baileys shows the first code of a pairing for a minute, each later one for 20 s. */
+const FIRST_CODE_MS = 60_000;
+const LATER_CODE_MS = 20_000;
+
+/** What became of a channel's last attempts. */
+interface Failures {
+  readonly backoff: ReconnectBackoff;
+  reason: CloseReason;
+  nextAtMs: number;
+}
+
+/** Failed attempts to link, of all channels of this worker. */
+export class LinkFailures {
+  /** The longest unchanged first. */
+  private readonly channels = new Map<string, Failures>();
+
+  constructor(
+    private readonly limits: BackoffLimits,
+    private readonly now: () => number,
+    /** Uniform in [0, 1). */
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  add(channelId: string, reason: CloseReason): void {
+    const { backoff } = this.channels.get(channelId) ?? {
+      backoff: new ReconnectBackoff(this.limits, this.now, this.random),
+    };
+    this.channels.delete(channelId);
+    // A person is waiting: it never gives up, the longest delay bounds it.
+    const delayMs = backoff.afterClose(true) ?? this.limits.maxDelayMs;
+    this.channels.set(channelId, { backoff, reason, nextAtMs: this.now() + delayMs });
+    this.forgetOld();
+  }
+
+  /** Why and for how long no attempt may be made now; undefined when one may. */
+  wait(channelId: string): { reason: CloseReason; forMs: number } | undefined {
+    const failures = this.channels.get(channelId);
+    const forMs = failures ? failures.nextAtMs - this.now() : 0;
+    return failures && forMs > 0 ? { reason: failures.reason, forMs } : undefined;
+  }
+
+  forget(channelId: string): void {
+    this.channels.delete(channelId);
+  }
+
+  /** Other settings may have put right what kept the proxy from connecting. */
+  settingsChanged(channelId: string): void {
+    if (isProxyTrouble(this.channels.get(channelId)?.reason.name ?? null)) this.forget(channelId);
+  }
+
+  private forgetOld(): void {
+    for (const [channelId, { nextAtMs }] of this.channels) {
+      if (nextAtMs + this.limits.windowMs > this.now()) return;
+      this.channels.delete(channelId);
+    }
+  }
+}
+
+/** The attempts of one channel. */
+export class Linking {
+  private code: LoginCode | undefined;
+  private offered = 0;
+
+  constructor(
+    private readonly channelId: string,
+    private readonly failures: LinkFailures,
+    private readonly now: () => number,
+  ) {}
+
+  offer(code: string): void {
+    const livesMs = this.offered++ === 0 ? FIRST_CODE_MS : LATER_CODE_MS;
+    this.code = { code, expiresAtMs: this.now() + livesMs };
+  }
+
+  /** The code that the network still takes. */
+  get current(): LoginCode | undefined {
+    return this.code && this.code.expiresAtMs > this.now() ? this.code : undefined;
+  }
+
+  /** The socket is gone, and with it the code. */
+  clear(): void {
+    this.code = undefined;
+    this.offered = 0;
+  }
+
+  /**
+   * An attempt came to nothing.
+   * @returns what is written down of it: only what its customer can put right
+   */
+  failed(reason: CloseReason): { reason: string | null } {
+    // The network has shown all its codes and nobody scanned one: that is no refusal, and takes minutes by itself.
+    if (reason !== CODES_USED_UP) this.failures.add(this.channelId, reason);
+    return { reason: isProxyTrouble(reason.name) ? reason.name : null };
+  }
+
+  succeeded(): void {
+    this.failures.forget(this.channelId);
+  }
+
+  /**
+   * @param waited the caller has waited for an attempt already, which is over
+   * @throws {GatewayError} 503 saying why no attempt begins for the caller, and when to ask again
+   */
+  assertMayBegin(waited: boolean): void {
+    const wait = this.failures.wait(this.channelId);
+    if (!wait && !waited) return;
+    if (!wait) throw notConnected('nobody scanned a code before the last one expired: ask again', 1);
+    const retryAfterS = Math.max(1, Math.ceil(wait.forMs / 1_000));
+    const { name } = wait.reason;
+    const why = proxyTrouble(name) ?? `the last attempt to link failed (${name}): ask again in ${retryAfterS} s`;
+    throw notConnected(why, retryAfterS);
+  }
+}
