@@ -1,5 +1,5 @@
-import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { publicConnector } from './public-addresses.js';
+import { guardedConnector } from '@dormouse/public-addresses';
+import { Agent, type Dispatcher } from 'undici';
 import type { WebhookRequest } from './webhook-request.js';
 
 /** What came of one call. */
@@ -50,10 +50,9 @@ export class WebhookClient {
   #stopped = false;
 
   constructor({ timeoutMs, connectionsPerHost, allowPrivate }: WebhookClientOptions) {
-    const connect = { timeout: timeoutMs, keepAlive: true };
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
-      connect: allowPrivate ? buildConnector(connect) : publicConnector(connect),
+      connect: guardedConnector({ allowPrivate, connectTimeoutMs: timeoutMs }),
       connections: connectionsPerHost,
       pipelining: 1,
       keepAliveTimeout: 20_000,
@@ -150,7 +149,7 @@ function isConnectionLoss(error: unknown): boolean {
 function reasonOf(error: unknown): UnansweredReason {
   const code = codeOf(error);
   if (isConnectionLoss(error)) return 'connection lost';
-  if (code === 'PRIVATE_ADDRESS') return 'address not public';
+  if (code === 'ADDRESS_REFUSED') return 'address not public';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'name not found';
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout';

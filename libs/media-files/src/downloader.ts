@@ -5,8 +5,8 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatewayError } from '@dormouse/gateway-contract';
+import { AddressRefused, guardedConnector, type AddressGuardOptions } from '@dormouse/public-addresses';
 import { Agent, request, type Dispatcher } from 'undici';
-import { AddressRefused, guardedConnector, type AddressGuardOptions } from './address-guard.js';
 
 export interface DownloaderOptions extends AddressGuardOptions {
   /** How long a server may stay silent, before and within its answer. */

@@ -1,10 +1,3 @@
-export {
-  AddressRefused,
-  guardedConnector,
-  guardedLookup,
-  isPublicAddress,
-  type AddressGuardOptions,
-} from './address-guard.js';
 export { base64Bytes, decodeBase64 } from './base64.js';
 export { extensionOf, typeOfFile, typeOfHead, type ContentType, type TypeClaims } from './content-type.js';
 export { Downloader, type Download, type DownloaderOptions } from './downloader.js';

@@ -31,6 +31,9 @@ describe('requireUsableProxy', () => {
     '169.254.169.254',
     '100.64.0.1',
     '0.0.0.0',
+    '168.63.129.16',
+    '0250.0077.0201.020',
+    '192.0.0.192',
   ])('refuses a proxy at %s, except in development', (host) => {
     const proxy = `socks5://user:secret@${host}:1080`;
     expect(faultOf(proxy)).toBe('proxy: must not be a private address');

@@ -1,12 +1,12 @@
 import { GatewayError, proxyParts, type SettingsPatch } from '@dormouse/gateway-contract';
-import { isPrivateHost } from './webhook-address.js';
+import { isPlainlyNotPublic } from '@dormouse/public-addresses';
 
 const HIGHEST_PORT = 65_535;
 /** What RFC 1929 has room for. */
 const MOST_BYTES = 255;
 
 /**
- * Refuses a proxy that nobody could connect through, or that plainly is at a loopback, private or link-local address.
+ * Refuses a proxy that nobody could connect through, or that plainly has an address that is not on the public internet.
  * Names are not looked up: where a name leads can change, so the worker checks the address it connects to.
  * @param allowPrivate for development
  * @throws {GatewayError} 400 naming `proxy`; never with the password in it
@@ -22,7 +22,7 @@ export function requireUsableProxy({ proxy }: SettingsPatch, { allowPrivate }: {
   // As a URL has it: also 127.1, 0x7f000001 and 2130706433 are addresses.
   const url = `http://${parts.host}`;
   if (!URL.canParse(url)) throw refused('must name a host');
-  if (!allowPrivate && isPrivateHost(new URL(url).hostname)) throw refused('must not be a private address');
+  if (!allowPrivate && isPlainlyNotPublic(new URL(url).hostname)) throw refused('must not be a private address');
 }
 
 function refused(what: string): GatewayError {

@@ -22,6 +22,22 @@ describe('requirePublicWebhooks', () => {
     'http://[fd00::1]',
     'http://[fe80::1]',
     'http://0.0.0.0',
+    'http://017700000001/',
+    'http://2130706433/',
+    'http://127.0.0.1./',
+    'http://\uff11\uff12\uff17.0.0.1/',
+    'http://[::127.0.0.1]',
+    'http://[64:ff9b::7f00:1]',
+    'http://[64:ff9b:1::a00:1]',
+    'http://[2002:7f00:1::]',
+    'http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
+    'http://[::ffff:0:127.0.0.1]',
+    'http://[4000::1]',
+    'http://[fd00:ec2::254]',
+    'http://168.63.129.16/',
+    'http://100.100.100.200/latest/meta-data',
+    'http://metadata.google.internal./',
+    'http://router.home.arpa',
   ])('refuses %s', (url) => {
     expect(() => requirePublicWebhooks(setting(url))).toThrow('bad request');
   });

@@ -3,7 +3,7 @@
  * is only ever fetched from the network's own hosts, and those only at public addresses.
  */
 import type { Readable } from 'node:stream';
-import { guardedConnector } from '@dormouse/media-files';
+import { guardedConnector } from '@dormouse/public-addresses';
 import { DEFAULT_ORIGIN } from '@whiskeysockets/baileys';
 import { Agent, request, type Dispatcher } from 'undici';
 

@@ -5,9 +5,9 @@
  * address itself, not a name that could resolve differently a moment later.
  */
 import { lookup } from 'node:dns/promises';
-import { isIP, type Socket, type SocketConnectOpts } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { proxyParts, type ProxyParts } from '@dormouse/gateway-contract';
-import { guardedLookup, isPublicAddress } from '@dormouse/media-files';
+import { AddressRefused, guardedConnection } from '@dormouse/public-addresses';
 import { SocksClient } from 'socks';
 import { ProxyFailed } from './proxy-failure.js';
 
@@ -35,19 +35,23 @@ export async function dial(setting: string, destination: Destination, options: D
   const proxy = proxyParts(setting);
   if (!proxy) throw new ProxyFailed('unreachable', 'its address cannot be read');
   const { allowLoopback, withinMs = CONNECT_WITHIN_MS } = options;
-  // A literal address never passes the lookup.
-  if (isIP(proxy.host) && !isPublicAddress(proxy.host, allowLoopback)) throw notPublic();
-  const guarded = { lookup: guardedLookup({ allowLoopback }), port: proxy.port } satisfies SocketConnectOpts;
+  const { host, port, user, password } = proxy;
+  const until = performance.now() + withinMs;
+  let connection: Socket | undefined;
   try {
+    // Looked up before: nobody hears a connection break that waits.
+    const destinationHost = await asTheProxyWantsIt(proxy, destination.host);
+    connection = await guardedConnection({ host, port }, { allowLoopback, connectTimeoutMs: withinMs });
     const { socket } = await SocksClient.createConnection({
       command: 'connect',
-      proxy: { host: proxy.host, port: proxy.port, type: 5, userId: proxy.user, password: proxy.password },
-      destination: { host: await asTheProxyWantsIt(proxy, destination.host), port: destination.port },
-      timeout: withinMs,
-      socket_options: guarded,
+      existing_socket: connection,
+      proxy: { host, port, type: 5, userId: user, password },
+      destination: { host: destinationHost, port: destination.port },
+      timeout: Math.max(1, until - performance.now()),
     });
     return socket;
   } catch (error) {
+    connection?.destroy();
     throw failureOf(error);
   }
 }
@@ -59,20 +63,14 @@ async function asTheProxyWantsIt({ looksNamesUp }: ProxyParts, host: string): Pr
   return (addresses.find(({ family }) => family === 4) ?? addresses[0])?.address ?? host;
 }
 
-/** The end of what `AddressRefused` says. */
-const NOT_PUBLIC = 'is not on the public internet';
-
-function notPublic(): ProxyFailed {
-  return new ProxyFailed('unreachable', `its address ${NOT_PUBLIC}`);
-}
-
 /** What the library says of a proxy that answers: wrong password, no way to sign in that both know, no connection. */
 const REFUSALS = /authentication|rejected connection/i;
 
 /** The library keeps only the words of what went wrong underneath. */
 function failureOf(error: unknown): ProxyFailed {
   const message = error instanceof Error ? error.message : '';
-  if (message.includes(NOT_PUBLIC)) return notPublic();
+  if (error instanceof AddressRefused)
+    return new ProxyFailed('unreachable', 'its address is not on the public internet');
   if (REFUSALS.test(message)) return new ProxyFailed('refused', message);
   const [code] = /\bE[A-Z_]{3,}\b/.exec(message) ?? [];
   if (code !== undefined) return new ProxyFailed('unreachable', code);

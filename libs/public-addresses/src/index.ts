@@ -1,0 +1,9 @@
+export {
+  AddressRefused,
+  guardedConnection,
+  guardedConnector,
+  isPlainlyNotPublic,
+  isPublicAddress,
+  type AddressGuardOptions,
+  type AllowedAddresses,
+} from './address-guard.js';
