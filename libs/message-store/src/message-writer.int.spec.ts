@@ -43,8 +43,24 @@ describe('MessageWriter', () => {
       expect(await reader.message('other', record.message.id)).toBeUndefined();
     });
 
+    it('names a private chat in events by the name it was saved under only, not by what the other calls himself', async () => {
+      const bob = '15550002222@s.whatsapp.net';
+      const fromBob = { chat_id: bob, from: '15550002222', from_name: 'Bob' };
+      await writer.recordMessages(fence, channel, [incoming('B1', fromBob), incoming('B2', fromBob)]);
+      await writer.recordMessage(fence, channel, own('B3', { chat_id: bob }));
+      const payloads = (await events()).map(({ payload }) => payload);
+      const messages = payloads.flatMap((payload) => ('messages' in payload ? payload.messages : []));
+      expect(messages.map(({ id }) => id)).toEqual(['id-B1', 'id-B2', 'id-B3']);
+      expect(messages.filter((message) => 'chat_name' in message)).toEqual([]);
+      expect(payloads).toContainEqual({ chats: [expect.objectContaining({ id: bob, name: 'Bob' })] });
+      expect((await reader.message(channel, 'id-B1'))?.chat_name).toBe('Bob');
+    });
+
     it('tells each message once, in an event of its own, with the name of its chat', async () => {
-      await writer.recordHistory(fence, channel, { chats: [{ id: GROUP, name: 'Example Group' }] });
+      await writer.recordHistory(fence, channel, {
+        chats: [{ id: GROUP, name: 'Example Group' }],
+        contacts: [{ id: '15550001111', name: 'Ada Example' }],
+      });
       const inGroup = incoming('G1', { chat_id: GROUP });
       await writer.recordMessages(fence, channel, [incoming('A1'), inGroup]);
       const [first, second] = await events();

@@ -77,7 +77,7 @@ SELECT id FROM inserted`;
 /**
  * Makes the chats of new messages, or moves them up: last activity, last message, unread.
  * @param live false for history, which says by itself what is unread
- * @returns the name of each chat that has one, and the chats that were not there before
+ * @returns the name of each chat that was saved under one, and the chats that were not there before
  */
 export async function touchChats(
   { connection, channelId }: ChannelTransaction,
@@ -85,7 +85,7 @@ export async function touchChats(
   live: boolean,
 ): Promise<{ names: Map<string, string>; made: Chat[] }> {
   const touched = touchedChats(messages);
-  const { rows } = await connection.query<{ id: string; name: string | null; made: boolean }>({
+  const { rows } = await connection.query<TouchedRow>({
     name: 'touch-chats',
     text: TOUCH_CHATS,
     values: [channelId, JSON.stringify(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })))],
@@ -99,9 +99,17 @@ export async function touchChats(
       values: [channelId, JSON.stringify(read)],
     });
   }
-  const names = new Map(rows.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
-  const madeIds = new Set(rows.filter(({ made }) => made).map(({ id }) => id));
-  return { names, made: touched.filter(({ id }) => madeIds.has(id)).map((chat) => newChat(chat, names.get(chat.id))) };
+  const names = new Map(rows.flatMap(({ id, saved_name: name }) => (name === null ? [] : [[id, name]])));
+  const made = new Map(rows.filter((row) => row.made).map((row) => [row.id, row.saved_name ?? row.push_name]));
+  const newOnes = touched.filter(({ id }) => made.has(id));
+  return { names, made: newOnes.map((chat) => newChat(chat, made.get(chat.id) ?? undefined)) };
+}
+
+interface TouchedRow {
+  id: string;
+  saved_name: string | null;
+  push_name: string | null;
+  made: boolean;
 }
 
 function newChat({ id, type, timestamp, unread }: TouchedChat, name: string | undefined): Chat {
@@ -154,11 +162,24 @@ export function chatType(chatId: string): Chat['type'] {
   return types[chatId.slice(chatId.lastIndexOf('@') + 1)] ?? 'unknown';
 }
 
-/** The name of a chat, of the table or alias given: that of the group it is, its own, or that of the contact it is with. */
-export function chatNameSql(chats: string): string {
+/**
+ * The name under which the owner has saved a chat, of the table or alias given: that of the group it is, its own, or
+ * the contact's in the address book. Events name chats by it alone: receivers take a name for the mark of a chat that
+ * the owner knows, which what a stranger calls himself is not.
+ */
+export function savedChatNameSql(chats: string): string {
   return `coalesce((SELECT g.facts ->> 'name' FROM groups g WHERE g.channel_id = ${chats}.channel_id
-      AND g.id = ${chats}.id), ${chats}.name, (SELECT coalesce(k.name, k.push_name) FROM contacts k
-    WHERE k.channel_id = ${chats}.channel_id AND k.id = ${contactIdSql(`${chats}.id`)}))`;
+      AND g.id = ${chats}.id), ${chats}.name, ${contactNameSql(chats, 'name')})`;
+}
+
+/** The name of a chat as lists show it: without a saved one, what the other calls himself. */
+export function chatNameSql(chats: string): string {
+  return `coalesce(${savedChatNameSql(chats)}, ${contactNameSql(chats, 'push_name')})`;
+}
+
+function contactNameSql(chats: string, column: 'name' | 'push_name'): string {
+  return `(SELECT k.${column} FROM contacts k
+    WHERE k.channel_id = ${chats}.channel_id AND k.id = ${contactIdSql(`${chats}.id`)})`;
 }
 
 const TOUCH_CHATS = `
@@ -172,7 +193,8 @@ ON CONFLICT (channel_id, id) DO UPDATE SET
     THEN coalesce(excluded.last_message_id, chats.last_message_id) ELSE chats.last_message_id END,
   timestamp = CASE WHEN excluded.last_message_id IS NULL THEN chats.timestamp
     ELSE greatest(chats.timestamp, excluded.timestamp) END
-RETURNING id, ${chatNameSql('chats')} AS name, xmax = 0 AS made`;
+RETURNING id, ${savedChatNameSql('chats')} AS saved_name, ${contactNameSql('chats', 'push_name')} AS push_name,
+  xmax = 0 AS made`;
 
 /** Own messages of the channel by the network's ids, locked by the channel's transaction. */
 export async function ownMessages(

@@ -15,7 +15,7 @@ import {
   type RegionalDatabase,
 } from '@dormouse/database';
 import { toInsert } from './message-rows.js';
-import { chatNameSql, chatType } from './message-writes.js';
+import { savedChatNameSql, chatType } from './message-writes.js';
 import type { MessageRecord } from './records.js';
 
 type Pool = RegionalDatabase['pool'];
@@ -121,7 +121,7 @@ WITH ${FENCE_CTE}, seq AS (
   INSERT INTO chats (channel_id, id, type, timestamp, last_message_id)
   SELECT $3, $5, $16, $11::bigint, $4 FROM seq
   ${MOVE_CHAT_UP}
-  RETURNING ${chatNameSql('chats')} AS name
+  RETURNING ${savedChatNameSql('chats')} AS name
 ), event AS (
   INSERT INTO events (channel_id, seq, id, type, method, payload)
   SELECT $3, seq.last_seq, gen_random_uuid(), 'messages', 'post', jsonb_build_object('messages',
@@ -163,7 +163,7 @@ WITH given AS (
   INSERT INTO chats (channel_id, id, type, timestamp, last_message_id)
   SELECT channel_id, chat_id, chat_type, timestamp, id FROM given JOIN seq USING (channel_id)
   ${MOVE_CHAT_UP}
-  RETURNING channel_id, ${chatNameSql('chats')} AS name
+  RETURNING channel_id, ${savedChatNameSql('chats')} AS name
 ), event AS (
   INSERT INTO events (channel_id, seq, id, type, method, payload)
   SELECT channel_id, seq.last_seq, gen_random_uuid(), 'messages', 'post', jsonb_build_object('messages',
