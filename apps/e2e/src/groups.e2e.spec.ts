@@ -243,9 +243,16 @@ describe('groups', () => {
       );
     await eventually(() => Promise.resolve(actions().length === 3), { what: 'three changes of members' });
     expect(actions()).toEqual(['add', 'promote', 'remove']);
+    const notices = () =>
+      webhook.calls
+        .flatMap(({ body }) => (body.messages ?? []) as { type: string }[])
+        .filter(({ type }) => type === 'system');
+    expect(notices()).toEqual([]);
+    await client.patch('/settings', { group_notices: true });
+    await acts(ada, id, 'add', bo);
     await webhook.waitFor('the sentence about it', ({ body }) => {
-      const [message] = (body.messages ?? []) as { type: string; chat_id: string }[];
-      return message?.type === 'system' && message.chat_id === id;
+      const [message] = (body.messages ?? []) as { type: string; chat_id: string; from_me: boolean }[];
+      return message?.type === 'system' && message.chat_id === id && !message.from_me;
     });
   }, 30_000);
 

@@ -75,7 +75,8 @@ describe('a conversation', () => {
     const automatic = new Automatic({ directory, wait, now: Date.now });
     const pictures = new PictureWriter({ database });
     const patience = { now: Date.now, wait, retryForMs: 5_000 };
-    const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), eventsReady };
+    const wantsGroupNotices = (): Promise<boolean> => Promise.resolve(false);
+    const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), wantsGroupNotices, eventsReady };
     const groupReader = new GroupReader({ database });
     sessions = new Sessions({
       directory,

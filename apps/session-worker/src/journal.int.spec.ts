@@ -126,6 +126,7 @@ describe('the journal of what was decrypted', () => {
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      wantsGroupNotices: () => Promise.resolve(false),
       askGroup: () => undefined,
       eventsReady: () => undefined,
       retryForMs: 1_000,

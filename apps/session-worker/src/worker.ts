@@ -103,7 +103,11 @@ export class Worker {
     this.pictures = new PictureKeeper({ store: pictures, wants: wantsPictures(directory) });
     const automatic = new Automatic({ directory, wait, now: Date.now });
     const askGroup = keeper.ask.bind(keeper);
-    const hearing = { writer, chats, automatic, groups, pictures, askGroup, downloads, eventsReady };
+    const wantsGroupNotices = async (id: string) => (await directory.byId(id))?.settings.group_notices ?? false;
+    const hearing = {
+      ...{ writer, chats, automatic, groups, pictures },
+      ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
+    };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,

@@ -91,6 +91,8 @@ export const settingsSchema = z.object({
   auto_read: flag,
   auto_presence: z.enum(['none', 'online', 'typing', 'recording']),
   legacy_status_text: flag.optional(),
+  /** Group notices are `messages` events, too, not `groups` events alone. */
+  group_notices: flag.optional(),
 });
 export type ChannelSettings = z.output<typeof settingsSchema>;
 export type WebhookEntry = ChannelSettings['webhooks'][number];

@@ -49,9 +49,9 @@ describe('MessageWriter', () => {
       await writer.recordMessages(fence, channel, [incoming('B1', fromBob), incoming('B2', fromBob)]);
       await writer.recordMessage(fence, channel, own('B3', { chat_id: bob }));
       const payloads = (await events()).map(({ payload }) => payload);
-      const messages = payloads.flatMap((payload) => ('messages' in payload ? payload.messages : []));
+      const messages = payloads.flatMap((payload) => payload['messages'] ?? []) as Message[];
       expect(messages.map(({ id }) => id)).toEqual(['id-B1', 'id-B2', 'id-B3']);
-      expect(messages.filter((message) => 'chat_name' in message)).toEqual([]);
+      expect(messages.filter(({ chat_name: name }) => name !== undefined)).toEqual([]);
       expect(payloads).toContainEqual({ chats: [expect.objectContaining({ id: bob, name: 'Bob' })] });
       expect((await reader.message(channel, 'id-B1'))?.chat_name).toBe('Bob');
     });

@@ -227,13 +227,17 @@ async function write(
   const { names, made } = await touchChats(transaction, messages, live);
   if (!live) return { messages, events: [] };
   const waited = new Set(clean.filter((record) => record.waited).map(({ message }) => message.id));
-  const events = messages.map((message): ChannelEvent => {
+  const quiet = new Set(clean.filter((record) => record.quiet).map(({ message }) => message.id));
+  const events = messages.flatMap((message): ChannelEvent[] => {
+    if (quiet.has(message.id)) return [];
     const chatName = names.get(message.chat_id);
-    return {
-      type: 'messages',
-      method: waited.has(message.id) ? 'put' : 'post',
-      payload: { messages: [{ ...message, ...(chatName && { chat_name: chatName }) }] },
-    };
+    return [
+      {
+        type: 'messages',
+        method: waited.has(message.id) ? 'put' : 'post',
+        payload: { messages: [{ ...message, ...(chatName && { chat_name: chatName }) }] },
+      },
+    ];
   });
   const newChats = made.map((chat): ChannelEvent => ({ type: 'chats', method: 'post', payload: { chats: [chat] } }));
   return { messages, events: [...events, ...newChats, ...(await applyEarlyReceipts(transaction, clean, messages))] };

@@ -21,6 +21,8 @@ export interface MessageRecord {
   keyAliases?: readonly string[];
   /** The network's Message, protobuf-encoded. */
   proto?: Uint8Array;
+  /** It is stored and listed, but no `messages` event notifies of it. */
+  quiet?: true;
   /** It waited at the network while the session was away: told by `put` instead of `post`. */
   waited?: true;
 }

@@ -6,8 +6,8 @@ import {
   type WAMessage,
 } from '@whiskeysockets/baileys';
 import {
-  factsChange,
   groupAfter,
+  groupChange,
   groupFromNetwork,
   groupToNetwork,
   memberFromNetwork,
@@ -143,10 +143,7 @@ describe('notices', () => {
     messageStubParameters,
     messageTimestamp: 1_790_000_500,
   });
-  const changed = (given: WAMessage) => {
-    const { facts } = group();
-    return factsChange(given, people)?.(facts);
-  };
+  const changed = (given: WAMessage) => groupChange(given, people)?.(group())?.facts;
 
   it('tell the name with its time and author', () => {
     expect(changed(notice(WAMessageStubType.GROUP_CHANGE_SUBJECT, 'New Name'))).toMatchObject({
@@ -174,9 +171,46 @@ describe('notices', () => {
     expect(changed(notice(type, value))).toMatchObject(facts);
   });
 
+  describe('of a member who goes on under another number', () => {
+    const CHANGED = WAMessageStubType.GROUP_PARTICIPANT_CHANGE_NUMBER;
+    const known = { ...people, numbers: new Map([...people.numbers, ['900000000012', '15550003333']]) };
+
+    it('put the new address in the place of the former one, with its rank', () => {
+      const after = groupChange(notice(CHANGED, '900000000012@lid'), known)?.(group());
+      const renumbered = { jid: '900000000012@lid', phone: '15550003333', lid: '900000000012', rank: 'admin' };
+      expect(after?.members).toEqual([SHOP, CY, renumbered]);
+    });
+
+    it('put the new number in the place of the former one where members go by number', () => {
+      const byNumber = (phone: string, rank: MemberRecord['rank']) => ({ jid: `${phone}@s.whatsapp.net`, phone, rank });
+      const { facts, ...rest } = group();
+      const before: GroupRecord = {
+        ...rest,
+        facts: { ...facts, addressing: 'pn' },
+        members: [byNumber('15550009999', 'creator'), byNumber('15550002222', 'member')],
+      };
+      const given = notice(CHANGED, '15550003333@s.whatsapp.net');
+      given.key.participant = '15550002222@s.whatsapp.net';
+      expect(groupChange(given, people)?.(before)?.members).toEqual([
+        byNumber('15550009999', 'creator'),
+        byNumber('15550003333', 'member'),
+      ]);
+    });
+
+    it.each([
+      ['the new address has no number yet', notice(CHANGED, '900000000077@lid')],
+      ['no address is given', notice(CHANGED)],
+      ['the former one is no member', { ...notice(CHANGED, '900000000012@lid'), key: { participant: '1@lid' } }],
+    ])('leave the group to the network where %s', (_, given) => {
+      const change = groupChange(given, known);
+      expect(change).toBeDefined();
+      expect(change?.(group())).toBeUndefined();
+    });
+  });
+
   it('are no others', () => {
-    expect(factsChange(notice(WAMessageStubType.GROUP_PARTICIPANT_ADD, '{}'), people)).toBeUndefined();
-    expect(factsChange({ key: {}, message: { conversation: 'hi' } }, people)).toBeUndefined();
+    expect(groupChange(notice(WAMessageStubType.GROUP_PARTICIPANT_ADD, '{}'), people)).toBeUndefined();
+    expect(groupChange({ key: {}, message: { conversation: 'hi' } }, people)).toBeUndefined();
   });
 });
 

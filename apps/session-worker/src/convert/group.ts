@@ -210,11 +210,45 @@ const NOTICES = new Map<number, FactsChange>([
   ],
 ]);
 
+/** What a notice does to a group. @returns undefined when only the network knows the group after it */
+export type GroupChange = (before: GroupRecord) => GroupRecord | undefined;
+
+/**
+ * The change of a group that a notice reports and the library does not.
+ * @returns undefined when the message is no such notice
+ */
+export function groupChange(notice: WAMessage, people: People): GroupChange | undefined {
+  if (notice.messageStubType === S.GROUP_PARTICIPANT_CHANGE_NUMBER) return numberChange(notice, people);
+  const change = factsChange(notice, people);
+  return change && ((before) => ({ ...before, facts: change(before.facts) }));
+}
+
+/**
+ * A member goes on under another number. The notice's author is the former address; the library (7.0.0-rc14,
+ * messages-recv.js:625) gives the new ones as bare addresses and then fails to read them as JSON (process-message.js:509),
+ * so that no participants' event follows.
+ */
+function numberChange({ key, messageStubParameters }: WAMessage, people: People): GroupChange {
+  const [address] = Array.isArray(messageStubParameters) ? (messageStubParameters as unknown[]) : [];
+  const fresh =
+    typeof address === 'string' && readJid(address) ? memberFromNetwork({ id: address }, people) : undefined;
+  const former = [key.participant, key.participantAlt].flatMap((jid) =>
+    jid ? memberFromNetwork({ id: jid }, people) : [],
+  );
+  return (before) => {
+    const member = before.members.find((one) => former.some((other) => isSameMember(one, other)));
+    const isWhole = fresh?.phone !== undefined && (before.facts.addressing === 'pn') === (fresh.lid === undefined);
+    if (!member || !isWhole) return undefined;
+    const others = before.members.filter((one) => one !== member && !isSameMember(one, fresh));
+    return { ...before, members: [...others, { ...fresh, rank: member.rank }] };
+  };
+}
+
 /**
  * The change of a group's facts that a notice tells of.
  * @returns undefined when the message is no such notice
  */
-export function factsChange(notice: WAMessage, people: People): ((before: GroupFacts) => GroupFacts) | undefined {
+function factsChange(notice: WAMessage, people: People): ((before: GroupFacts) => GroupFacts) | undefined {
   const change = typeof notice.messageStubType === 'number' ? NOTICES.get(notice.messageStubType) : undefined;
   if (!change) return undefined;
   const parameters: unknown = notice.messageStubParameters;

@@ -1,7 +1,7 @@
 import { MESSAGE_ID_PATTERN, type Message } from '@dormouse/gateway-contract';
 import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
 import { messageFromNetwork } from './message-from-network.js';
-import { readMessageId } from './message-id.js';
+import { readMessageId, toMessageId } from './message-id.js';
 import type { People } from './people.js';
 
 const ADA = '15550001111@s.whatsapp.net';
@@ -96,6 +96,20 @@ describe('messageFromNetwork', () => {
     });
     expect(messageFromNetwork({ ...stub, messageStubType: WAMessageStubType.E2E_ENCRYPTED }, people)).toBeUndefined();
   });
+
+  it.each(['900000000009@lid', '15550009999@s.whatsapp.net'])(
+    "is the channel's own where the channel, as %s, changed a group",
+    (participant) => {
+      const stub = {
+        ...heard(undefined, { remoteJid: GROUP, remoteJidAlt: undefined, participant, fromMe: false }),
+        messageStubType: WAMessageStubType.GROUP_CHANGE_SUBJECT,
+        messageStubParameters: ['New Name'],
+      };
+      const { message, key } = messageFromNetwork(stub, people) ?? {};
+      expect(message).toMatchObject({ from_me: true, from: '15550009999', type: 'system' });
+      expect(message?.id).toBe(toMessageId({ keyId: key?.id ?? '', fromMe: true, chatId: GROUP }));
+    },
+  );
 
   describe('content', () => {
     const fileSha256 = Buffer.from('q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=', 'base64');

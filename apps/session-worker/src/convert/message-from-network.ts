@@ -9,7 +9,7 @@ import { contextFromNetwork } from './context-from-network.js';
 import { addressForms, bareJid, chatIdOfKey } from './jid.js';
 import { toMediaId } from './media-id.js';
 import { toMessageId } from './message-id.js';
-import { authorOf, type People } from './people.js';
+import { authorOf, isOwn, type People } from './people.js';
 import { toNumber } from './present.js';
 import { systemSentence } from './system-messages.js';
 
@@ -32,8 +32,9 @@ export function readHeard(heard: WAMessage, people: People): Heard | undefined {
   const chatId = chatIdOfKey(key, people.numbers);
   if (!key.id || !key.remoteJid || chatId === undefined || heard.category === 'peer') return undefined;
   if (heard.messageStubType === WAMessageStubType.CIPHERTEXT) return undefined;
-  const fromMe = key.fromMe ?? false;
-  const author = authorOf(key, people);
+  // The library compares the author of a group's notice with the number alone (7.0.0-rc14, messages-recv.js:1242).
+  const fromMe = key.fromMe || [key.participant, key.participantAlt].some((jid) => isOwn(jid, people));
+  const author = fromMe ? people.own.phone : authorOf(key, people);
   const inGroup = chatId.endsWith('@g.us');
   const participant = inGroup && !fromMe && author !== undefined ? { participant: author } : {};
   const id = toMessageId({ keyId: key.id, fromMe, chatId, ...participant });

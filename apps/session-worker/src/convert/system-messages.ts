@@ -25,6 +25,7 @@ const SENTENCES = new Map<number, Sentence>([
   [S.GROUP_PARTICIPANT_REMOVE, (author, who) => `${author} removed ${who.join(', ')}`],
   [S.GROUP_PARTICIPANT_PROMOTE, (author, who) => `${author} made ${who.join(', ')} admin`],
   [S.GROUP_PARTICIPANT_DEMOTE, (author, who) => `${author} dismissed ${who.join(', ')} as admin`],
+  [S.GROUP_PARTICIPANT_CHANGE_NUMBER, (author, who) => `${author} changed to ${who.join(', ')}`],
   [S.GROUP_PARTICIPANT_LEAVE, (_, who) => `${who.join(', ')} left`],
   [S.GROUP_DELETE, (author) => `${author} deleted the group`],
   [S.CALL_MISSED_VOICE, () => 'Missed voice call'],

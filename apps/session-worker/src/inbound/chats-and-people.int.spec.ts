@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery } from '@dormouse/gateway-contract';
-import { MessageReader } from '@dormouse/message-store/read';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
-import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
 import type { Attachment } from '../sessions/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
@@ -20,6 +20,7 @@ describe('Inbound: chats and people', () => {
   let attachment: Attachment;
   let inbound: Inbound;
   let channelId: string;
+  let wantsNotices: boolean;
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 3n };
 
@@ -33,6 +34,7 @@ describe('Inbound: chats and people', () => {
   });
   afterAll(() => database.close());
   beforeEach(() => {
+    wantsNotices = false;
     channelId = `CH-${randomBytes(6).toString('hex')}`;
     inbound = inboundOf(new ChatWriter({ database }));
     connect();
@@ -45,6 +47,7 @@ describe('Inbound: chats and people', () => {
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      wantsGroupNotices: () => Promise.resolve(wantsNotices),
       askGroup: () => undefined,
       eventsReady: () => undefined,
       retryForMs: 1_000,
@@ -113,6 +116,56 @@ describe('Inbound: chats and people', () => {
     await attachment.drained();
     expect(await shown()).not.toHaveProperty('chat_pic');
     expect(await told()).toEqual(['groups.post']);
+  });
+
+  describe('of what happens in a group', () => {
+    const id = '120363000000000001@g.us';
+    const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }, { id: ADA }];
+    const rename: WAMessage = {
+      key: { id: 'N1', remoteJid: id, participant: ADA, fromMe: false },
+      messageStubType: WAMessageStubType.GROUP_CHANGE_SUBJECT,
+      messageStubParameters: ['Others'],
+      messageTimestamp: 1_789_999_000,
+    };
+    const listed = async () => (await reader.listMessages(channelId, ALL)).messages.map(({ type }) => type);
+    beforeEach(() =>
+      hear('groups.upsert', [{ id, addressingMode: 'pn', subject: 'All', creation: 1, participants: members }]),
+    );
+
+    it('notifies by groups events alone, and lists the notice', async () => {
+      await say(rename);
+      expect(await told()).toEqual(['groups.post', 'groups.patch']);
+      expect(await listed()).toEqual(['system']);
+    });
+
+    it('notifies by messages events, too, where the channel asks for those', async () => {
+      wantsNotices = true;
+      await say(rename);
+      expect(await told()).toEqual(['groups.post', 'groups.patch', 'messages.post']);
+    });
+
+    it('shows a member who changed number under the new one', async () => {
+      const messageStubType = WAMessageStubType.GROUP_PARTICIPANT_CHANGE_NUMBER;
+      await say({ ...rename, messageStubType, messageStubParameters: ['15550003333@s.whatsapp.net'] });
+      const group = await new GroupReader({ database }).group(channelId, id);
+      expect(group?.participants.map((member) => member.id)).toEqual(['15550009999', '15550003333']);
+      const puts = (await reader.events(channelId, 0, 100)).flatMap(
+        ({ payload }) => payload['groups_participants'] ?? [],
+      );
+      expect(puts).toEqual([
+        { group_id: id, participants: ['15550003333'], action: 'add' },
+        { group_id: id, participants: ['15550001111'], action: 'remove' },
+      ]);
+    });
+
+    it('notices that the timer of its messages was switched off, which the library emits as null', async () => {
+      const shown = async () => (await new GroupReader({ database }).group(channelId, id))?.ephemeral;
+      await hear('chats.update', [{ id, ephemeralExpiration: 86_400 }]);
+      expect(await shown()).toBe(86_400);
+      await hear('chats.update', [{ id, ephemeralExpiration: null }]);
+      expect(await shown()).toBe(0);
+      expect(await told()).toEqual(['groups.post', 'groups.patch', 'groups.patch']);
+    });
   });
 
   it('tells each step of a request to join a group, also of somebody known by private id alone', async () => {

@@ -2,8 +2,8 @@
 import type { GroupRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, ChatUpdate, GroupMetadata } from '@whiskeysockets/baileys';
 import {
-  factsChange,
   groupAfter,
+  groupChange,
   groupFromNetwork,
   memberFromNetwork,
   requestAction,
@@ -34,9 +34,8 @@ export async function hearGroupNotices(
   if (notices.length === 0) return;
   const people = await hearing.ear.store(() => peopleIn(hearing.session, notices));
   for (const notice of notices) {
-    const apply = factsChange(notice, people);
-    if (!apply) continue;
-    await change(hearing, notice.key.remoteJid ?? '', (before) => ({ ...before, facts: apply(before.facts) }));
+    const apply = groupChange(notice, people);
+    if (apply) await change(hearing, notice.key.remoteJid ?? '', apply);
   }
 }
 
@@ -66,10 +65,14 @@ export async function hearJoinRequest(
   await change(hearing, id, (before) => requestAfter(before, asker, requestAction(action)));
 }
 
-/** How long messages of a group stay: the library tells it as a change of the chat. */
+/**
+ * How long messages of a group stay: the library emits it as a change of the chat, with null for a timer that was
+ * switched off (7.0.0-rc14, process-message.js:312).
+ */
 export async function hearGroupTimers(hearing: Hearing, chats: readonly ChatUpdate[]): Promise<void> {
-  for (const { id, ephemeralExpiration: ephemeralS } of chats) {
-    if (!id || !isGroup(id) || typeof ephemeralS !== 'number') continue;
+  for (const { id, ephemeralExpiration } of chats) {
+    if (!id || !isGroup(id) || ephemeralExpiration === undefined) continue;
+    const ephemeralS = ephemeralExpiration ?? 0;
     await change(hearing, id, (before) => ({ ...before, facts: { ...before.facts, ephemeralS } }));
   }
 }

@@ -19,6 +19,8 @@ export interface Hearing {
   readonly automatic: Pick<Automatic, 'heard'>;
   readonly groups: GroupWriter;
   readonly pictures: Pick<PictureWriter, 'recordAsked'>;
+  /** Does the channel want `messages` events of group notices? Off by default: bots answer them in the group. */
+  readonly wantsGroupNotices: (channelId: string) => Promise<boolean>;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants. */

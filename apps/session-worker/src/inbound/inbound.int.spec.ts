@@ -55,6 +55,7 @@ describe('Inbound', () => {
       writer: store,
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
+      wantsGroupNotices: () => Promise.resolve(false),
       askGroup: (_, groupId) => asked.push(groupId),
       chats: new ChatWriter({ database }),
       automatic: { attach: () => undefined, heard: () => Promise.resolve() },

@@ -22,6 +22,7 @@ export interface InboundOptions extends Patience {
   readonly automatic: Pick<Automatic, 'attach' | 'heard'>;
   readonly groups: GroupWriter;
   readonly pictures: Pick<PictureWriter, 'recordAsked'>;
+  readonly wantsGroupNotices: (channelId: string) => Promise<boolean>;
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants; absent: none. */
@@ -72,7 +73,8 @@ export class Inbound implements SessionListener {
 
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
-    const { writer, chats, automatic, groups, pictures, askGroup, downloads, eventsReady, now } = this.options;
+    const { writer, chats, automatic, groups, pictures, wantsGroupNotices } = this.options;
+    const { askGroup, downloads, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
     // What an owner before could not bring to its end.
@@ -89,6 +91,7 @@ export class Inbound implements SessionListener {
         automatic,
         groups,
         pictures,
+        wantsGroupNotices,
         settled,
         askGroup,
         downloads,

@@ -4,6 +4,7 @@ import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
 import type { ClearedChat } from '../sessions/cleared-chat.js';
 import { actionFromNetwork, type HeardAction } from '../convert/change-from-network.js';
+import { isGroup } from '../convert/jid.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
 import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
@@ -64,7 +65,10 @@ function read(message: WAMessage, people: People): Read | undefined {
 async function storeRecords(hearing: Hearing, heard: readonly MessageRecord[]): Promise<void> {
   if (heard.length === 0) return;
   const { session, writer } = hearing;
-  const marked = heard.map((record) => markWaited(session, record));
+  const marked = await quietNotices(
+    hearing,
+    heard.map((record) => markWaited(session, record)),
+  );
   const records = (await hearing.downloads?.complete(session, marked)) ?? marked;
   const write = (some: readonly MessageRecord[]) =>
     storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, some));
@@ -74,6 +78,14 @@ async function storeRecords(hearing: Hearing, heard: readonly MessageRecord[]): 
     if (concernsAll(error)) throw error;
     for (const record of records) await isolated(hearing, () => write([record]));
   }
+}
+
+/** Group notices are `groups` events; `messages` events of them go only to channels that ask for those. */
+async function quietNotices(hearing: Hearing, records: readonly MessageRecord[]): Promise<MessageRecord[]> {
+  const { ear, session, wantsGroupNotices } = hearing;
+  const isNotice = ({ message }: MessageRecord) => message.type === 'system' && isGroup(message.chat_id);
+  if (!records.some(isNotice) || (await ear.store(() => wantsGroupNotices(session.channelId)))) return [...records];
+  return records.map((record) => (isNotice(record) ? { ...record, quiet: true } : record));
 }
 
 /** A message that cannot be stored must not cost those that follow. */
