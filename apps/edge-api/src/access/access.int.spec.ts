@@ -1,11 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
-import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
-import { PNG, sendEndlessly, sendFirstReadLater } from '../media/test-requests.js';
 import { contractFaults, contractRoutes } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';
 
@@ -219,114 +215,6 @@ describe('access', () => {
     });
   });
 
-  describe('regions', () => {
-    it('a region-pinned host answers 401 naming the right one', async () => {
-      const pinned = await RunningEdge.start({
-        REGION_HOSTS: JSON.stringify({ sg: 'http://sg.example.com', eu: 'eu.example.com' }),
-      });
-      const headers = { host: 'sg.example.com', authorization: `Bearer ${mintToken('eu')}` };
-      const raw = await rawGet(pinned.url, '/chats', headers);
-      expect(raw).toMatchObject({
-        status: 401,
-        error: { details: 'the token belongs to region eu: use eu.example.com' },
-      });
-      const usw = await edge.ask('GET /chats', { token: mintToken('usw') });
-      expect(usw.error.details).toBe("the token belongs to region usw: use that region's host");
-      await pinned.stop();
-    });
-
-    it('the nearest edge passes a request on and its answer back, and does not pass on in rings', async () => {
-      const seen: { url?: string; headers: IncomingHttpHeaders; body: string }[] = [];
-      const home = createServer((request, response) => {
-        let body = '';
-        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-        request.on('end', () => {
-          seen.push({ url: request.url, headers: request.headers, body });
-          response.writeHead(429, { 'retry-after': '7', 'x-request-id': String(request.headers['x-request-id']) });
-          response.end('from home');
-        });
-      }).listen(0, '127.0.0.1');
-      await once(home, 'listening');
-      const address = home.address();
-      const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-      const nearest = await RunningEdge.start({
-        REGION_HOSTS: JSON.stringify({ sg: 'sg.example.com', eu: origin, use: await closedPort() }),
-      });
-      const token = mintToken('eu');
-      const answer = await nearest.ask('POST /messages//text?a=%20b', { token, body: hello });
-      expect(answer).toMatchObject({ status: 429, text: 'from home' });
-      expect(answer.headers.get('retry-after')).toBe('7');
-      expect(seen).toMatchObject([
-        {
-          url: '/messages//text?a=%20b',
-          body: JSON.stringify(hello),
-          headers: { authorization: `Bearer ${token}`, 'x-dormouse-passed-on': 'sg' },
-        },
-      ]);
-      expect(answer.headers.get('x-request-id')).toBe(seen[0]?.headers['x-request-id']);
-      const again = await nearest.ask('GET /chats', { token, headers: { 'x-dormouse-passed-on': 'use' } });
-      expect(again.status).toBe(401);
-      const away = await nearest.ask('GET /chats', { token: mintToken('use') });
-      expect(away.error).toMatchObject({ code: 503, details: 'the home region of the channel could not be reached' });
-      await nearest.stop();
-      home.close();
-    });
-  });
-
-  describe('files by way of another region', () => {
-    const IMAGE_LIMIT = 64 * 1024;
-    let bucket: TestBucket;
-    let home: RunningEdge;
-    let nearest: RunningEdge;
-    let token: string;
-
-    beforeAll(async () => {
-      bucket = await createTestBucket();
-      home = await RunningEdge.start({
-        S3_BUCKET: bucket.bucket,
-        S3_ENDPOINT: bucket.endpoint,
-        S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
-        S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
-        MEDIA_LIMITS: JSON.stringify({ image: IMAGE_LIMIT }),
-      });
-      nearest = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: JSON.stringify({ sg: home.url }) });
-      await Promise.all([home.ready(), nearest.ready()]);
-      ({ token } = await home.channel());
-    });
-    afterAll(async () => {
-      await Promise.all([home.stop(), nearest.stop()]);
-      await bucket.drop();
-    });
-    const headers = (type: string) => ({ authorization: `Bearer ${token}`, 'content-type': type });
-
-    it('are as large as at home: the nearest edge has no limit of its own', async () => {
-      const bytes = randomBytes(12 * 1024 * 1024);
-      const kept = await fetch(`${nearest.url}/media`, {
-        method: 'POST',
-        headers: headers('application/octet-stream'),
-        body: bytes,
-      });
-      expect(kept.status).toBe(200);
-      const { id } = (await kept.json()) as { id: string };
-      const back = await fetch(`${nearest.url}/media/${id}`, { headers: { authorization: `Bearer ${token}` } });
-      expect(Buffer.from(await back.arrayBuffer()).equals(bytes)).toBe(true);
-    });
-
-    it('are refused by the limit at home, in its words, while they are still coming; no connection is left', async () => {
-      const passing = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: JSON.stringify({ sg: home.url }) });
-      const { got } = await sendEndlessly(`${passing.url}/media`, headers('image/png'), PNG);
-      expect(got).toMatch(/^413 /);
-      expect(got).toContain(`image: larger than ${IMAGE_LIMIT} bytes`);
-      await passing.stop(); // ends once every connection has
-    });
-
-    it('are refused to a client that reads nothing before it has sent everything, too', async () => {
-      const pieces = [PNG, ...Array.from({ length: 512 }, () => Buffer.alloc(16 * 1024))];
-      const got = await sendFirstReadLater(`${nearest.url}/media`, headers('image/png'), pieces);
-      expect(got).toMatch(/^HTTP\/1.1 413 /);
-    });
-  });
-
   describe('probes and the log', () => {
     it('answer without a token on exactly their paths', async () => {
       expect(await edge.ask('GET /healthz')).toMatchObject({ status: 200, json: { status: 'alive' } });
@@ -356,27 +244,3 @@ describe('access', () => {
     }
   });
 });
-
-/** An origin where nobody listens. */
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const closed = once(server, 'close');
-  server.close();
-  await closed;
-  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-}
-
-/** fetch does not let a caller choose the Host header. */
-async function rawGet(url: string, path: string, headers: Record<string, string>) {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
-  socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-  let answer = '';
-  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-  await once(socket, 'close');
-  const { error } = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: unknown };
-  return { status: Number(answer.split(' ')[1]), error };
-}

@@ -1,5 +1,6 @@
 /**
- * Passes a request on to another region's edge and streams the answer back, neither body held in memory.
+ * Passes a request on to another region's edge and streams the answer back, neither body held in memory. It reaches the
+ * configured origin and nothing else, whatever the request says (onward-target.ts); the home edge decides about the token.
  * Nothing is tried twice. No connection to the other edge: 503, it cannot have heard. A connection that breaks before
  * the answer: 502, it may have. A client that goes away takes the other request with it.
  */
@@ -10,12 +11,14 @@ import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwAwayRest } from '../body/lingering.js';
 import { PASSED_ON_HEADER } from './home-region.js';
+import { onwardTarget, type OnwardTarget } from './onward-target.js';
 
 /** Longer than any command may take, so that the home region's own answer comes first. */
 const IDLE_MS = 150_000;
-/** Headers that speak of one connection only (RFC 9110, section 7.6.1). */
+/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and `expect`, which is answered here. */
 const OF_THE_CONNECTION = new Set([
   'connection',
+  'expect',
   'host',
   'keep-alive',
   'proxy-authenticate',
@@ -40,10 +43,13 @@ export class PassOn {
 
   /**
    * Answers `reply` with what `origin` answers to the same request.
-   * @throws {GatewayError} 502 or 503 while nothing of an answer has been sent
+   * @throws {GatewayError} 400 for what is no request of this API, before anything leaves; 502 or 503 while nothing of an
+   * answer has been sent
    */
   async answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
-    const answer = await this.#send(request, new URL(request.originalUrl, origin));
+    const target = onwardTarget(origin, request.originalUrl);
+    requireKnownFraming(request);
+    const answer = await this.#send(request, target);
     reply.hijack();
     // Refused while the body is still coming, which nobody reads any more: the connection is of no further use.
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
@@ -62,18 +68,20 @@ export class PassOn {
     this.#agents['https:'].destroy();
   }
 
-  #send(request: FastifyRequest, url: URL): Promise<IncomingMessage> {
-    const secure = url.protocol === 'https:';
+  #send(request: FastifyRequest, target: OnwardTarget): Promise<IncomingMessage> {
+    const secure = target.protocol === 'https:';
     const send = secure ? httpsRequest : httpRequest;
     const headers = {
       ...endToEnd(request.headers),
       'x-request-id': request.id,
+      // The caller's own claim is worth nothing; ours is believed where this edge is a trusted proxy.
+      'x-forwarded-for': request.ip,
       [PASSED_ON_HEADER]: this.#here,
       ...(request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
     };
     return new Promise((resolve, reject) => {
-      const agent = this.#agents[secure ? 'https:' : 'http:'];
-      const outgoing = send(url, { method: request.method, headers, agent, timeout: IDLE_MS });
+      const agent = this.#agents[target.protocol];
+      const outgoing = send({ ...target, method: request.method, headers, agent, timeout: IDLE_MS });
       let connected = false;
       outgoing.on('socket', (socket) => {
         if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true));
@@ -97,6 +105,13 @@ export class PassOn {
       request.raw.pipe(outgoing);
     });
   }
+}
+
+/** @throws {GatewayError} 400 for a transfer coding that would be lost on the way */
+function requireKnownFraming({ headers }: FastifyRequest): void {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined || coding.trim().toLowerCase() === 'chunked') return;
+  throw new GatewayError(400, { details: 'transfer-encoding: only chunked is understood' });
 }
 
 function endToEnd(headers: IncomingMessage['headers']): Record<string, string | string[]> {

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { jest } from '@jest/globals';
+import { mintToken } from '@dormouse/channel-token';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
+import { PNG, sendEndlessly, sendFirstReadLater } from '../media/test-requests.js';
+import { RunningEdge } from '../test-edge.js';
+
+jest.setTimeout(30_000);
+
+const hello = { to: '15550001111', body: 'Hello' };
+
+describe('regions', () => {
+  it('a region-pinned host answers 401 naming the right one', async () => {
+    const pinned = await RunningEdge.start({
+      REGION_HOSTS: JSON.stringify({ sg: 'http://sg.example.com', eu: 'eu.example.com' }),
+    });
+    const headers = { host: 'sg.example.com', authorization: `Bearer ${mintToken('eu')}` };
+    const raw = await rawAsk(pinned.url, 'GET /chats', headers);
+    expect(raw).toMatchObject({
+      status: 401,
+      error: { details: 'the token belongs to region eu: use eu.example.com' },
+    });
+    const usw = await pinned.ask('GET /chats', { token: mintToken('usw') });
+    expect(usw.error.details).toBe("the token belongs to region usw: use that region's host");
+    await pinned.stop();
+  });
+
+  it('the nearest edge passes a request on and its answer back, and does not pass on in rings', async () => {
+    const seen: { url?: string; headers: IncomingHttpHeaders; body: string }[] = [];
+    const home = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        seen.push({ url: request.url, headers: request.headers, body });
+        response.writeHead(429, { 'retry-after': '7', 'x-request-id': String(request.headers['x-request-id']) });
+        response.end('from home');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(home, 'listening');
+    const origin = `http://127.0.0.1:${portOf(home)}`;
+    const nearest = await RunningEdge.start({
+      REGION_HOSTS: JSON.stringify({ sg: 'sg.example.com', eu: origin, use: await closedPort() }),
+    });
+    const token = mintToken('eu');
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    const answer = await nearest.ask('POST /messages//text?a=%20b', { token, body: hello, headers });
+    expect(answer).toMatchObject({ status: 429, text: 'from home' });
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(seen).toMatchObject([
+      {
+        url: '/messages//text?a=%20b',
+        body: JSON.stringify(hello),
+        headers: {
+          authorization: `Bearer ${token}`,
+          'x-dormouse-passed-on': 'sg',
+          'x-forwarded-for': '127.0.0.1',
+        },
+      },
+    ]);
+    expect(answer.headers.get('x-request-id')).toBe(seen[0]?.headers['x-request-id']);
+    const again = await nearest.ask('GET /chats', { token, headers: { 'x-dormouse-passed-on': 'use' } });
+    expect(again.status).toBe(401);
+    const away = await nearest.ask('GET /chats', { token: mintToken('use') });
+    expect(away.error).toMatchObject({ code: 503, details: 'the home region of the channel could not be reached' });
+    await nearest.stop();
+    home.close();
+  });
+});
+
+describe('files by way of another region', () => {
+  const IMAGE_LIMIT = 64 * 1024;
+  let bucket: TestBucket;
+  let home: RunningEdge;
+  let nearest: RunningEdge;
+  let token: string;
+
+  beforeAll(async () => {
+    bucket = await createTestBucket();
+    home = await RunningEdge.start({
+      S3_BUCKET: bucket.bucket,
+      S3_ENDPOINT: bucket.endpoint,
+      S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+      S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+      MEDIA_LIMITS: JSON.stringify({ image: IMAGE_LIMIT }),
+    });
+    nearest = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: JSON.stringify({ sg: home.url }) });
+    await Promise.all([home.ready(), nearest.ready()]);
+    ({ token } = await home.channel());
+  });
+  afterAll(async () => {
+    await Promise.all([home.stop(), nearest.stop()]);
+    await bucket.drop();
+  });
+  const headers = (type: string) => ({ authorization: `Bearer ${token}`, 'content-type': type });
+
+  it('are as large as at home: the nearest edge has no limit of its own', async () => {
+    const bytes = randomBytes(12 * 1024 * 1024);
+    const kept = await fetch(`${nearest.url}/media`, {
+      method: 'POST',
+      headers: headers('application/octet-stream'),
+      body: bytes,
+    });
+    expect(kept.status).toBe(200);
+    const { id } = (await kept.json()) as { id: string };
+    const back = await fetch(`${nearest.url}/media/${id}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(Buffer.from(await back.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it('are refused by the limit at home, in its words, while they are still coming; no connection is left', async () => {
+    const passing = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: JSON.stringify({ sg: home.url }) });
+    const { got } = await sendEndlessly(`${passing.url}/media`, headers('image/png'), PNG);
+    expect(got).toMatch(/^413 /);
+    expect(got).toContain(`image: larger than ${IMAGE_LIMIT} bytes`);
+    await passing.stop(); // ends once every connection has
+  });
+
+  it('are refused to a client that reads nothing before it has sent everything, too', async () => {
+    const pieces = [PNG, ...Array.from({ length: 512 }, () => Buffer.alloc(16 * 1024))];
+    const got = await sendFirstReadLater(`${nearest.url}/media`, headers('image/png'), pieces);
+    expect(got).toMatch(/^HTTP\/1.1 413 /);
+  });
+});
+
+describe('what a caller writes into a request line', () => {
+  const INTERNAL = 'INTERNAL-ONLY-DATA';
+  const reached: string[] = [];
+  let internal: Server;
+  let home: RunningEdge;
+  let nearest: RunningEdge;
+
+  beforeAll(async () => {
+    internal = createServer((request, response) => {
+      reached.push(`${request.method} ${request.url}`);
+      response.end(INTERNAL);
+    });
+    internal.listen(0, '127.0.0.1');
+    await once(internal, 'listening');
+    home = await RunningEdge.start({ REGION: 'eu' });
+    nearest = await RunningEdge.start({ REGION_HOSTS: JSON.stringify({ sg: 'sg.example.com', eu: home.url }) });
+    await Promise.all([home.ready(), nearest.ready()]);
+  });
+  afterAll(async () => {
+    await Promise.all([home.stop(), nearest.stop()]);
+    internal.close();
+  });
+
+  it.each([
+    ['an absolute URL', 'PUT', (host: string) => `http://${host}/latest/api/token`],
+    ['an absolute URL in capitals', 'GET', (host: string) => `HTTP://${host}/metrics`],
+    ['a second slash', 'GET', (host: string) => `//${host}/latest/meta-data/iam/`],
+    ['three slashes', 'GET', (host: string) => `///${host}/x`],
+    ['a backslash', 'GET', (host: string) => `/\\${host}/x`],
+    ['user info', 'GET', (host: string) => `//user:pw@${host}/x`],
+    ['an absolute URL with user info', 'POST', (host: string) => `http://user:pw@${host}/x`],
+  ])('never reaches another host: %s', async (_what, method, targetOn) => {
+    const { host } = new URL(`http://127.0.0.1:${portOf(internal)}`);
+    const headers = { host: 'api.example.com', authorization: `Bearer ${mintToken('eu')}`, 'content-length': '0' };
+    const raw = await rawAsk(nearest.url, `${method} ${targetOn(host)}`, headers);
+    expect(raw.text).not.toContain(INTERNAL);
+    expect(raw).toMatchObject({
+      status: 400,
+      error: { code: 400, details: expect.stringMatching(/^path: /) as string },
+    });
+    expect(reached).toEqual([]);
+  });
+
+  it('leaves the token to the edge of its region, which answers to nobody it does not know', async () => {
+    const raw = await rawAsk(nearest.url, 'GET /chats', {
+      host: 'api.example.com',
+      authorization: `Bearer ${mintToken('eu')}`,
+    });
+    expect(raw).toMatchObject({ status: 401, error: { details: expect.stringMatching(/not known/) as string } });
+  });
+
+  it('does not go on with a transfer coding that would be lost on the way', async () => {
+    const raw = await rawAsk(nearest.url, 'POST /messages/text', {
+      host: 'api.example.com',
+      authorization: `Bearer ${mintToken('eu')}`,
+      'transfer-encoding': 'gzip, chunked',
+    });
+    expect(raw).toMatchObject({
+      status: 400,
+      error: { details: expect.stringMatching(/^transfer-encoding: /) as string },
+    });
+  });
+});
+
+/** An origin where nobody listens. */
+async function closedPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = portOf(server);
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+  return `http://127.0.0.1:${port}`;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** What fetch does not let a caller choose: the Host header and the request line. */
+async function rawAsk(url: string, line: string, headers: Record<string, string>) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  socket.write(`${line} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(socket, 'close');
+  const json = text.includes('{') ? (JSON.parse(text.slice(text.indexOf('{'))) as { error?: unknown }) : {};
+  return { status: Number(text.split(' ')[1]), error: json.error, text };
+}
