@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack, type Stack, type StackOptions } from '@dormouse/stack';
 
 /** No benchmark is held up by limits that protect the network from customers. */
 export const NO_RATE_LIMITS = { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' };
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Says on standard error how far it is; standard output holds the figures alone. */
 export function tell(text: string): void {
@@ -12,7 +14,8 @@ export function tell(text: string): void {
 }
 
 /**
- * Runs a benchmark on a stack of its own, which ends with it: also when it fails, and on SIGINT and SIGTERM.
+ * Runs a benchmark on a stack of its own, which ends with it: also when it fails, and on a signal; a second one does
+ * not wait.
  * @param work is given the stack and the folder of its data
  */
 export async function onStack(
@@ -27,17 +30,19 @@ export async function onStack(
     ending ??= stack.stop().then(() => rm(dataDir, { recursive: true, force: true }));
     return ending;
   };
-  const stop = (): void => {
+  const stop = (signal: NodeJS.Signals): void => {
+    const exitCode = 128 + constants.signals[signal];
+    if (ending) process.exit(exitCode);
     tell('ending what was started');
-    void end().finally(() => process.exit(130));
+    void end().finally(() => process.exit(exitCode));
   };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  for (const signal of SIGNALS) process.on(signal, stop);
   try {
     await work(stack, dataDir);
   } catch (error) {
     if (!ending) throw error; // what fails because everything ends is no news
   } finally {
     await end();
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    for (const signal of SIGNALS) process.off(signal, stop);
   }
 }

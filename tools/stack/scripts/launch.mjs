@@ -1,5 +1,6 @@
 // Builds if need be, then runs a command: launch.mjs <start|sandbox|bench|schema> [options]. Standard output belongs to
-// the command alone.
+// the command alone. npm passes signals on to us (package.json runs us with `exec`, in place of a shell that would not);
+// an npm that was killed cannot, so its end is as good as a SIGTERM.
 import { join } from 'node:path';
 import { build, root } from './build.mjs';
 
@@ -14,6 +15,16 @@ const command = COMMANDS[name];
 if (command === undefined) {
   console.error(`Which command? ${Object.keys(COMMANDS).join(', ')}`);
   process.exit(2);
+}
+const ORPHANED_POLL_MS = 500;
+if (process.env.npm_lifecycle_event !== undefined) {
+  const npm = process.ppid;
+  const poll = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(poll);
+    process.kill(process.pid, 'SIGTERM');
+  }, ORPHANED_POLL_MS);
+  poll.unref();
 }
 try {
   await build(command.needs);

@@ -2,11 +2,13 @@
  * The life of `npm start` and `npm run sandbox`: starts the stack, says what there is to say, runs until a signal comes.
  * A signal during the start ends the launcher at once; its watchdog then stops what was already started.
  */
+import { constants } from 'node:os';
 import type { LaunchOptions } from './command-line.js';
 import { startStack, type Stack, type StackOptions } from './stack.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const EXIT_BY_SIGNAL = 130;
+/** What a shell reports for a process that a signal ended is this and the signal's number. */
+const EXIT_BY_SIGNAL = 128;
 
 /**
  * @param announce called once everything is ready
@@ -20,16 +22,18 @@ export async function launch(
 ): Promise<void> {
   let stack: Stack | undefined;
   let isStopping = false;
-  const stop = async (exitCode: number): Promise<void> => {
+  const stop = async (signal: (typeof SIGNALS)[number]): Promise<void> => {
     // A second signal, or one during the start, does not wait; the watchdog sees to the rest.
-    if (isStopping || !stack) process.exit(EXIT_BY_SIGNAL);
+    if (isStopping || !stack) process.exit(EXIT_BY_SIGNAL + constants.signals[signal]);
     isStopping = true;
+    // Whoever read it may be gone.
+    process.stderr.on('error', () => undefined);
     process.stderr.write('Stopping ...\n');
     await stack.stop();
-    process.exit(exitCode);
+    process.exit(0);
   };
   // Before anything is started, so that nothing can be left behind.
-  for (const name of SIGNALS) process.on(name, () => void stop(0));
+  for (const name of SIGNALS) process.on(name, () => void stop(name).catch(() => process.exit(1)));
   try {
     stack = await startStack({
       dataDir: options.dataDir,
