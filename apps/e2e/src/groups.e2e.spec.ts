@@ -248,7 +248,7 @@ describe('groups', () => {
         .flatMap(({ body }) => (body.messages ?? []) as { type: string }[])
         .filter(({ type }) => type === 'system');
     expect(notices()).toEqual([]);
-    await client.patch('/settings', { group_notices: true });
+    await client.request('PATCH', '/settings', { body: { group_notices: true } });
     await acts(ada, id, 'add', bo);
     await webhook.waitFor('the sentence about it', ({ body }) => {
       const [message] = (body.messages ?? []) as { type: string; chat_id: string; from_me: boolean }[];
