@@ -168,6 +168,13 @@ describe('sleep', () => {
     return { channelId, phone, friend };
   };
 
+  /** Linked, and the owner's name has arrived. */
+  const named = async (): Promise<{ channelId: string; phone: string; pushName: string }> => {
+    const { channelId, phone } = await linked();
+    await until(async () => (await record(channelId)).session.pushName !== null);
+    return { channelId, phone, pushName: (await record(channelId)).session.pushName ?? '' };
+  };
+
   const hears = (text: string): Promise<void> => until(() => heard.some((message) => textOf(message) === text));
 
   const says = async (channelId: string, friend: string, text: string): Promise<void> => {
@@ -304,8 +311,18 @@ describe('sleep', () => {
     expect([await objects(channelId), await rowsLeft(channelId)]).toEqual([[], 0]);
   });
 
+  it('begins with a channel whose events name its owner, also where the phone sends the name after the link', async () => {
+    const { channelId, phone, pushName } = await named();
+    const { rows } = await database.pool.query<{ user: unknown }>(
+      `SELECT payload #> '{health,user}' AS user FROM events WHERE channel_id = $1 AND type = 'channel'
+       AND method = 'post' ORDER BY seq DESC LIMIT 1`,
+      [channelId],
+    );
+    expect(rows[0]?.user).toEqual({ id: phone, name: pushName, pushname: pushName });
+  });
+
   it('is invisible to the customer: neither falling asleep nor a wake in its turn or on demand is told', async () => {
-    const { channelId } = await linked();
+    const { channelId } = await named();
     const before = await told(channelId);
     expect(before.at(-1)).toBe('channel.post connected');
     await sleeps(channelId);
@@ -319,7 +336,7 @@ describe('sleep', () => {
   });
 
   it('does not hide what a customer must know: a number that was unlinked meanwhile', async () => {
-    const { channelId, phone } = await linked();
+    const { channelId, phone } = await named();
     const { deviceId } = (await record(channelId)).session;
     await sleeps(channelId);
     const before = await told(channelId);

@@ -64,7 +64,9 @@ export class StateEvents {
     const { now, version } = this.options;
     const [was, is] = [linkedUser(before), linkedUser(after)];
     const health = healthOf(after, { nowMs: now(), version });
-    const shows = toldStatus(before) !== toldStatus(after);
+    // The phone sends its owner's name some moments after the link: no other event would carry it.
+    const isNamed = was?.id === is?.id && was?.pushname === undefined && is?.pushname !== undefined;
+    const shows = isNamed || toldStatus(before) !== toldStatus(after);
     return [
       ...(was && was.id !== is?.id ? [userEvent('delete', was)] : []),
       ...(is && was?.id !== is.id ? [userEvent('post', is)] : []),
