@@ -15,4 +15,5 @@ export {
   type RegionalDatabase,
   type RegionalPrisma,
 } from './open-database.js';
+export { isStoreAway } from './store-errors.js';
 export { transaction } from './transaction.js';

@@ -7,9 +7,8 @@
  * the socket is closed, so that the network keeps what follows, and what was heard already gets one more try each.
  * When the shard has a newer owner nothing more is written: that owner hears what the network repeats.
  */
-import { FencedError } from '@dormouse/database';
+import { FencedError, isStoreAway } from '@dormouse/database';
 import type { OpenSession } from '../sessions/open-session.js';
-import { isTransient } from './transient-failure.js';
 
 export interface Patience {
   /** How long an event that PostgreSQL does not take is tried again. */
@@ -51,7 +50,7 @@ export class ChannelEar {
       try {
         return await write();
       } catch (error) {
-        if (!isTransient(error) || this.givenUp) throw error;
+        if (!isStoreAway(error) || this.givenUp) throw error;
         if (this.patience.now() + waitMs > untilMs) {
           this.giveUp(error);
           throw error;

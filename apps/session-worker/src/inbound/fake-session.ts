@@ -21,6 +21,8 @@ export interface FakeSession extends OpenSession {
   readonly numbers: Map<string, string>;
   /** Ids of messages that the network kept while the session was away. */
   readonly waited: Set<string>;
+  /** Ids of messages that need not be kept for another socket. */
+  readonly settled: string[];
 }
 
 export function fakeSession(channelId: string, fence: Fence, generation = 1): FakeSession {
@@ -28,6 +30,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
   const ends: (Error | undefined)[] = [];
   const numbers = new Map<string, string>();
   const waited = new Set<string>();
+  const settled: string[] = [];
   const lidMapping = {
     getPNsForLIDs: (lids: string[]) =>
       Promise.resolve(
@@ -59,12 +62,13 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     expectAck: () => Promise.reject(new Error('nothing is sent here')),
     group: () => Promise.reject(new Error('no group is asked for here')),
     hasWaited: ({ key }) => waited.has(key.id ?? ''),
-    settle: () => undefined,
+    settle: (messages) => settled.push(...messages.flatMap(({ key }) => key.id ?? [])),
     forgetSettled: () => Promise.resolve(),
     reportFault: (error) => faults.push(error),
     faults,
     ends,
     numbers,
     waited,
+    settled,
   };
 }

@@ -266,6 +266,27 @@ describe('Inbound', () => {
       expect(session.ends).toHaveLength(1);
       expect(session.faults).toContain(away);
       expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(1_000);
+      expect(session.settled).toEqual([]);
+    });
+
+    it.each(['ENETUNREACH', 'EHOSTDOWN', 'EMFILE', 'ENOBUFS', 'EAI_FAIL', '3D000', '28P01', '42P01', '54000'])(
+      'waits until it is over when PostgreSQL fails with %s, and stores every message',
+      async (code) => {
+        const error = Object.assign(new Error('failed'), { code });
+        failing((count) => [error, new AggregateError([error, error])][count]);
+        upsert([heard('A1', { conversation: '1' }), heard('A2', { conversation: '2' })]);
+        expect(await told()).toEqual(['messages.post', 'messages.post']);
+        expect(session.faults).toEqual([]);
+        expect(session.settled).toEqual(['A1', 'A2']);
+      },
+    );
+
+    it('keeps a message in the journal of which nothing can be stored', async () => {
+      failing(() => Object.assign(new Error('refused'), { code: '22P05' }));
+      upsert([heard('A1', { conversation: '1' })]);
+      await attachment.drained();
+      expect(session.settled).toEqual([]);
+      expect(session.ends).toEqual([]);
     });
 
     it('does not let one message that cannot be stored cost the others', async () => {
@@ -275,9 +296,10 @@ describe('Inbound', () => {
         heard('A2', { conversation: '2' }),
         heard('A3', { conversation: '3' }),
       ]);
-      expect((await events()).length).toBe(2);
-      expect((await stored()).map(({ text }) => text?.body)).toEqual(['1', '3']);
+      expect((await events()).length).toBe(3);
+      expect((await stored()).map(({ type, text }) => text?.body ?? type)).toEqual(['1', 'unknown', '3']);
       expect(session.faults).toHaveLength(1);
+      expect(session.settled).toEqual(['A1', 'A2', 'A3']);
     });
 
     it('does not let a message that cannot be read cost the others', async () => {
@@ -286,6 +308,7 @@ describe('Inbound', () => {
       upsert([heard('A1', { conversation: '1' }), odd, heard('A3', { conversation: '3' })]);
       expect((await events()).length).toBe(2);
       expect(session.faults).toHaveLength(1);
+      expect(session.settled).toEqual(['A1', 'A3']); // the other one is kept
     });
 
     it('writes nothing more once the shard has a newer owner', async () => {

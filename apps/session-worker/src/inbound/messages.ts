@@ -1,4 +1,4 @@
-import { FencedError } from '@dormouse/database';
+import { FencedError, isStoreAway } from '@dormouse/database';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
@@ -9,8 +9,7 @@ import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
 import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
 import { learnPeople } from './contacts.js';
-import { convertEach, storeAndTell, type Hearing } from './hearing.js';
-import { isTransient } from './transient-failure.js';
+import { storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn, peopleInGroups } from './people-in.js';
 
 /** So many messages of a backlog are stored together. */
@@ -21,28 +20,49 @@ const BATCH = 50;
  * from the phone and its other devices. What is no news to a person is left out.
  */
 export async function hearMessages(hearing: Hearing, { messages }: BaileysEventMap['messages.upsert']): Promise<void> {
+  const failed = new Set<WAMessage>();
   for (let at = 0; at < messages.length; at += BATCH) {
-    await hearBatch(hearing, messages.slice(at, at + BATCH));
+    await hearBatch(hearing, messages.slice(at, at + BATCH), failed);
   }
-  hearing.session.settle(messages);
+  // What could not be stored stays in the journal, for a build that can.
+  hearing.session.settle(messages.filter((message) => !failed.has(message)));
   await hearing.automatic.heard(hearing, messages);
 }
 
-async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
+/** @param failed takes the messages of which nothing could be stored, by their own fault */
+async function hearBatch(hearing: Hearing, messages: WAMessage[], failed: Set<WAMessage>): Promise<void> {
   const { ear } = hearing;
   const people = await ear.store(() => peopleInGroups(hearing, messages));
-  await learnPeople(hearing, people.numbers);
-  const heard = convertEach(hearing, messages, (message) => read(message, people));
-  let records: MessageRecord[] = [];
-  for (const { record, action, vote } of heard) {
-    if (record) records.push(record);
+  await isolated(hearing, () => learnPeople(hearing, people.numbers));
+  let records: HeardRecord[] = [];
+  for (const message of messages) {
+    const { record, action, vote } = readOrFail(hearing, message, people, failed);
+    if (record) records.push({ message, record });
     if (!action && !vote) continue;
-    await storeRecords(hearing, records); // an action follows what it changes
+    await storeRecords(hearing, records, failed); // an action follows what it changes
     records = [];
-    if (action) await isolated(hearing, () => storeAction(hearing, action));
-    if (vote) await isolated(hearing, () => storeVote(hearing, vote, people));
+    const stored = action
+      ? await isolated(hearing, () => storeAction(hearing, action))
+      : await isolated(hearing, () => storeVote(hearing, vote, people));
+    if (!stored) failed.add(message);
   }
-  await storeRecords(hearing, records);
+  await storeRecords(hearing, records, failed);
+}
+
+/** One that cannot be read is reported and costs no other. */
+function readOrFail({ session }: Hearing, message: WAMessage, people: People, failed: Set<WAMessage>): Read {
+  try {
+    return read(message, people) ?? {};
+  } catch (error) {
+    session.reportFault(error);
+    failed.add(message);
+    return {};
+  }
+}
+
+interface HeardRecord {
+  readonly message: WAMessage;
+  readonly record: MessageRecord;
 }
 
 /** What a heard message turns out to be. */
@@ -62,21 +82,25 @@ function read(message: WAMessage, people: People): Read | undefined {
   return record && { record };
 }
 
-async function storeRecords(hearing: Hearing, heard: readonly MessageRecord[]): Promise<void> {
+async function storeRecords(hearing: Hearing, heard: readonly HeardRecord[], failed: Set<WAMessage>): Promise<void> {
   if (heard.length === 0) return;
-  const { session, writer } = hearing;
+  const { session } = hearing;
   const marked = await quietNotices(
     hearing,
-    heard.map((record) => markWaited(session, record)),
+    heard.map(({ record }) => markWaited(session, record)),
   );
   const records = (await hearing.downloads?.complete(session, marked)) ?? marked;
-  const write = (some: readonly MessageRecord[]) =>
-    storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, some));
   try {
-    await write(records);
+    await writeRecords(hearing, records);
   } catch (error) {
     if (concernsAll(error)) throw error;
-    for (const record of records) await isolated(hearing, () => write([record]));
+    for (const [index, record] of records.entries()) {
+      const message = heard[index]?.message;
+      const stored = await isolated(hearing, () => writeRecords(hearing, [record]));
+      if (!stored && message && !(await isolated(hearing, () => writeRecords(hearing, [bare(record)])))) {
+        failed.add(message);
+      }
+    }
   }
 }
 
@@ -88,30 +112,65 @@ async function quietNotices(hearing: Hearing, records: readonly MessageRecord[])
   return records.map((record) => (isNotice(record) ? { ...record, quiet: true } : record));
 }
 
-/** A message that cannot be stored must not cost those that follow. */
-async function isolated({ session }: Hearing, write: () => Promise<void>): Promise<void> {
+function writeRecords(hearing: Hearing, records: readonly MessageRecord[]): Promise<void> {
+  const { session, writer } = hearing;
+  return storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, records));
+}
+
+/** That there was a message, of whom, where and when: what is left of one whose content cannot be stored. */
+function bare({ message, key, keyAliases, waited, quiet }: MessageRecord): MessageRecord {
+  const { id, chat_id, from, from_me, source, timestamp, status } = message;
+  return {
+    message: {
+      id,
+      type: 'unknown',
+      chat_id,
+      ...(from !== undefined && { from }),
+      from_me,
+      source,
+      timestamp,
+      ...(status && { status }),
+    },
+    key,
+    ...(keyAliases && { keyAliases }),
+    ...(waited && { waited }),
+    ...(quiet && { quiet }),
+  };
+}
+
+/**
+ * A message that cannot be stored must not cost those that follow.
+ * @returns whether it could
+ */
+async function isolated({ session }: Hearing, write: () => Promise<void>): Promise<boolean> {
   try {
     await write();
+    return true;
   } catch (error) {
     if (concernsAll(error)) throw error;
     session.reportFault(error);
+    return false;
   }
 }
 
 /** Says nothing about this message: the database is away, or another worker owns the shard. */
 function concernsAll(error: unknown): boolean {
-  return isTransient(error) || error instanceof FencedError;
+  return isStoreAway(error) || error instanceof FencedError;
 }
 
 async function storeAction(hearing: Hearing, { trigger, change }: HeardAction): Promise<void> {
   const { session, writer } = hearing;
   const { fence, channelId } = session;
   const record = markWaited(session, trigger);
-  await storeAndTell(hearing, () =>
-    change
-      ? writer.recordChange(fence, channelId, { ...change, trigger: record })
-      : writer.recordMessage(fence, channelId, record),
-  );
+  const writeTrigger = () => storeAndTell(hearing, () => writer.recordMessage(fence, channelId, record));
+  if (!change) return writeTrigger();
+  try {
+    await storeAndTell(hearing, () => writer.recordChange(fence, channelId, { ...change, trigger: record }));
+  } catch (error) {
+    if (concernsAll(error)) throw error;
+    session.reportFault(error);
+    await writeTrigger(); // the change cannot be made; that it was asked for can be told
+  }
 }
 
 /** What the network kept while the session was away is told so. */
@@ -119,11 +178,9 @@ function markWaited(session: Hearing['session'], record: MessageRecord): Message
   return session.hasWaited(record) ? { ...record, waited: true } : record;
 }
 
-async function storeVote(
-  hearing: Hearing,
-  { pollId, message }: NonNullable<Read['vote']>,
-  people: People,
-): Promise<void> {
+async function storeVote(hearing: Hearing, vote: Read['vote'], people: People): Promise<void> {
+  if (!vote) return;
+  const { pollId, message } = vote;
   const { ear, session, writer } = hearing;
   const poll = await ear.store(() => writer.find(session.channelId, pollId));
   const action = voteFromNetwork(message, people, poll);
