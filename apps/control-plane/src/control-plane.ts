@@ -16,6 +16,7 @@ import { AppModule, type Services } from './app.module.js';
 import type { ControlPlaneConfig } from './config.js';
 import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
 import { readJsonBodies } from './http/json-body.js';
+import { pathIds } from './http/path-ids.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';
 import { answerProbes, logRequests } from './http/request-log.js';
@@ -52,6 +53,7 @@ export async function createApp(
   });
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
   measureFleet(probes.metrics, app.get(Fleet));
+  app.useGlobalPipes(pathIds);
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log));
   return app;
 }

@@ -6,6 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { guardAccess, type AccessServices } from './access/access-chain.js';
 import { AppModule, type AppServices } from './app.module.js';
 import { readBodies } from './body/bodies.js';
+import { pathIds } from './body/path-ids.js';
 import { cleanUrl } from './clean-path.js';
 import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
 import { answerMalformedRequest } from './errors/malformed-request.js';
@@ -51,6 +52,7 @@ export async function createApp({ services, access, site, log }: AppSettings): P
     bodyParser: false,
     abortOnError: false,
   });
+  app.useGlobalPipes(pathIds);
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, log));
   return app;
 }

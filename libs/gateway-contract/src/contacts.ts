@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, text } from './fields.js';
+import { flag, text, writtenText } from './fields.js';
 import { INDIVIDUAL_SUFFIX, readRecipient } from './ids.js';
 import type { Page } from './queries.js';
 
@@ -45,7 +45,7 @@ export function readPhoneNumber(typed: string): string | undefined {
 /** Body of POST /contacts. Inputs stay as they are typed: the answer repeats them. */
 export const checkContactsBody = z.object({
   contacts: z
-    .array(text)
+    .array(writtenText)
     .min(1, 'must have at least 1 entry')
     .max(MAX_CHECKED_CONTACTS, `must have at most ${MAX_CHECKED_CONTACTS} entries`),
   /** Ask the network even about numbers that were checked lately. */

@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { MESSAGE_ID_PATTERN } from './ids.js';
+import { hasUnstorable } from './unstorable.js';
 
-/** Kinds of fields, each with the sentence a customer reads when it does not fit. */
-export const text = z.string('must be text');
+/**
+ * Kinds of fields, each with the sentence a customer reads when it does not fit. `writtenText` is what people write to
+ * each other: any characters; what a store cannot hold of them is replaced where it is stored. All other text (ids,
+ * names, addresses, settings) is `text`.
+ */
+export const writtenText = z.string('must be text');
+
+const NOT_PLAIN = 'must not contain control characters or unpaired surrogates';
+export const text = writtenText.refine((value) => !hasUnstorable(value), NOT_PLAIN);
+/** The same with line breaks in it. */
+export const lines = writtenText.refine((value) => !hasUnstorable(value.replaceAll('\n', '')), NOT_PLAIN);
 export const flag = z.boolean('must be true or false');
 
 const between = (low: number, high: number) => `must be between ${low} and ${high}`;
@@ -24,11 +34,16 @@ export const measure = wholeNumber(-2_147_483_648, 2_147_483_647)
   .optional();
 
 /** Text of at most `max` UTF-16 code units; longer text is not looked at further. */
-export const textUpTo = (max: number) => text.max(max, { error: `must have at most ${max} characters`, abort: true });
+export const textUpTo = (max: number) => upTo(text, max);
+export const writtenTextUpTo = (max: number) => upTo(writtenText, max);
+
+function upTo(kind: z.ZodString, max: number) {
+  return kind.max(max, { error: `must have at most ${max} characters`, abort: true });
+}
 
 /** Longest text that is accepted, in UTF-16 code units. */
 export const MAX_TEXT_LENGTH = 65_536;
-export const longText = textUpTo(MAX_TEXT_LENGTH);
+export const longText = writtenTextUpTo(MAX_TEXT_LENGTH);
 
 /** Text in which there is something to read. */
 export const filledText = longText.refine((value) => /\S/.test(value), 'must not be empty');

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { GatewayError } from './errors.js';
+import { hasUnstorable } from './unstorable.js';
 
 /** Pattern of every message id customers see. */
 export const MESSAGE_ID_PATTERN =
@@ -49,3 +51,13 @@ export function normalizeChatId(text: string): string | undefined {
 export const recipientSchema = z
   .string()
   .refine((text) => readRecipient(text) !== undefined, 'digits without +, <digits>@s.whatsapp.net or <group>@g.us');
+
+/**
+ * Lets an id from a path through, whatever its form, unless it has characters that nothing's id has.
+ * @param name of the parameter, e.g. `MessageID`
+ * @throws {GatewayError} 404 naming the parameter
+ */
+export function requireLookable(name: string, id: string): string {
+  if (!hasUnstorable(id)) return id;
+  throw new GatewayError(404, { details: `${name}: nothing has an id with control characters` });
+}

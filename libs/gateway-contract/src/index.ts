@@ -25,4 +25,5 @@ export * from './queries.js';
 export * from './regions.js';
 export * from './settings.js';
 export * from './webhook-events.js';
+export { text as plainText } from './fields.js';
 export { indicatorsLastMs } from './send-options.js';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { flag, measure, longText, text, textUpTo } from './fields.js';
+import { flag, measure, longText, text, writtenTextUpTo } from './fields.js';
 import { anyMedia, fileNameField, mediaOptions, mediaIdField } from './media.js';
 import { indicatorSeconds, mentions, sendOptions } from './send-options.js';
 
 const mediaSend = { ...sendOptions, ...mediaOptions, media: anyMedia };
 /** A small picture as data: URI, shown before the media is loaded; made from the media when absent. */
-const preview = textUpTo(256 * 1024).optional();
+const preview = writtenTextUpTo(256 * 1024).optional();
 const captioned = { caption: longText.optional(), mentions: mentions.optional() };
 const pixels = { width: measure, height: measure };
 
@@ -33,7 +33,7 @@ export const sendVoiceBody = z.object({
   /** Seconds the recording indicator is shown before the send; the call returns after it. */
   recording_time: indicatorSeconds.optional(),
   /** 64 loudness values from 0 to 100, base64; computed when absent. */
-  waveform: textUpTo(1_024).optional(),
+  waveform: writtenTextUpTo(1_024).optional(),
 });
 export type SendVoiceBody = z.output<typeof sendVoiceBody>;
 

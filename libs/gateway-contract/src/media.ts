@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from './errors.js';
-import { flag, text, textUpTo } from './fields.js';
+import { flag, text, textUpTo, writtenTextUpTo } from './fields.js';
 import { pageQuery, queryTime, type Page } from './queries.js';
 
 /** What a file is used as; each has its own size limit. `icon` is a profile picture. */
@@ -135,7 +135,7 @@ export const newMedia = z.custom<string | FilePart>(isTextOrFile, 'must be text'
 export const mediaIdField = text.regex(MEDIA_ID_PATTERN, 'not a media id');
 
 /** A name as it was given; who keeps the file makes it safe. */
-export const fileNameField = textUpTo(1_024);
+export const fileNameField = writtenTextUpTo(1_024);
 
 /** What accompanies media wherever it is accepted. */
 export const mediaOptions = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { filledText, flag, messageIdField, textUpTo } from './fields.js';
+import { filledText, flag, messageIdField, writtenTextUpTo } from './fields.js';
 import { recipientSchema } from './ids.js';
 import type { SentMessage } from './messages.js';
 import { expectObjectOrNothing, hasField, parseInput } from './parse.js';
@@ -26,7 +26,7 @@ export type EditMessageBody = z.output<typeof editMessageBody>;
 
 /** Body of PUT /messages/{MessageID}/reaction: blank text takes the reaction back. */
 export const reactionBody = z.object({
-  emoji: textUpTo(64)
+  emoji: writtenTextUpTo(64)
     .default('')
     .transform((emoji) => emoji.trim()),
 });

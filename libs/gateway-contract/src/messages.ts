@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, MAX_TEXT_LENGTH, text } from './fields.js';
+import { flag, MAX_TEXT_LENGTH, writtenText } from './fields.js';
 import { contactIdField } from './contacts.js';
 import type * as content from './message-content.js';
 import type { ActionContent, MessageContext, MessageReaction } from './message-context.js';
@@ -23,7 +23,7 @@ export type MessageStatus = keyof typeof MESSAGE_STATUS_CODES;
 /** Body of POST /messages/text. */
 export const sendTextBody = z.object({
   ...sendOptions,
-  body: text.min(1, 'must not be empty').max(MAX_TEXT_LENGTH, `must have at most ${MAX_TEXT_LENGTH} characters`),
+  body: writtenText.min(1, 'must not be empty').max(MAX_TEXT_LENGTH, `must have at most ${MAX_TEXT_LENGTH} characters`),
   no_link_preview: flag.optional(),
   wide_link_preview: flag.optional(),
   mentions: mentions.optional(),

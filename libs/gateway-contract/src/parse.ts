@@ -67,6 +67,8 @@ function describeIssue(issue: z.core.$ZodIssue | undefined, value: unknown): str
   if (!issue) return 'body: not valid';
   if (issue.path.length === 0 && issue.code === 'invalid_type') return 'body: a JSON object is expected';
   const field = issue.path.length === 0 ? 'body' : fieldName(issue.path);
+  // Of a record whose names have a pattern: the pattern's own sentence lies inside.
+  if (issue.code === 'invalid_key') return `${field}: ${issue.issues[0]?.message ?? 'not a valid name'}`;
   if (issue.path.length > 0 && valueAt(value, issue.path) == null) return `${field}: required`;
   // A schema's own sentence is better than ours; zod's stock sentences all begin this way.
   if (!issue.message.startsWith('Invalid ')) return `${field}: ${issue.message}`;

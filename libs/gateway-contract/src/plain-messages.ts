@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { filledText, measure, longText, text, textUpTo, wholeNumber } from './fields.js';
+import { filledText, measure, longText, text, wholeNumber, writtenTextUpTo } from './fields.js';
 import { anyMedia, mediaOptions, mediaIdField } from './media.js';
 import { mentions, sendOptions } from './send-options.js';
 
@@ -17,7 +17,7 @@ export const sendLocationBody = z.object({
   address: longText.optional(),
   url: longText.optional(),
   /** A small picture of the map as data: URI. */
-  preview: textUpTo(256 * 1024).optional(),
+  preview: writtenTextUpTo(256 * 1024).optional(),
   /** Metres, metres per second, and degrees clockwise from north. */
   accuracy: measure,
   speed: measure,
@@ -39,7 +39,7 @@ const linkPreview = {
   description: longText.optional(),
   /** The address the preview stands for; the link itself when absent. */
   canonical: longText.optional(),
-  preview: textUpTo(256 * 1024).optional(),
+  preview: writtenTextUpTo(256 * 1024).optional(),
   mentions: mentions.optional(),
 };
 
@@ -78,7 +78,7 @@ const groupInvite = {
   /** `%URL%` in it is replaced by the link. */
   body: longText.optional(),
   preview_type: z.enum(PREVIEW_TYPES).default('group_picture'),
-  preview: textUpTo(256 * 1024).optional(),
+  preview: writtenTextUpTo(256 * 1024).optional(),
   mentions: mentions.optional(),
 };
 

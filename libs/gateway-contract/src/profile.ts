@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { text } from './fields.js';
+import { lines, text } from './fields.js';
 import { anyMedia, mediaIdField } from './media.js';
 
-const between = (low: number, high: number) => {
+const between = (kind: z.ZodString, low: number, high: number) => {
   const reason = `must have ${low} to ${high} characters`;
-  return text.max(high, { error: reason, abort: true }).min(low, reason);
+  return kind.max(high, { error: reason, abort: true }).min(low, reason);
 };
 
-const fields = { name: between(3, 25).optional(), about: between(1, 139).optional() };
+const fields = { name: between(text, 3, 25).optional(), about: between(lines, 1, 139).optional() };
 const hasAny = (body: { name?: unknown; about?: unknown; icon?: unknown }) =>
   body.name !== undefined || body.about !== undefined || body.icon !== undefined;
 const NOTHING = 'one of name, about, icon is required';

@@ -18,11 +18,15 @@ export const queryBoolean = z
   .enum(['true', 'false', '1', '0'], 'must be true or false')
   .transform((text) => text === 'true' || text === '1');
 
+/** The latest time there is, in epoch seconds: what a `Date` can hold. */
+export const LATEST_EPOCH_S = 8_640_000_000_000;
+
 /** Epoch seconds; values from 1e12 on are read as milliseconds. */
 export const queryTime = z
   .string('must be epoch seconds')
   .regex(/^\d{1,20}(\.\d{1,20})?$/, 'must be epoch seconds')
-  .transform((text) => (Number(text) >= 1e12 ? Math.floor(Number(text) / 1000) : Number(text)));
+  .transform((text) => (Number(text) >= 1e12 ? Math.floor(Number(text) / 1000) : Number(text)))
+  .refine((seconds) => seconds < LATEST_EPOCH_S, 'must be epoch seconds');
 
 /** What every list takes. */
 export const pageQuery = z.object({ count, offset });

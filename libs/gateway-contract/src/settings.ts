@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { bounded, flag, text, textUpTo } from './fields.js';
+import { bounded, flag, text, textUpTo, writtenText, writtenTextUpTo } from './fields.js';
+import { hasUnstorable } from './unstorable.js';
 
 /** Webhook event types with the methods each can have. */
 export const WEBHOOK_EVENT_METHODS = {
@@ -50,42 +51,78 @@ const webhookEvent = z.object({
   method: z.enum(['post', 'put', 'patch', 'delete']).optional(),
 });
 
-const webhookEntry = z.object({
-  url: text
+const url = (kind: z.ZodString) =>
+  kind
     .regex(/^https?:\/\//, 'must start with http:// or https://')
-    .refine((url) => URL.canParse(url), 'must be a URL'),
+    .refine((value) => URL.canParse(value), 'must be a URL');
+const headerName = writtenText.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be header names');
+
+/** Most webhooks a channel can be given: each costs a call per event. */
+export const MAX_WEBHOOKS = 10;
+const MAX_URL_LENGTH = 2_048;
+const MAX_HEADERS = 5;
+/** As receivers take them: some refuse more than 8 kB, with what is sent beside. */
+const MAX_HEADER_BYTES = 4_096;
+/** More than there are types with methods. */
+const MAX_EVENTS = 100;
+
+/** A webhook as it may be stored: limits that came later do not take away what a channel already has. */
+const webhookEntry = z.object({
+  url: url(writtenText),
   mode: z.enum(['body', 'path', 'method']).default('body'),
   events: z.array(webhookEvent).default([{ type: 'messages', method: 'post' }]),
-  headers: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be header names'),
-      text.regex(/^[^\r\n]*$/, 'must be one line'),
-    )
-    .refine((headers) => Object.keys(headers).length <= 5, 'must have at most 5 entries')
-    .optional(),
+  headers: z.record(headerName, writtenText.regex(/^[^\r\n]*$/, 'must be one line')).optional(),
   send_undecrypted_ad: flag.optional(),
   webhook_max_age_seconds: bounded(15, 172_800).optional(),
 });
+
+const bytesOf = (headers: Record<string, string>) => Buffer.byteLength(Object.entries(headers).flat().join(''));
+
+/** A webhook as it may be given. */
+const givenWebhook = webhookEntry.extend({
+  url: url(textUpTo(MAX_URL_LENGTH)),
+  events: z
+    .array(webhookEvent)
+    .max(MAX_EVENTS, atMost(MAX_EVENTS))
+    .default([{ type: 'messages', method: 'post' }]),
+  headers: z
+    .record(
+      headerName,
+      // A tab is the one control character that a header can hold.
+      writtenText.refine((value) => !hasUnstorable(value.replaceAll('\t', '')), 'must be text that a header can hold'),
+    )
+    .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, atMost(MAX_HEADERS))
+    .refine((headers) => bytesOf(headers) <= MAX_HEADER_BYTES, `must have at most ${MAX_HEADER_BYTES} bytes in all`)
+    .optional(),
+});
+
+function atMost(entries: number): string {
+  return `must have at most ${entries} entries`;
+}
 
 const AUTO_DOWNLOAD_KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
 const mediaSettings = z.object({ auto_download: z.array(z.enum(AUTO_DOWNLOAD_KINDS)), init_avatars: flag });
 
 const PROXY_PATTERN = /^socks5h?:\/\/(\S+):(\S+)@(((?:[0-9]{1,3}\.){3}[0-9]{1,3})|[a-zA-Z0-9.-]+):([0-9]{1,5})$|^$/;
+const proxy = (kind: z.ZodString) => kind.regex(PROXY_PATTERN, 'must be socks5://user:password@host:port or empty');
+const MAX_SETTING_LENGTH = 512;
+const MAX_IGNORED_PRESENCES = 1_000;
+const chatIds = z.array(text.regex(/^[\d-]{7,31}@[\w.]+$/, 'must be chat ids'));
 
-/** The whole settings record of a channel. */
+/** The whole settings record of a channel, as it may be stored. */
 export const settingsSchema = z.object({
   callback_backoff_delay_ms: bounded(3_000, 15_000),
   max_callback_backoff_delay_ms: bounded(600_000, 3_600_000),
   callback_persist: flag,
   media: mediaSettings,
   webhooks: z.array(webhookEntry),
-  proxy: textUpTo(512).regex(PROXY_PATTERN, 'must be socks5://user:password@host:port or empty'),
-  mobile_proxy: text.optional(),
+  proxy: proxy(writtenTextUpTo(MAX_SETTING_LENGTH)),
+  mobile_proxy: writtenText.optional(),
   offline_mode: flag,
   full_history: flag,
   pdo_sync: flag,
-  ignored_presences: z.array(text.regex(/^[\d-]{7,31}@[\w.]+$/, 'must be chat ids')),
-  on_call_pager: text.optional(),
+  ignored_presences: chatIds,
+  on_call_pager: writtenText.optional(),
   pass_through: flag.optional(),
   sent_status: flag.optional(),
   auto_read: flag,
@@ -112,8 +149,20 @@ export const DEFAULT_SETTINGS: ChannelSettings = {
   auto_presence: 'none',
 };
 
+/** Any part of a stored record. */
+const storedFields = settingsSchema.extend({ media: mediaSettings.partial() }).partial();
+
 /** Body of PATCH /settings: any part of the record; absent fields stay as they are. */
-export const settingsPatchBody = settingsSchema.extend({ media: mediaSettings.partial() }).partial();
+export const settingsPatchBody = settingsSchema
+  .extend({
+    media: mediaSettings.partial(),
+    webhooks: z.array(givenWebhook).max(MAX_WEBHOOKS, atMost(MAX_WEBHOOKS)),
+    proxy: proxy(textUpTo(MAX_SETTING_LENGTH)),
+    mobile_proxy: textUpTo(MAX_SETTING_LENGTH).optional(),
+    ignored_presences: chatIds.max(MAX_IGNORED_PRESENCES, atMost(MAX_IGNORED_PRESENCES)),
+    on_call_pager: textUpTo(MAX_SETTING_LENGTH).optional(),
+  })
+  .partial();
 export type SettingsPatch = z.output<typeof settingsPatchBody>;
 
 /**
@@ -123,8 +172,8 @@ export type SettingsPatch = z.output<typeof settingsPatchBody>;
 export function settingsOf(stored: unknown): ChannelSettings {
   if (stored === null || typeof stored !== 'object') return DEFAULT_SETTINGS;
   const fields = Object.entries(stored) as [string, unknown][];
-  const readable = fields.filter(([name, value]) => settingsPatchBody.safeParse({ [name]: value }).success);
-  return applySettingsPatch(DEFAULT_SETTINGS, settingsPatchBody.parse(Object.fromEntries(readable)));
+  const readable = fields.filter(([name, value]) => storedFields.safeParse({ [name]: value }).success);
+  return applySettingsPatch(DEFAULT_SETTINGS, storedFields.parse(Object.fromEntries(readable)));
 }
 
 /**

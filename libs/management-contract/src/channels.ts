@@ -1,11 +1,11 @@
-import { REGIONS } from '@dormouse/gateway-contract';
+import { plainText, REGIONS } from '@dormouse/gateway-contract';
 import { z } from 'zod';
 import { wholeNumber } from './fields.js';
 
 /** Body of POST /api/v1/channels. */
 export const createChannelBody = z.object({
   /** For people; need not be unique. */
-  name: z.string().trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
+  name: plainText.trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
   /** Where the channel lives, for ever. Absent: the service's first region. */
   region: z.enum(REGIONS).optional(),
 });

@@ -1,3 +1,4 @@
+import { LATEST_EPOCH_S } from '@dormouse/gateway-contract';
 import { z } from 'zod';
 import { wholeNumber } from './fields.js';
 
@@ -142,7 +143,7 @@ export type RedriveResult = z.output<typeof redriveResult>;
 /** Body of POST …/replay. */
 export const replayBody = z.object({
   /** Epoch seconds: events since then are told again, with their ids and sequences. */
-  from: epochS.min(0),
+  from: epochS.min(0, 'must be epoch seconds').max(LATEST_EPOCH_S, 'must be epoch seconds'),
 });
 export type ReplayBody = z.output<typeof replayBody>;
 export const replayResult = z.object({

@@ -1,4 +1,4 @@
-import { REGIONS, SESSION_STATES } from '@dormouse/gateway-contract';
+import { plainText, REGIONS, SESSION_STATES } from '@dormouse/gateway-contract';
 import { z } from 'zod';
 import { wholeNumber } from './fields.js';
 
@@ -125,7 +125,7 @@ export type FleetShardList = z.output<typeof fleetShardList>;
 /** Body of PUT /api/v1/fleet/{region}/shards/{shard}/placement. */
 export const placementBody = z.object({
   /** A living worker of the region that takes shards. */
-  worker: z.string().min(1, 'must name a worker of GET /workers').max(200, 'must have at most 200 characters'),
+  worker: plainText.min(1, 'must name a worker of GET /workers').max(200, 'must have at most 200 characters'),
 });
 export type PlacementBody = z.output<typeof placementBody>;
 
@@ -134,10 +134,7 @@ export const fleetChannelsQuery = z.object({
   state: z.enum(SESSION_STATES, `must be one of ${SESSION_STATES.join(', ')}`),
   count: wholeNumber(1, 500, 100),
   /** `next` of the page before. */
-  after: z
-    .string()
-    .regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the page before says')
-    .optional(),
+  after: plainText.regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the page before says').optional(),
 });
 export type FleetChannelsQuery = z.output<typeof fleetChannelsQuery>;
 
