@@ -10,6 +10,8 @@
 import {
   FENCE_CTE,
   FencedError,
+  storable,
+  storableJson,
   transaction,
   type Connection,
   type Fence,
@@ -224,7 +226,7 @@ export class ChannelDirectory {
       const after = applySettingsPatch(before, patch);
       await connection.query({
         text: 'UPDATE channels SET settings = $2 WHERE id = $1',
-        values: [id, JSON.stringify(after)],
+        values: [id, storableJson(after)],
       });
       await keepCursorsOf(connection, id, after);
       return { before, after, changes: changedSettings(before, after) };
@@ -297,7 +299,7 @@ export class ChannelDirectory {
         given(change.deviceId),
         change.deviceId ?? null,
         given(change.pushName),
-        change.pushName ?? null,
+        change.pushName == null ? null : storable(change.pushName),
       ],
     });
     if (rows[0]?.fenced !== '1') throw new FencedError(fence);

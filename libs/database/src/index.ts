@@ -16,4 +16,5 @@ export {
   type RegionalPrisma,
 } from './open-database.js';
 export { isStoreAway } from './store-errors.js';
+export { storable, storableJson } from './storable-text.js';
 export { transaction } from './transaction.js';

@@ -7,14 +7,22 @@
  * An event is a row of the same transaction as the thing it tells of: both exist or neither does. Redis plays no part;
  * with PostgreSQL away nothing is written and the caller must try again.
  */
-import { fencedTransaction, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
+import {
+  fencedTransaction,
+  storableJson,
+  type Connection,
+  type Fence,
+  type RegionalDatabase,
+} from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 
 /** A transaction on one channel. */
 export interface ChannelTransaction {
   readonly connection: Connection;
   readonly channelId: string;
-  /** Writes events after all that are there, in the order given; returns their sequence numbers. */
+  /**
+   * Writes events after all that are there, in the order given, whatever is in them; returns their sequence numbers.
+   */
   append(events: readonly ChannelEvent[]): Promise<number[]>;
 }
 
@@ -40,7 +48,7 @@ export async function channelTransaction<T>(
         await connection.query({
           name: 'append-events',
           text: APPEND_EVENTS,
-          values: [channelId, lastSeq, JSON.stringify(numbered)],
+          values: [channelId, lastSeq, storableJson(numbered)],
         });
         return numbered.map(({ seq }) => seq);
       },

@@ -1,4 +1,4 @@
-import type { Fence, RegionalDatabase } from '@dormouse/database';
+import { storableJson, type Fence, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { beginRemoval, finishRemovals, type EndFiles } from './chat-removals.js';
@@ -8,7 +8,7 @@ import type { Written } from './message-writer.js';
 import { beginNumber } from './number-change.js';
 import { mergePerson } from './person-merge.js';
 import type { ChatRecord, ContactRecord, PersonPair } from './records.js';
-import { storable } from './storable-text.js';
+import { storableChat, storableContact, storableId, storableMoment, storablePair } from './storable-records.js';
 
 /** How the network names a message, and when it was said (epoch seconds). */
 export interface KeyedMoment {
@@ -36,7 +36,7 @@ export class ChatWriter {
   /** Names and states of chats: `chats.post` for a new one, `chats.patch` for a change. */
   async recordChats(fence: Fence, channelId: string, chats: readonly ChatRecord[]): Promise<Written> {
     if (chats.length === 0) return { seqs: [] };
-    const clean = storable(chats);
+    const clean = chats.map(storableChat);
     const ids = [...new Set(clean.map(({ id }) => id))];
     return this.changing(fence, channelId, async (transaction) => {
       const before = await chatsById(transaction, ids);
@@ -50,7 +50,7 @@ export class ChatWriter {
    * every message, so it is looked up first whether there is anything to write.
    */
   async recordContacts(fence: Fence, channelId: string, contacts: readonly ContactRecord[]): Promise<Written> {
-    const clean = storable(contacts);
+    const clean = contacts.map(storableContact);
     const news = await this.newsIn(channelId, clean);
     if (news.length === 0) return { seqs: [] };
     const ids = [...new Set(news.map(({ id }) => id))];
@@ -67,7 +67,7 @@ export class ChatWriter {
    */
   async mergePeople(fence: Fence, channelId: string, pairs: readonly PersonPair[]): Promise<Written> {
     const seqs: number[] = [];
-    for (const pair of await this.strangersIn(channelId, pairs)) {
+    for (const pair of await this.strangersIn(channelId, pairs.map(storablePair))) {
       const written = await this.changing(fence, channelId, (transaction) => mergePerson(transaction, pair));
       seqs.push(...written.seqs);
     }
@@ -78,7 +78,8 @@ export class ChatWriter {
    * Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. Of a long chat this removes a
    * part: {@link finishRemovals} is to be called next.
    */
-  async deleteChat(fence: Fence, channelId: string, chatId: string): Promise<Written> {
+  async deleteChat(fence: Fence, channelId: string, id: string): Promise<Written> {
+    const chatId = storableId(id);
     return this.changing(fence, channelId, async (transaction) => {
       await beginRemoval(transaction, this.endFiles, { chatId });
       const { rowCount } = await transaction.connection.query({
@@ -93,9 +94,11 @@ export class ChatWriter {
   /**
    * Removes the messages of a chat, which stays; told as `messages.delete` of all. A chat without messages is no news.
    * Of a long chat this removes a part: {@link finishRemovals} is to be called next.
-   * @param untilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
+   * @param clearedUntilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
    */
-  async clearChat(fence: Fence, channelId: string, chatId: string, untilS?: number): Promise<Written> {
+  async clearChat(fence: Fence, channelId: string, id: string, clearedUntilS?: number): Promise<Written> {
+    const chatId = storableId(id);
+    const untilS = clearedUntilS === undefined ? undefined : storableMoment(clearedUntilS);
     return this.changing(fence, channelId, async (transaction) => {
       const before = await chatsById(transaction, [chatId]);
       const removed = await beginRemoval(transaction, this.endFiles, { chatId, saidUntilS: untilS });
@@ -172,7 +175,7 @@ export class ChatWriter {
     const { rows } = await this.database.pool.query<{ at: string }>({
       name: 'news-of-contacts',
       text: NEWS_OF_CONTACTS,
-      values: [channelId, JSON.stringify(contacts)],
+      values: [channelId, storableJson(contacts)],
     });
     const news = new Set(rows.map(({ at }) => Number(at)));
     return contacts.filter((_contact, index) => news.has(index + 1));
@@ -187,7 +190,7 @@ export class ChatWriter {
                OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.lid || '@lid')
                OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = p.lid || '@lid')
                OR NOT EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.phone AND lid = p.lid)`,
-      values: [channelId, JSON.stringify(pairs)],
+      values: [channelId, storableJson(pairs)],
     });
     return rows;
   }

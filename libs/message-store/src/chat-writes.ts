@@ -1,9 +1,11 @@
+import { storableJson } from '@dormouse/database';
 import type { ChannelEvent, Chat, ContactShape } from '@dormouse/gateway-contract';
 import type { ChannelTransaction } from './channel-events.js';
 import { CHAT_COLUMNS, toChat, type ChatRow } from './chat-rows.js';
 import { CONTACT_COLUMNS, toContact, type ContactRow } from './contact-rows.js';
 import { chatNameSql, chatType, mergeById } from './message-writes.js';
 import type { ChatRecord, ContactRecord } from './records.js';
+import { storableChat } from './storable-records.js';
 
 /** Adds what became known of contacts; a later record in the list wins over an earlier one. */
 export async function writeContacts(
@@ -14,7 +16,7 @@ export async function writeContacts(
   await connection.query({
     name: 'write-contacts',
     text: WRITE_CONTACTS,
-    values: [channelId, JSON.stringify(mergeById(contacts))],
+    values: [channelId, storableJson(mergeById(contacts))],
   });
 }
 
@@ -24,8 +26,8 @@ export async function writeChats(
   chats: readonly ChatRecord[],
 ): Promise<void> {
   if (chats.length === 0) return;
-  const rows = mergeById(chats).map((chat) => ({ ...chat, type: chatType(chat.id) }));
-  await connection.query({ name: 'write-chats', text: WRITE_CHATS, values: [channelId, JSON.stringify(rows)] });
+  const rows = mergeById(chats.map(storableChat)).map((chat) => ({ ...chat, type: chatType(chat.id) }));
+  await connection.query({ name: 'write-chats', text: WRITE_CHATS, values: [channelId, storableJson(rows)] });
 }
 
 /** The chats as they are, without their last messages, by id. */

@@ -2,7 +2,6 @@ import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction } from './channel-events.js';
 import type { Written } from './message-writer.js';
-import { storable } from './storable-text.js';
 
 /** Writes events that tell of nothing in the store: calls, presences, the channel itself. Fenced, as all writes. */
 export class EventWriter {
@@ -23,7 +22,7 @@ export class EventWriter {
     work: (connection: Connection) => Promise<readonly ChannelEvent[]>,
   ): Promise<Written> {
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      return { seqs: await transaction.append(storable(await work(transaction.connection))) };
+      return { seqs: await transaction.append(await work(transaction.connection)) };
     });
   }
 }

@@ -6,7 +6,7 @@
  * and the network's notice of it) therefore tells once. An answer of the network that was overtaken by a change is
  * refused, not stored over it. With PostgreSQL away nothing is written and callers try again.
  */
-import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
+import { storable, storableJson, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats } from './chat-writes.js';
@@ -18,7 +18,7 @@ import {
   type MemberRecord,
   type StoredGroup,
 } from './group-record.js';
-import { storable } from './storable-text.js';
+import { storableId, storableNamed } from './storable-records.js';
 
 /** What a write of groups did. */
 export interface GroupsWritten {
@@ -105,7 +105,7 @@ export class GroupWriter {
     groups: readonly GroupRecord[],
     { versions, quiet = false }: RecordGroupsOptions = {},
   ): Promise<GroupsWritten> {
-    const clean = storable(groups);
+    const clean = groups.map(storableNamed);
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
       const ids = clean.map(({ id }) => id);
       const stored = await select(transaction.connection, channelId, ids);
@@ -167,7 +167,7 @@ export class GroupWriter {
     apply: (before: GroupRecord) => GroupRecord | undefined,
   ): Promise<{ seqs: number[]; stale: boolean }> {
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const [before] = await select(transaction.connection, channelId, [groupId]);
+      const [before] = await select(transaction.connection, channelId, [storableId(groupId)]);
       if (!before) return { seqs: [], stale: true };
       const applied = apply(before);
       const after = applied && storable(applied);
@@ -234,7 +234,7 @@ async function select(
 async function store(transaction: ChannelTransaction, groups: readonly StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   const { connection, channelId } = transaction;
-  await connection.query({ name: 'store-groups', text: STORE_GROUPS, values: [channelId, JSON.stringify(groups)] });
+  await connection.query({ name: 'store-groups', text: STORE_GROUPS, values: [channelId, storableJson(groups)] });
   await writeChats(
     transaction,
     groups

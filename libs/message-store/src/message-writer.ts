@@ -1,4 +1,4 @@
-import type { Fence, GroupedWrites, RegionalDatabase } from '@dormouse/database';
+import { storable, storableJson, type Fence, type GroupedWrites, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats, writeContacts } from './chat-writes.js';
@@ -10,7 +10,7 @@ import { ReportQueue } from './report-queue.js';
 import type { StatusReport } from './status-ladder.js';
 import { isPlain, runsOf, statusStepWrites, type Climb, type StepsTaken } from './status-step-writes.js';
 import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
-import { storable } from './storable-text.js';
+import { storableChat, storableId, storableContact, storableMessage, storableReport } from './storable-records.js';
 
 /** What a write did. */
 export interface Written {
@@ -63,8 +63,9 @@ export class MessageWriter {
     const [first] = records;
     if (!first) return { seqs: [], ids: [] };
     if (records.length === 1 && isOwnSend(first)) {
-      const seq = await this.ownMessages.write({ fence, channelId, record: cleaned(first) });
-      if (seq !== undefined) return { seqs: [seq], ids: [first.message.id] };
+      const record = storableMessage(first);
+      const seq = await this.ownMessages.write({ fence, channelId, record });
+      if (seq !== undefined) return { seqs: [seq], ids: [record.message.id] };
     }
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
       const { messages, events } = await write(transaction, records, true);
@@ -86,9 +87,9 @@ export class MessageWriter {
     },
   ): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async (transaction) => {
-      await writeContacts(transaction, storable(history.contacts ?? []));
+      await writeContacts(transaction, (history.contacts ?? []).map(storableContact));
       if (history.messages?.length) await write(transaction, history.messages, false);
-      await writeChats(transaction, storable(history.chats ?? []));
+      await writeChats(transaction, (history.chats ?? []).map(storableChat));
     });
   }
 
@@ -120,7 +121,7 @@ export class MessageWriter {
    */
   async recordRead(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-      await connection.query({ name: 'record-read', text: RECORD_READ, values: [channelId, keyIds] });
+      await connection.query({ name: 'record-read', text: RECORD_READ, values: [channelId, keyIds.map(storableId)] });
     });
   }
 
@@ -136,7 +137,7 @@ export class MessageWriter {
         text: `UPDATE messages SET status = 'deleted'
                WHERE channel_id = $1 AND key_id = ANY ($2) AND type <> 'action' AND status IS DISTINCT FROM 'deleted'
                RETURNING id`,
-        values: [channelId, keyIds],
+        values: [channelId, keyIds.map(storableId)],
       });
       return { seqs: await transaction.append(rows.map(({ id }) => removedEvent(id))) };
     });
@@ -162,13 +163,13 @@ export class MessageWriter {
     const { rows } = await this.database.pool.query<{ proto: Buffer | null }>({
       name: 'proto-by-key',
       text: `SELECT proto FROM messages WHERE channel_id = $1 AND key_id = $2 AND from_me AND chat_id = ANY ($3)`,
-      values: [channelId, keyId, chatIds],
+      values: [channelId, storableId(keyId), chatIds.map(storableId)],
     });
     return rows[0]?.proto ?? undefined;
   }
 
   private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
-    const clean = storable(reports);
+    const clean = reports.map(storableReport);
     const plain = clean.every(isPlain) ? await this.climb(fence, channelId, clean) : { seqs: [], unknown: clean };
     if (plain.unknown.length === 0) return plain.seqs;
     const seqs = await channelTransaction(this.database, fence, channelId, async (transaction) =>
@@ -194,11 +195,6 @@ export class MessageWriter {
   }
 }
 
-function cleaned(record: MessageRecord): MessageRecord {
-  const { message, key, keyAliases = [] } = record;
-  return { ...record, message: storable(message), key: storable(key), keyAliases: storable(keyAliases) };
-}
-
 /** A message that the API is about to send: new for certain, unless a write of it is repeated. */
 function isOwnSend({ message }: MessageRecord): boolean {
   return message.from_me && message.source === 'api' && message.type !== 'action' && message.from_name === undefined;
@@ -220,7 +216,7 @@ async function write(
   records: readonly MessageRecord[],
   live: boolean,
 ): Promise<{ messages: Message[]; events: ChannelEvent[] }> {
-  const clean = records.map(cleaned);
+  const clean = records.map(storableMessage);
   const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
   const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
   if (messages.length === 0) return { messages: [], events: [] };
@@ -286,17 +282,18 @@ async function changeTarget(
     name: 'message-to-change',
     text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
            FROM messages m WHERE m.channel_id = $1 AND m.key_id = $2 AND m.chat_id = $3 AND m.type <> 'action'`,
-    values: [channelId, target.keyId, target.chatId],
+    values: [channelId, storableId(target.keyId), storableId(target.chatId)],
   });
   const before = rows[0] && toStoredMessage(rows[0]).message;
-  const after = before && apply(before);
-  if (!after) return [];
-  const { id, type, status, ...rest } = storable(after);
+  const changed = before && apply(before);
+  if (!changed) return [];
+  const after = storable(changed);
+  const { id, type, status, ...rest } = after;
   const content = Object.fromEntries(Object.entries(rest).filter(([name]) => !COLUMN_FIELDS.has(name)));
   await connection.query({
     name: 'change-message',
     text: 'UPDATE messages SET type = $3, status = $4, content = $5 WHERE channel_id = $1 AND id = $2',
-    values: [channelId, id, type, status ?? null, JSON.stringify(content)],
+    values: [channelId, id, type, status ?? null, storableJson(content)],
   });
   if (status === 'deleted') return [removedEvent(id)];
   const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(

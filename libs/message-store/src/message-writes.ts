@@ -1,3 +1,4 @@
+import { storableJson } from '@dormouse/database';
 import type { Chat, Message } from '@dormouse/gateway-contract';
 import type { ChannelTransaction } from './channel-events.js';
 import { contactIdSql, toInsert, toMessage, type MessageRow } from './message-rows.js';
@@ -21,7 +22,7 @@ export async function insertMessages(
   const { rows } = await connection.query<{ id: string }>({
     name: 'insert-messages',
     text: INSERT_MESSAGES,
-    values: [channelId, JSON.stringify(records.map(toInsert)), JSON.stringify(mergeById(contacts))],
+    values: [channelId, storableJson(records.map(toInsert)), storableJson(mergeById(contacts))],
   });
   return new Set(rows.map(({ id }) => id));
 }
@@ -88,7 +89,7 @@ export async function touchChats(
   const { rows } = await connection.query<TouchedRow>({
     name: 'touch-chats',
     text: TOUCH_CHATS,
-    values: [channelId, JSON.stringify(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })))],
+    values: [channelId, storableJson(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })))],
   });
   const read = touched.filter(({ answered }) => answered);
   if (live && read.length > 0) {
@@ -96,7 +97,7 @@ export async function touchChats(
       name: 'answered-chats',
       text: `UPDATE chats SET unread = r.unread FROM jsonb_to_recordset($2::jsonb) AS r(id text, unread int)
              WHERE channel_id = $1 AND chats.id = r.id`,
-      values: [channelId, JSON.stringify(read)],
+      values: [channelId, storableJson(read)],
     });
   }
   const names = new Map(rows.flatMap(({ id, saved_name: name }) => (name === null ? [] : [[id, name]])));

@@ -12,6 +12,7 @@ import {
   GroupedWrites,
   type Fence,
   type Outcome,
+  storableJson,
   type RegionalDatabase,
 } from '@dormouse/database';
 import { toInsert } from './message-rows.js';
@@ -61,10 +62,10 @@ async function writeAlone(pool: Pool, { fence, channelId, record }: OwnMessage):
         row.timestamp,
         row.device_id,
         row.status,
-        JSON.stringify(row.content),
+        storableJson(row.content),
         record.proto && Buffer.from(record.proto),
         chatType(row.chat_id),
-        JSON.stringify(record.message),
+        storableJson(record.message),
       ],
     });
     if (rows[0]?.fenced !== '1') throw new FencedError(fence);
@@ -87,7 +88,7 @@ async function writeTogether(pool: Pool, messages: readonly OwnMessage[]): Promi
   const { rows } = await pool.query<{ channel_id: string; fenced: boolean; seq: string | null }>({
     name: 'own-messages',
     text: OWN_MESSAGES,
-    values: [JSON.stringify(given)],
+    values: [storableJson(given)],
   });
   const byChannel = new Map(rows.map((row) => [row.channel_id, row]));
   return messages.map(({ channelId, fence }): Outcome<Told> => {

@@ -1,6 +1,6 @@
 import type { Fence, RegionalDatabase } from '@dormouse/database';
 import { channelTransaction } from './channel-events.js';
-import { storable } from './storable-text.js';
+import { storableNamed } from './storable-records.js';
 
 /** Where the network keeps the picture of a contact or a group. */
 export interface FoundPictures {
@@ -42,7 +42,7 @@ export class PictureWriter {
 
   /** The network was asked, now. Contacts and groups that are not there any more stay so. */
   async recordAsked(fence: Fence, channelId: string, found: FoundPictures): Promise<void> {
-    const { id, picture = null, pictureFull = null } = storable(found);
+    const { id, picture = null, pictureFull = null } = storableNamed(found);
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
       const values = [channelId, id, picture, pictureFull];
       await connection.query({ name: 'contact-pictures', text: CONTACT_PICTURES, values });

@@ -9,6 +9,7 @@ import {
   GroupedWrites,
   type Fence,
   type Outcome,
+  storableJson,
   type RegionalDatabase,
 } from '@dormouse/database';
 import { MESSAGE_STATUS_CODES } from '@dormouse/gateway-contract';
@@ -116,7 +117,7 @@ async function climbTogether(pool: Pool, climbs: readonly Climb[]): Promise<Outc
   const { rows } = await pool.query<ClimbRow & { channel_id: string; fenced: boolean; locked: boolean }>({
     name: 'status-steps-of-many',
     text: STATUS_STEPS_OF_MANY,
-    values: [JSON.stringify(given)],
+    values: [storableJson(given)],
   });
   const byChannel = new Map(rows.map((row) => [row.channel_id, row]));
   return climbs.map(({ channelId, fence }): Outcome<StepsTaken> => {

@@ -1,3 +1,4 @@
+import { storableJson } from '@dormouse/database';
 import {
   MESSAGE_STATUS_CODES,
   type ChannelEvent,
@@ -140,7 +141,7 @@ export async function writeStatuses(
   await connection.query({
     name: 'write-statuses',
     text: WRITE_STATUSES,
-    values: [channelId, JSON.stringify(changes.receipts), JSON.stringify(statuses)],
+    values: [channelId, storableJson(changes.receipts), storableJson(statuses)],
   });
 }
 

@@ -97,6 +97,18 @@ describe('CommandRunner', () => {
     expect(seen).toEqual([SESSION, DEFAULT_SETTINGS, 'hello']);
   });
 
+  it('gives a handler only text that can be stored, so that what is sent is what is stored', async () => {
+    const seen: unknown[] = [];
+    const { runner, command } = setup({
+      'messages.sendText': (_, { body }) => {
+        seen.push(body);
+        return Promise.resolve(SENT);
+      },
+    });
+    await runner.run(command({ input: { to: '4915112345678', body: 'a\u0000b\uD83D 👍' } }));
+    expect(seen).toEqual(['a\uFFFDb\uFFFD 👍']);
+  });
+
   it('starts commands in the order of their calls, however long each takes to find its channel', async () => {
     const slow = deferred<ChannelRecord>();
     const lookUps = [slow.promise, Promise.resolve(RECORD)];

@@ -8,7 +8,7 @@
  * that throws is answered with its own `GatewayError`, with what the table of network errors says, or with 502.
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
-import { FencedError } from '@dormouse/database';
+import { FencedError, storable } from '@dormouse/database';
 import {
   COMMANDS,
   GatewayError,
@@ -85,7 +85,8 @@ export class CommandRunner {
   /** Nothing may be awaited before the lane is entered: what arrived first would lose its place. */
   private async perform<Name extends CommandName>(name: Name, command: ReceivedCommand): Promise<unknown> {
     const spec = COMMANDS[name];
-    const input = parseInput(spec.input, command.input) as CommandInput<Name>;
+    // What is sent is what can be stored: an act must not fail after it was done, because of what it says.
+    const input = parseInput(spec.input, storable(command.input)) as CommandInput<Name>;
     const handler: Handler<Name> = this.options.handlers[name];
     if (typeof handler !== 'function')
       return this.performPrepared(command, spec, (context) => handler.prepare(context, input));
