@@ -26,7 +26,7 @@ import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { NOBODY_SLEEPS } from './test-sleep.js';
 import { silenceConsole } from './silent-console.js';
-import { noMedia } from './test-media.js';
+import { noImages, noMedia } from './test-media.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
 
 const CHANNEL = 'CH-TALK';
@@ -94,7 +94,7 @@ describe('a conversation', () => {
       startJitterMs: 0,
       log: silent,
     });
-    const previews = new LinkPreviews(new Downloader({ allowLoopback: true }));
+    const previews = new LinkPreviews(new Downloader({ allowLoopback: true }), noImages());
     const media = noMedia();
     const handlers = makeHandlers({
       reader,

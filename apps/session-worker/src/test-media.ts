@@ -1,4 +1,5 @@
 import type { MediaTools } from './commands/media.handlers.js';
+import type { Images } from './media/images.js';
 
 const away = (): Promise<never> => Promise.reject(new Error('this spec has no files'));
 
@@ -10,4 +11,9 @@ export function noMedia(): MediaTools['media'] {
     incoming: { fetch: away },
     pictures: { small: away },
   };
+}
+
+/** For specs whose pages show no pictures. */
+export function noImages(): Pick<Images, 'thumbnailOf' | 'linkPictureOf'> {
+  return { thumbnailOf: away, linkPictureOf: away };
 }

@@ -35,6 +35,8 @@ export interface PreparationContext {
    * @throws {GatewayError} 503 when it is not there in time
    */
   readonly openSession: () => Promise<OpenSession>;
+  /** Aborted when the command is over: nobody waits for what is still being prepared. */
+  readonly signal: AbortSignal;
 }
 
 /** Does a command in its turn of the channel's lane. */

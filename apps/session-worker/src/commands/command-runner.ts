@@ -114,7 +114,8 @@ export class CommandRunner {
       done = this.options.sessions.keepAwake(channelId);
       return session;
     };
-    const prepared = prepare({ channelId, openSession }).catch((error: unknown) => {
+    const over = new AbortController();
+    const prepared = prepare({ channelId, openSession, signal: over.signal }).catch((error: unknown) => {
       if (error instanceof FencedError) session?.reportFault(error);
       throw error;
     });
@@ -122,6 +123,7 @@ export class CommandRunner {
     try {
       return await this.inLane(command, { startBy: turnBy, prepared }, async (context) => (await prepared)(context));
     } finally {
+      over.abort(new Error('the command is over'));
       done();
     }
   }

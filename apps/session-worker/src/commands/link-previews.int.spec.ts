@@ -2,6 +2,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Downloader } from '@dormouse/media-files';
 import sharp from 'sharp';
+import { zeroPng } from '../media/test-hostile-files.js';
+import { testImages } from '../media/test-images.js';
 import { LinkPreviews } from './link-previews.js';
 
 describe('link previews', () => {
@@ -34,7 +36,9 @@ describe('link previews', () => {
     pages = {};
   });
 
-  const previews = (now?: () => number) => new LinkPreviews(new Downloader({ allowLoopback: true }), now);
+  const { images, close } = testImages();
+  afterAll(close);
+  const previews = (now?: () => number) => new LinkPreviews(new Downloader({ allowLoopback: true }), images, now);
 
   it('show what a page says of itself, with a small picture', async () => {
     const picture = await sharp({ create: { width: 400, height: 200, channels: 3, background: 'red' } })
@@ -48,24 +52,24 @@ describe('link previews', () => {
       '/p.png': (response) => response.setHeader('content-type', 'image/png').end(picture),
     };
     const found = previews();
-    const preview = await found.of(`${origin}/a`);
+    const preview = await found.of(`${origin}/a`, 'CH');
     expect(preview).toMatchObject({ title: 'New & Co', description: 'All' });
-    const wide = await found.widePicture(preview ?? { title: '' });
+    const wide = await found.widePicture(preview ?? { title: '' }, 'CH');
     expect(wide).toMatchObject({ width: 400, height: 200 });
     expect(await sharp(wide?.jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 400 });
     pages = {};
-    expect(await found.widePicture(preview ?? { title: '' })).toBeUndefined();
+    expect(await found.widePicture(preview ?? { title: '' }, 'CH')).toBeUndefined();
     expect(await sharp(preview?.picture).metadata()).toMatchObject({ format: 'jpeg', width: 96, height: 48 });
   });
 
   it('take the title of the head, and do without the rest', async () => {
     pages = { '/a': html('<title>Just this</title><meta property="og:image" content="/none.png">') };
-    expect(await previews().of(`${origin}/a`)).toEqual({ title: 'Just this' });
+    expect(await previews().of(`${origin}/a`, 'CH')).toEqual({ title: 'Just this' });
   });
 
   it('are none for what is no page, has no title, or is not there', async () => {
     pages = { '/json': html('<title>x</title>', 'application/json'), '/bare': html('') };
-    for (const path of ['/json', '/bare', '/gone']) expect(await previews().of(origin + path)).toBeUndefined();
+    for (const path of ['/json', '/bare', '/gone']) expect(await previews().of(origin + path, 'CH')).toBeUndefined();
   });
 
   it('read no more than the beginning of an endless page', async () => {
@@ -80,19 +84,38 @@ describe('link previews', () => {
         more();
       },
     };
-    expect(await previews().of(`${origin}/endless`)).toEqual({ title: 'Endless' });
+    expect(await previews().of(`${origin}/endless`, 'CH')).toEqual({ title: 'Endless' });
+  });
+
+  it('show a page in the encoding of its header', async () => {
+    pages = {
+      '/a': (response) => {
+        response.setHeader('content-type', 'text/html; charset=windows-1251');
+        response.end(Buffer.concat([Buffer.from('<title>'), Buffer.from('cff0e8e2e5f2', 'hex')]));
+      },
+    };
+    expect(await previews().of(`${origin}/a`, 'CH')).toEqual({ title: 'Привет' });
+  });
+
+  it('do without a picture that would take much memory to open', async () => {
+    const picture = zeroPng({ width: 10_900, height: 10_900 });
+    pages = {
+      '/a': html('<title>Bomb</title><meta property="og:image" content="/p.png">'),
+      '/p.png': (response) => response.setHeader('content-type', 'image/png').end(picture),
+    };
+    expect(await previews().of(`${origin}/a`, 'CH')).toEqual({ title: 'Bomb' });
   });
 
   it('are given up after three seconds', async () => {
     pages = { '/silent': (response) => void response.setHeader('content-type', 'text/html').write('<title>') };
     const startedMs = performance.now();
-    expect(await previews().of(`${origin}/silent`)).toBeUndefined();
+    expect(await previews().of(`${origin}/silent`, 'CH')).toBeUndefined();
     expect(performance.now() - startedMs).toBeLessThan(6_000);
   }, 15_000);
 
   it('are never fetched from addresses that are not public', async () => {
     pages = { '/a': html('<title>Secret</title>') };
-    expect(await new LinkPreviews(new Downloader()).of(`${origin}/a`)).toBeUndefined();
+    expect(await new LinkPreviews(new Downloader(), images).of(`${origin}/a`, 'CH')).toBeUndefined();
     expect(asked).toEqual([]);
   });
 
@@ -100,12 +123,12 @@ describe('link previews', () => {
     pages = { '/a': html('<title>Page</title>') };
     let nowMs = 0;
     const remembering = previews(() => nowMs);
-    await Promise.all(Array.from({ length: 10 }, () => remembering.of(`${origin}/a`)));
+    await Promise.all(Array.from({ length: 10 }, () => remembering.of(`${origin}/a`, 'CH')));
     nowMs = 4 * 60_000;
-    await remembering.of(`${origin}/a`);
+    await remembering.of(`${origin}/a`, 'CH');
     expect(asked).toEqual(['/a']);
     nowMs = 6 * 60_000;
-    await remembering.of(`${origin}/a`);
+    await remembering.of(`${origin}/a`, 'CH');
     expect(asked).toEqual(['/a', '/a']);
   });
 });

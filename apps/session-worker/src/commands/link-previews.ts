@@ -8,7 +8,8 @@
 import type { Downloader } from '@dormouse/media-files';
 import { Parser } from 'htmlparser2';
 import type { LinkPreview } from '../convert/plain-to-network.js';
-import { linkPictureOf, thumbnailOf, type LinkPicture } from '../media/pictures.js';
+import type { Images, LinkPicture } from '../media/images.js';
+import { pageText, shortened } from './page-text.js';
 
 /** All of it: page and picture. A send waits no longer for its preview. */
 const WITHIN_MS = 3_000;
@@ -36,14 +37,18 @@ export class LinkPreviews {
 
   constructor(
     private readonly downloader: Pick<Downloader, 'open'>,
+    private readonly images: Pick<Images, 'thumbnailOf' | 'linkPictureOf'>,
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** What to show of the page; undefined when there is nothing to show. Never rejects. */
-  of(url: string): Promise<PagePreview | undefined> {
+  /**
+   * What to show of the page; undefined when there is nothing to show. Never rejects.
+   * @param owner the channel it is for
+   */
+  of(url: string, owner: string): Promise<PagePreview | undefined> {
     const known = this.remembered.get(url);
     if (known && known.untilMs > this.now()) return known.preview;
-    const preview = this.fetched(url);
+    const preview = this.fetched(url, owner);
     this.remembered.delete(url);
     this.remembered.set(url, { preview, untilMs: this.now() + REMEMBERED_FOR_MS });
     const [oldest] = this.remembered.keys();
@@ -51,12 +56,13 @@ export class LinkPreviews {
     return preview;
   }
 
-  private async fetched(url: string): Promise<PagePreview | undefined> {
+  private async fetched(url: string, owner: string): Promise<PagePreview | undefined> {
     const signal = AbortSignal.timeout(WITHIN_MS);
     try {
-      const page = readPage(await this.read(new URL(url), PAGE_BYTES, signal, /^text\/html|^application\/xhtml/));
+      const { bytes, type } = await this.read(new URL(url), PAGE_BYTES, signal, /^text\/html|^application\/xhtml/i);
+      const page = readPage(pageText(bytes, type));
       if (page.title === '') return undefined;
-      const picture = await this.picture(page.picture, url, signal);
+      const picture = await this.picture(page.picture, url, { owner, signal });
       const { title, description } = page;
       return { title, ...(description !== '' && { description }), ...picture };
     } catch {
@@ -65,11 +71,12 @@ export class LinkPreviews {
   }
 
   /** The page's picture, large; undefined when it cannot be had in time. Never rejects. */
-  async widePicture({ pictureAddress }: PagePreview): Promise<LinkPicture | undefined> {
+  async widePicture({ pictureAddress }: PagePreview, owner: string): Promise<LinkPicture | undefined> {
     if (pictureAddress === undefined) return undefined;
     try {
       const signal = AbortSignal.timeout(WITHIN_MS);
-      return await linkPictureOf(await this.read(new URL(pictureAddress), PICTURE_BYTES, signal, /^image\//));
+      const { bytes } = await this.read(new URL(pictureAddress), PICTURE_BYTES, signal, /^image\//i);
+      return await this.images.linkPictureOf(bytes, { owner, signal });
     } catch {
       return undefined;
     }
@@ -78,12 +85,13 @@ export class LinkPreviews {
   private async picture(
     address: string,
     page: string,
-    signal: AbortSignal,
+    { owner, signal }: { owner: string; signal: AbortSignal },
   ): Promise<Pick<PagePreview, 'picture' | 'pictureAddress'>> {
     if (address === '' || !URL.canParse(address, page)) return {};
     try {
       const url = new URL(address, page);
-      const { thumbnail } = await thumbnailOf(await this.read(url, PICTURE_BYTES, signal, /^image\//));
+      const { bytes } = await this.read(url, PICTURE_BYTES, signal, /^image\//i);
+      const { thumbnail } = await this.images.thumbnailOf(bytes, { owner, signal });
       return { picture: Buffer.from(thumbnail, 'base64'), pictureAddress: url.href };
     } catch {
       return {};
@@ -91,20 +99,20 @@ export class LinkPreviews {
   }
 
   /** The first `maxBytes` of an answer; of a picture that is larger nothing is of use, and decoding it fails. */
-  private async read(url: URL, maxBytes: number, signal: AbortSignal, type: RegExp): Promise<Buffer> {
-    const { stream, claimedType = '' } = await this.downloader.open(url, 'body', signal);
+  private async read(url: URL, maxBytes: number, signal: AbortSignal, wanted: RegExp) {
+    const { stream, claimedType: type = '' } = await this.downloader.open(url, 'body', signal);
     stream.on('error', () => undefined); // an answer that is let go of complains
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
-      if (!type.test(claimedType)) return Buffer.alloc(0);
+      if (!wanted.test(type)) return { bytes: Buffer.alloc(0), type };
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         signal.throwIfAborted();
         chunks.push(chunk);
         bytes += chunk.length;
         if (bytes >= maxBytes) break;
       }
-      return Buffer.concat(chunks);
+      return { bytes: Buffer.concat(chunks), type };
     } finally {
       stream.destroy();
     }
@@ -112,7 +120,7 @@ export class LinkPreviews {
 }
 
 /** Title, description and picture that a page gives itself: Open Graph first, then its own title. */
-function readPage(html: Buffer): { title: string; description: string; picture: string } {
+function readPage(html: string): { title: string; description: string; picture: string } {
   const meta = new Map<string, string>();
   let title = '';
   let inTitle = false;
@@ -130,12 +138,12 @@ function readPage(html: Buffer): { title: string; description: string; picture: 
       inTitle = false;
     },
   });
-  parser.write(html.toString('utf8'));
+  parser.write(html);
   parser.end();
   const first = (...names: string[]) => names.map((name) => meta.get(name)).find((value) => value !== undefined) ?? '';
   return {
-    title: (first('og:title', 'twitter:title') || title).trim().slice(0, TITLE_LENGTH),
-    description: first('og:description', 'twitter:description', 'description').slice(0, DESCRIPTION_LENGTH),
+    title: shortened((first('og:title', 'twitter:title') || title).trim(), TITLE_LENGTH),
+    description: shortened(first('og:description', 'twitter:description', 'description'), DESCRIPTION_LENGTH),
     picture: first('og:image', 'og:image:url', 'twitter:image'),
   };
 }

@@ -90,7 +90,7 @@ function sendOf<Kind extends SendKind>(
   words: (input: CommandInput<SendOf<Kind>>, file: MediaFile) => Words,
 ): PreparedHandler<SendOf<Kind>> {
   return {
-    prepare: async ({ channelId, openSession }, input) => {
+    prepare: async ({ channelId, openSession, signal }, input) => {
       const asked: FileSend = input;
       const { edit } = asked;
       if (edit !== undefined) return (context) => editCaption(context, tools, edit, asked);
@@ -99,7 +99,7 @@ function sendOf<Kind extends SendKind>(
       if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
       const session = await openSession();
       await assertSendable(session, tools, asked);
-      const placed = await outgoing.place(session, file, kind, { asIs: asked.no_encode ?? false });
+      const placed = await outgoing.place(session, file, kind, { asIs: asked.no_encode ?? false, signal });
       // Files have a mark of their own for "view once", beside the envelope.
       const { view_once: viewOnce, ...options } = asked;
       return (context) =>

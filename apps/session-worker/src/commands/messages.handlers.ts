@@ -42,7 +42,7 @@ export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainS
           return (context) => editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
         }
         const link = input.no_link_preview || input.view_once ? undefined : firstLink(body);
-        const preview = link === undefined ? undefined : await tools.previews.of(link);
+        const preview = link === undefined ? undefined : await tools.previews.of(link, preparing.channelId);
         const wide = preview && input.wide_link_preview ? await widePicture(preparing, tools, preview) : undefined;
         return (context) =>
           composeAndSend(context, tools, input, (contextInfo) => ({
@@ -68,11 +68,11 @@ export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainS
 
 /** A preview is an extra: whatever goes wrong with its large picture, it is shown with the small one. */
 async function widePicture(
-  { openSession }: PreparationContext,
+  { channelId, openSession }: PreparationContext,
   { previews, media }: PlainMessageTools,
   preview: PagePreview,
 ): Promise<WidePicture | undefined> {
-  const picture = await previews.widePicture(preview);
+  const picture = await previews.widePicture(preview, channelId);
   if (!picture) return undefined;
   return media.outgoing.placeLinkPicture(await openSession(), picture).catch(() => undefined);
 }
@@ -104,7 +104,8 @@ async function prepareLinkPreview(
   const url = firstLink(body) ?? canonical;
   if (url === undefined) throw new GatewayError(400, { details: 'body: must have a link in it' });
   const given = pictureOf(input.preview) ?? (await pictureFrom(preparing, tools, input.media));
-  const found = given && input.description !== undefined ? undefined : await tools.previews.of(url);
+  const found =
+    given && input.description !== undefined ? undefined : await tools.previews.of(url, preparing.channelId);
   const description = input.description ?? found?.description;
   const picture = given ?? found?.picture;
   const preview = toPreview(picture);
@@ -129,13 +130,13 @@ async function prepareLinkPreview(
 
 /** The small picture that is made of a file when it is prepared for the network. */
 export async function pictureFrom(
-  { channelId, openSession }: PreparationContext,
+  { channelId, openSession, signal }: PreparationContext,
   { media }: Pick<MediaTools, 'media'>,
   id: string | undefined,
 ): Promise<Buffer | undefined> {
   if (id === undefined) return undefined;
   const file = await media.files.file(channelId, id);
   if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
-  const { facts } = await media.outgoing.place(await openSession(), file, 'image');
+  const { facts } = await media.outgoing.place(await openSession(), file, 'image', { signal });
   return facts.thumbnail === undefined ? undefined : Buffer.from(facts.thumbnail, 'base64');
 }

@@ -62,7 +62,7 @@ async function placedAgain(
   }
   const file = await media.files.file(channelId, mediaId);
   // What was heard is in the form of the network already.
-  return file && media.outgoing.place(session, file, kind, { asIs: !message.from_me });
+  return file && media.outgoing.place(session, file, kind, { asIs: !message.from_me, signal: context.signal });
 }
 
 function pointerTo({ copy }: NetworkFile) {

@@ -4,8 +4,9 @@
  * is over or the caller gives up; nothing of it survives its promise.
  */
 import { execFile, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { promisify } from 'node:util';
-import pLimit, { type LimitFunction } from 'p-limit';
+import { FairQueue } from './fair-queue.js';
 
 /** ffmpeg did not do it: the file is none it can read, or it ran out of time or memory. */
 export class FfmpegFailed extends Error {
@@ -21,7 +22,7 @@ export class FfmpegFailed extends Error {
 
 export interface FfmpegOptions {
   path: string;
-  /** Processes at a time; further ones wait. */
+  /** Processes at a time, one of them for each channel; further ones wait. */
   maxParallel?: number;
   /** Address space of one process. */
   memoryLimitMib?: number;
@@ -38,8 +39,15 @@ export interface FfmpegRun {
   logLevel?: 'error' | 'info';
   /** Standard output, piece by piece. */
   onOutput?: (chunk: Buffer) => void;
+  /** The channel it is done for. */
+  owner: string;
+  /** Where it may take less time than others. */
+  timeoutMs?: number;
   signal?: AbortSignal | undefined;
 }
+
+/** Below the worker's own threads: sends and sockets come first. */
+const BELOW_THE_WORKER = 5;
 
 /** Demuxers that may be used: files that hold their own content. No playlists, no concatenations, no devices. */
 const FORMATS = [
@@ -51,10 +59,10 @@ const FORMATS = [
 const SAID_BYTES = 16 * 1024;
 
 export class Ffmpeg {
-  readonly #limit: LimitFunction;
+  readonly #queue: FairQueue;
 
   constructor(private readonly options: FfmpegOptions) {
-    this.#limit = pLimit(options.maxParallel ?? 2);
+    this.#queue = new FairQueue({ slots: options.maxParallel ?? 2, slotsPerOwner: 1 });
   }
 
   /**
@@ -63,14 +71,11 @@ export class Ffmpeg {
    * @throws {FfmpegFailed} when it fails or takes too long; the signal's reason when the caller gives up
    */
   async run(run: FfmpegRun): Promise<string> {
-    return this.#limit(() => {
-      run.signal?.throwIfAborted();
-      return this.#run(run);
-    });
+    return this.#queue.run(run.owner, () => this.#run(run), run.signal);
   }
 
-  #run({ input, output, logLevel = 'error', onOutput, signal }: FfmpegRun): Promise<string> {
-    const { path, memoryLimitMib = 2_048, timeoutMs = 60_000 } = this.options;
+  #run({ input, output, logLevel = 'error', onOutput, timeoutMs = Infinity, signal }: FfmpegRun): Promise<string> {
+    const { path, memoryLimitMib = 768, timeoutMs: mostMs = 60_000 } = this.options;
     const args = ['-hide_banner', '-nostdin', '-loglevel', logLevel, '-threads', '1'];
     args.push('-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS);
     args.push('-i', `file:${input}`, ...output);
@@ -81,13 +86,17 @@ export class Ffmpeg {
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
+      if (child.pid !== undefined) lowerPriority(child.pid);
       let said = '';
       let timedOut = false;
       const kill = () => child.kill('SIGKILL');
-      const timer = setTimeout(() => {
-        timedOut = true;
-        kill();
-      }, timeoutMs);
+      const timer = setTimeout(
+        () => {
+          timedOut = true;
+          kill();
+        },
+        Math.min(timeoutMs, mostMs),
+      );
       signal?.addEventListener('abort', kill, { once: true });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-SAID_BYTES);
@@ -102,6 +111,15 @@ export class Ffmpeg {
         else reject(new FfmpegFailed(timedOut ? 'timeout' : 'input', said));
       });
     });
+  }
+}
+
+/** A process that has ended already needs none. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, BELOW_THE_WORKER);
+  } catch {
+    // Ended, or the system does not allow it: it runs as it is.
   }
 }
 

@@ -1,9 +1,12 @@
 /** Films: the first picture, the size and the length. The film itself is never touched. */
 import type { SpooledFile } from '@dormouse/media-files';
 import { type Ffmpeg, FfmpegFailed } from './ffmpeg.js';
-import { thumbnailOf } from './pictures.js';
+import { FileRefused } from './file-refused.js';
+import type { Images, ImageTerms } from './images.js';
 import { unusable, type PreparedFile } from './prepared-file.js';
 
+/** One frame takes no longer; a film that is not read by then is sent without what it would tell. */
+const FRAME_TIMEOUT_MS = 20_000;
 /** A JPEG of one frame is smaller, whatever the film; more is not kept. */
 const LARGEST_FRAME_BYTES = 16 * 1024 * 1024;
 
@@ -22,9 +25,15 @@ export function secondsSaid(said: string): number | undefined {
  */
 export async function prepareVideo(
   source: SpooledFile,
-  options: { ffmpeg: Ffmpeg | undefined; mimeType: string; signal?: AbortSignal | undefined },
+  options: {
+    ffmpeg: Ffmpeg | undefined;
+    images: Images;
+    mimeType: string;
+    owner: string;
+    signal?: AbortSignal | undefined;
+  },
 ): Promise<PreparedFile> {
-  const { ffmpeg, mimeType, signal } = options;
+  const { ffmpeg, images, mimeType, owner, signal } = options;
   if (!mimeType.startsWith('video/')) throw unusable(`is not a video (${mimeType})`);
   if (!ffmpeg) return { file: source, facts: { mimeType } };
   const frame: Buffer[] = [];
@@ -36,16 +45,35 @@ export async function prepareVideo(
   const output = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'mjpeg', '-q:v', '4', '-f', 'image2pipe', 'pipe:1'];
   let said: string;
   try {
-    said = await ffmpeg.run({ input: source.path, output, logLevel: 'info', onOutput, signal });
+    said = await ffmpeg.run({
+      input: source.path,
+      output,
+      logLevel: 'info',
+      onOutput,
+      owner,
+      timeoutMs: FRAME_TIMEOUT_MS,
+      signal,
+    });
   } catch (error) {
-    if (error instanceof FfmpegFailed) throw unusable('is not a video that can be played', error);
-    throw error;
+    if (!(error instanceof FfmpegFailed)) throw error;
+    if (error.reason === 'timeout') return { file: source, facts: { mimeType } };
+    throw unusable('is not a video that can be played', error);
   }
   if (frame.length === 0) throw unusable('is a video without pictures');
   const seconds = secondsSaid(said);
-  const shown = await thumbnailOf(Buffer.concat(frame));
+  const shown = await thumbnailOfFrame(images, Buffer.concat(frame), { owner, signal });
   return {
     file: source,
     facts: { mimeType, ...shown, ...(seconds !== undefined && { seconds: Math.max(1, Math.round(seconds)) }) },
   };
+}
+
+/** A film whose first picture cannot be made small in time is sent without. */
+async function thumbnailOfFrame(images: Images, frame: Buffer, terms: ImageTerms) {
+  try {
+    return await images.thumbnailOf(frame, { ...terms, small: false });
+  } catch (error) {
+    if (error instanceof FileRefused) return {};
+    throw error;
+  }
 }

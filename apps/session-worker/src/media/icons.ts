@@ -1,20 +1,20 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { Spool } from '@dormouse/media-files';
 import { storedBytes, type MediaReader } from '@dormouse/media-store/read';
-import { prepareIcon } from './pictures.js';
+import type { Images } from './images.js';
 
 /**
  * A kept file as a profile picture: a square JPEG.
  * @throws {GatewayError} 400 naming `icon` for an unknown id or a file that is no picture, 502 when the storage is
  * away
  */
-export function iconsFrom(media: Pick<MediaReader, 'open'>, spool: Pick<Spool, 'keep'>) {
+export function iconsFrom(media: Pick<MediaReader, 'open'>, spool: Pick<Spool, 'keep'>, images: Images) {
   return async (channelId: string, mediaId: string): Promise<Buffer> => {
     const opened = await media.open(channelId, mediaId);
     if (!opened) throw new GatewayError(400, { details: 'icon: no such media id' });
     const file = await spool.keep(storedBytes(opened.object.stream));
     try {
-      return await prepareIcon(file);
+      return await images.prepareIcon(file, { owner: channelId });
     } finally {
       await file.dispose();
     }

@@ -1,7 +1,7 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import type { MediaHost } from './media-host.js';
-import { thumbnailOf } from './pictures.js';
+import type { Images } from './images.js';
 
 /** A send waits no longer for a picture that only adorns it. */
 const WITHIN_MS = 3_000;
@@ -9,30 +9,35 @@ const MOST_BYTES = 2 * 1024 * 1024;
 
 /** What of a session is needed: whom to ask, and the way to the file. */
 interface PictureSession {
+  readonly channelId: string;
   readonly socket: Pick<WASocket, 'profilePictureUrl'>;
   readonly fileRoute?: Dispatcher | undefined;
 }
 
 /** Pictures of people and groups, as the network shows them. */
 export class NetworkPictures {
-  constructor(private readonly host: Pick<MediaHost, 'open'>) {}
+  constructor(
+    private readonly host: Pick<MediaHost, 'open'>,
+    private readonly images: Pick<Images, 'thumbnailOf'>,
+  ) {}
 
   /**
    * A small JPEG of somebody's picture.
    * @param jid of a person or a group
    * @returns undefined when there is none, or none that is shown to this number, in time. Never rejects
    */
-  async small({ socket, fileRoute }: PictureSession, jid: string): Promise<Buffer | undefined> {
+  async small(session: PictureSession, jid: string): Promise<Buffer | undefined> {
     try {
-      const url = await socket.profilePictureUrl(jid, 'preview', WITHIN_MS);
-      return url === undefined ? undefined : await this.fetched(url, fileRoute);
+      const url = await session.socket.profilePictureUrl(jid, 'preview', WITHIN_MS);
+      return url === undefined ? undefined : await this.fetched(session, url);
     } catch {
       return undefined;
     }
   }
 
-  private async fetched(url: string, route: Dispatcher | undefined): Promise<Buffer | undefined> {
-    const stream = await this.host.open({ url, directPath: undefined }, AbortSignal.timeout(WITHIN_MS), route);
+  private async fetched({ channelId, fileRoute }: PictureSession, url: string): Promise<Buffer | undefined> {
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    const stream = await this.host.open({ url, directPath: undefined }, signal, fileRoute);
     stream.on('error', () => undefined); // an answer that is let go of complains
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -45,6 +50,7 @@ export class NetworkPictures {
     } finally {
       stream.destroy();
     }
-    return Buffer.from((await thumbnailOf(Buffer.concat(chunks))).thumbnail, 'base64');
+    const { thumbnail } = await this.images.thumbnailOf(Buffer.concat(chunks), { owner: channelId, signal });
+    return Buffer.from(thumbnail, 'base64');
   }
 }

@@ -13,13 +13,14 @@ import type { NetworkCopy, NetworkMedia } from '@dormouse/media-store/network';
 import { storageFailure, storedBytes, type MediaFile } from '@dormouse/media-store/read';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { WAMediaUploadFunction } from '@whiskeysockets/baileys';
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Dispatcher } from 'undici';
+import { FairQueue } from './fair-queue.js';
 import type { MediaHost } from './media-host.js';
 import { encrypted, fileKeys, NETWORK_TYPES, type HiddenKind } from './network-encryption.js';
-import type { LinkPicture } from './pictures.js';
+import type { LinkPicture } from './media-tasks.js';
 import type { Preparation } from './preparation.js';
 import { preparedFacts, type PreparedFacts, type SendKind } from './prepared-file.js';
+import { SharedWork } from './shared-work.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** The network keeps a file for about 14 days; receivers who come back late need some of them. */
@@ -35,7 +36,7 @@ export interface OutgoingMediaOptions {
   limits: MediaLimits;
   preparation: Preparation;
   host: MediaHost;
-  /** Files prepared and uploaded at a time in this process; further ones wait. */
+  /** Files prepared and uploaded at a time in this process; further ones wait. What is made of them has its own bounds. */
   maxParallel?: number;
   /** And of one channel, so that a number with many files leaves room for the others. */
   maxParallelPerChannel?: number;
@@ -68,17 +69,18 @@ export interface PlacedLinkPicture {
 }
 
 export class OutgoingMedia {
-  readonly #limit: LimitFunction;
-  readonly #channelLimits = new Map<string, LimitFunction>();
-  readonly #underWay = new Map<string, Promise<NetworkFile>>();
+  readonly #queue: FairQueue;
+  readonly #underWay = new SharedWork<NetworkFile>();
 
   constructor(private readonly options: OutgoingMediaOptions) {
-    this.#limit = pLimit(options.maxParallel ?? 4);
+    const { maxParallel = 16, maxParallelPerChannel = 2 } = options;
+    this.#queue = new FairQueue({ slots: maxParallel, slotsPerOwner: maxParallelPerChannel });
   }
 
   /**
    * Sees to it that the network holds a file in the form of its kind.
    * @param asked.asIs send it byte for byte (`no_encode`)
+   * @param asked.signal the caller has gone; when the last one has, the work ends
    * @throws {GatewayError} 413 beyond the kind's limit; 400 naming `media` when the file is not what it is sent as; 502
    * when storage or network fail
    */
@@ -86,20 +88,17 @@ export class OutgoingMedia {
     session: UploadingSession,
     file: MediaFile,
     kind: SendKind,
-    asked: { asIs?: boolean } = {},
+    asked: { asIs?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<NetworkFile> {
     if (file.size > this.options.limits[kind]) throw fileTooLarge(kind, this.options.limits);
     const variant = asked.asIs ? `${kind}:as-is` : kind;
-    const name = `${file.objectKey} ${variant}`;
-    const underWay = this.#underWay.get(name) ?? this.#placeOnce(session, file, kind, variant);
-    this.#underWay.set(name, underWay);
-    try {
-      const placed = await underWay;
-      // The same bytes may be kept under different claims; a document is what its own file says.
-      return kind === 'document' ? { ...placed, facts: { ...placed.facts, mimeType: file.mimeType } } : placed;
-    } finally {
-      if (this.#underWay.get(name) === underWay) this.#underWay.delete(name);
-    }
+    const placed = await this.#underWay.join(
+      `${file.objectKey} ${variant}`,
+      (signal) => this.#placeOnce(session, file, kind, { variant, signal }),
+      asked.signal,
+    );
+    // The same bytes may be kept under different claims; a document is what its own file says.
+    return kind === 'document' ? { ...placed, facts: { ...placed.facts, mimeType: file.mimeType } } : placed;
   }
 
   /**
@@ -121,27 +120,22 @@ export class OutgoingMedia {
     }
   }
 
-  async #placeOnce(session: UploadingSession, file: MediaFile, kind: SendKind, variant: string): Promise<NetworkFile> {
+  async #placeOnce(
+    session: UploadingSession,
+    file: MediaFile,
+    kind: SendKind,
+    { variant, signal }: { variant: string; signal: AbortSignal },
+  ): Promise<NetworkFile> {
     const { network } = this.options;
     const held = await network.copy(file.objectKey, variant);
     const facts = preparedFacts.safeParse(held?.prepared);
     if (held && facts.success && (await this.#isThere(held, session.fileRoute)))
       return { kind, copy: held, facts: facts.data };
-    const placed = await this.#inTurn(session.channelId, () =>
-      this.#upload(session, file, kind, variant.endsWith(':as-is')),
-    );
+    const asIs = variant.endsWith(':as-is');
+    const upload = () => this.#upload(session, file, kind, { asIs, signal });
+    const placed = await this.#queue.run(session.channelId, upload, signal);
     await network.rememberCopy(file.objectKey, variant, placed.copy);
     return placed;
-  }
-
-  async #inTurn<T>(channelId: string, work: () => Promise<T>): Promise<T> {
-    const limit = this.#channelLimits.get(channelId) ?? pLimit(this.options.maxParallelPerChannel ?? 2);
-    this.#channelLimits.set(channelId, limit);
-    try {
-      return await limit(() => this.#limit(work));
-    } finally {
-      if (limit.activeCount + limit.pendingCount === 0) this.#channelLimits.delete(channelId);
-    }
   }
 
   async #isThere(copy: NetworkCopy, route: Dispatcher | undefined): Promise<boolean> {
@@ -151,7 +145,12 @@ export class OutgoingMedia {
     return this.options.host.has(copy, AbortSignal.timeout(PROBE_TIMEOUT_MS), route).catch(() => true);
   }
 
-  async #upload(session: UploadingSession, file: MediaFile, kind: SendKind, asIs: boolean): Promise<NetworkFile> {
+  async #upload(
+    session: UploadingSession,
+    file: MediaFile,
+    kind: SendKind,
+    { asIs, signal }: { asIs: boolean; signal: AbortSignal },
+  ): Promise<NetworkFile> {
     const held: SpooledFile[] = [];
     const hold = <T extends SpooledFile>(spooled: T): T => {
       held.push(spooled);
@@ -160,7 +159,9 @@ export class OutgoingMedia {
     try {
       const source = hold(await this.#fetch(file));
       const { preparation, spool } = this.options;
-      const { file: ready, facts } = await preparation.prepare(kind, source, { mimeType: file.mimeType, asIs });
+      const { mimeType } = file;
+      const owner = session.channelId;
+      const { file: ready, facts } = await preparation.prepare(kind, source, { mimeType, asIs, owner, signal });
       hold(ready);
       const mediaKey = randomBytes(32);
       const hidden = hold(await spool.keep(encrypted(ready.read(), await fileKeys(mediaKey, kind))));

@@ -106,4 +106,10 @@ describe('pdfPageCount', () => {
       expect(await count(broken)).toBeUndefined();
     }
   });
+
+  it('passes over empty ranges of objects, but not over thousands of them', async () => {
+    const whole = classic([catalog, '<< /Type /Pages /Count 5 >>']);
+    expect(await count(whole.replace('xref\n0', `xref\n${'0 0\n'.repeat(100)}0`))).toBe(5);
+    expect(await count(whole.replace('xref\n0', `xref\n${'0 0\n'.repeat(5_000)}0`))).toBeUndefined();
+  });
 });

@@ -1,7 +1,8 @@
 /**
  * How many pages a PDF has, read from its page tree (ISO 32000-1, 7.5 and 7.7) by jumping to the few objects that say
- * so: the trailer, the catalog, the root of the pages. A file of any size costs a few reads and bounded memory. What
- * this does not understand (damaged or wholly encrypted files) has no page count; nothing is guessed.
+ * so: the trailer, the catalog, the root of the pages. A file of any size costs a bounded number of reads and bounded
+ * memory, whatever it claims. What this does not understand (damaged, wholly encrypted or absurd files) has no page count;
+ * nothing is guessed. Runs in the media process, which ends when it takes too long.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -12,9 +13,13 @@ const OBJECT_BYTES = 16 * 1_024;
 /** Bounds of a cross-reference or object stream, packed and unpacked. */
 const PACKED_BYTES = 8 * 1_024 * 1_024;
 const UNPACKED_BYTES = 16 * 1_024 * 1_024;
+/** All streams of a file together, unpacked. */
+const ALL_UNPACKED_BYTES = 2 * UNPACKED_BYTES;
 const MOST_SECTIONS = 32;
+/** Ranges of objects, in the tables of all sections together. */
+const MOST_RANGES = 1_024;
 /** A file whose objects need each other in a circle would be read for ever. */
-const MOST_STREAMS = 64;
+const MOST_READS = 4_096;
 const TABLE_ENTRY_BYTES = 20;
 const MOST_PAGES = 1_000_000;
 
@@ -61,7 +66,9 @@ function unfilter(bytes: Buffer, columns: number): Buffer {
 class PdfFile {
   readonly #sections: Section[] = [];
   #root: number | undefined;
-  #streamsRead = 0;
+  #reads = 0;
+  #ranges = 0;
+  #unpackedBytes = 0;
 
   constructor(
     private readonly handle: FileHandle,
@@ -80,6 +87,8 @@ class PdfFile {
   }
 
   async #bytes(at: number, length: number): Promise<Buffer> {
+    this.#reads += 1;
+    if (this.#reads > MOST_READS) throw new Error('too many reads');
     if (!Number.isSafeInteger(at) || at < 0 || at >= this.size) throw new Error('points outside the file');
     const bytes = Buffer.alloc(Math.min(length, this.size - at));
     const { bytesRead } = await this.handle.read(bytes, 0, bytes.length, at);
@@ -112,6 +121,7 @@ class PdfFile {
     for (;;) {
       const head = /^\s*(\d+) (\d+)\s*/.exec(await this.#text(at, 64));
       if (!head) break;
+      this.#countRanges(1);
       at += head[0].length;
       parts.push({ first: Number(head[1]), count: Number(head[2]), at });
       at += Number(head[2]) * TABLE_ENTRY_BYTES;
@@ -137,6 +147,7 @@ class PdfFile {
     if (width === 0 || width > 32) throw new Error('unusual widths');
     const index = /\/Index\s*\[([\d\s]*)\]/.exec(dictionary)?.[1];
     const ranges = index?.trim().split(/\s+/).map(Number) ?? [0, numberOf(dictionary, 'Size') ?? 0];
+    this.#countRanges(ranges.length / 2);
     const field = (from: number, length: number) =>
       data.subarray(from, from + length).reduce((value, byte) => value * 256 + byte, 0);
     const section: Section = (object) => {
@@ -158,10 +169,13 @@ class PdfFile {
     return { section, trailer: dictionary };
   }
 
+  #countRanges(more: number): void {
+    this.#ranges += more;
+    if (this.#ranges > MOST_RANGES) throw new Error('too many ranges');
+  }
+
   /** Reads the stream object at a place: its dictionary and its bytes, unpacked. */
   async #stream(at: number): Promise<{ dictionary: string; data: Buffer }> {
-    this.#streamsRead += 1;
-    if (this.#streamsRead > MOST_STREAMS) throw new Error('too many streams');
     const text = await this.#text(at, OBJECT_BYTES);
     const head = /^\s*\d+ \d+ obj([\s\S]*?)\bstream\r?\n/.exec(text);
     const dictionary = head?.[1];
@@ -171,7 +185,10 @@ class PdfFile {
     const packed = await this.#bytes(at + head[0].length, length);
     const filter = /\/Filter\s*(?:\[\s*)?\/(\w+)/.exec(dictionary)?.[1];
     if (filter !== undefined && filter !== 'FlateDecode') throw new Error('unusual packing');
-    const data = filter ? await unpack(packed, { maxOutputLength: UNPACKED_BYTES }) : packed;
+    const maxOutputLength = Math.min(UNPACKED_BYTES, ALL_UNPACKED_BYTES - this.#unpackedBytes);
+    const data = filter ? await unpack(packed, { maxOutputLength: Math.max(1, maxOutputLength) }) : packed;
+    this.#unpackedBytes += data.length;
+    if (this.#unpackedBytes > ALL_UNPACKED_BYTES) throw new Error('too much to unpack');
     const predicted = (numberOf(dictionary, 'Predictor') ?? 1) >= 10;
     return { dictionary, data: predicted ? unfilter(data, numberOf(dictionary, 'Columns') ?? 1) : data };
   }

@@ -7,9 +7,10 @@ import { DEFAULT_MEDIA_LIMITS, Spool, typeOfFile, type SpooledFile } from '@dorm
 import sharp from 'sharp';
 import { Ffmpeg, FfmpegFailed, findFfmpeg } from './ffmpeg.js';
 import { readOggOpus } from './ogg-opus.js';
-import { prepareIcon } from './pictures.js';
 import { Preparation, type PrepareOptions } from './preparation.js';
 import type { PreparedFile, SendKind } from './prepared-file.js';
+import { HEIC } from './test-heic.js';
+import { testImages } from './test-images.js';
 
 const run = promisify(execFile);
 let directory: string;
@@ -18,6 +19,8 @@ let spool: Spool;
 let ffmpegPath: string;
 let ffmpeg: Ffmpeg;
 let preparation: Preparation;
+const { images, close } = testImages();
+const owner = 'CH';
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dormouse-prepare-'));
@@ -25,10 +28,11 @@ beforeAll(async () => {
   spool = await Spool.open(directory);
   ffmpegPath = (await findFfmpeg()) ?? '';
   ffmpeg = new Ffmpeg({ path: ffmpegPath });
-  preparation = new Preparation({ spool, ffmpeg, limits: DEFAULT_MEDIA_LIMITS });
+  preparation = new Preparation({ spool, ffmpeg, images, limits: DEFAULT_MEDIA_LIMITS });
 });
 
 afterAll(async () => {
+  close();
   await rm(directory, { recursive: true, force: true });
   await rm(made, { recursive: true, force: true });
 });
@@ -55,7 +59,7 @@ async function prepare(
   asked: Partial<PrepareOptions> = {},
 ): Promise<PreparedFile> {
   const { mimeType } = await typeOfFile(source.path, source.head);
-  return preparation.prepare(kind, source, { mimeType, ...asked });
+  return preparation.prepare(kind, source, { mimeType, owner, ...asked });
 }
 
 async function prepared<T>(
@@ -111,7 +115,7 @@ describe('voice', () => {
 
   it('passes Opus in Ogg through byte for byte, whatever it is called, and measures it', async () => {
     const source = await makeWith('voice.ogg', ...SINE, '-c:a', 'libopus', '-ac', '1');
-    const result = await preparation.prepare('voice', source, { mimeType: 'application/octet-stream' });
+    const result = await preparation.prepare('voice', source, { mimeType: 'application/octet-stream', owner });
     expect(result.file).toBe(source);
     expect(result.facts).toMatchObject({ mimeType: 'audio/ogg; codecs=opus', seconds: 3 });
     expect(Buffer.from(result.facts.waveform ?? '', 'base64')).toHaveLength(64);
@@ -170,7 +174,7 @@ describe('video', () => {
     );
     const concat = await makeFile('list.txt', Buffer.from(`ffconcat version 1.0\nfile '${secret.path}'\n`));
     for (const source of [playlist, concat]) {
-      await expect(preparation.prepare('video', source, { mimeType: 'video/mp4' })).rejects.toMatchObject(
+      await expect(preparation.prepare('video', source, { mimeType: 'video/mp4', owner })).rejects.toMatchObject(
         refused(/video/),
       );
     }
@@ -198,6 +202,16 @@ describe('image', () => {
     await prepared('image', source, async ({ file, facts }) => {
       expect(facts).toMatchObject({ mimeType: 'image/jpeg', width: 64, height: 48 });
       expect((await sharp(file.path).metadata()).format).toBe('jpeg');
+    });
+  });
+
+  it("turns an iPhone's photo (HEIC, HEVC inside) into JPEG", async () => {
+    await prepared('image', await makeFile('photo.heic', HEIC), async ({ file, facts }) => {
+      expect(facts).toMatchObject({ mimeType: 'image/jpeg', width: 64, height: 64 });
+      expect(await sharp(file.path).metadata()).toMatchObject({ format: 'jpeg', width: 64, height: 64 });
+    });
+    await prepared('sticker', await makeFile('photo.heic', HEIC), ({ facts }) => {
+      expect(facts).toMatchObject({ mimeType: 'image/webp', width: 512 });
     });
   });
 
@@ -280,7 +294,7 @@ describe('sticker', () => {
 describe('icon', () => {
   it('is a square JPEG cut around the middle', async () => {
     const source = await makeFile('i.png', await picture(900, 300).png().toBuffer());
-    expect(await sharp(await prepareIcon(source)).metadata()).toMatchObject({
+    expect(await sharp(await images.prepareIcon(source, { owner })).metadata()).toMatchObject({
       format: 'jpeg',
       width: 640,
       height: 640,
@@ -292,6 +306,7 @@ describe('ffmpeg', () => {
   const endless = (signal?: AbortSignal) => ({
     input: join(made, 'film.mp4'),
     output: ['-filter_complex', 'loop=loop=-1:size=10', '-f', 'null', '-'],
+    owner,
     signal,
   });
 
@@ -312,17 +327,19 @@ describe('ffmpeg', () => {
       '-pix_fmt',
       'yuv420p',
     );
-    await expect(small.run({ input: source.path, output: ['-f', 'null', '-'] })).rejects.toBeInstanceOf(FfmpegFailed);
-    await ffmpeg.run({ input: source.path, output: ['-f', 'null', '-'] });
+    await expect(small.run({ input: source.path, output: ['-f', 'null', '-'], owner })).rejects.toBeInstanceOf(
+      FfmpegFailed,
+    );
+    await ffmpeg.run({ input: source.path, output: ['-f', 'null', '-'], owner });
   });
 
   it('is missing only where none can be found, and a wrong FFMPEG_PATH is said at once', async () => {
     await expect(findFfmpeg('/nowhere/ffmpeg')).rejects.toThrow('FFMPEG_PATH');
-    const without = new Preparation({ spool, ffmpeg: undefined, limits: DEFAULT_MEDIA_LIMITS });
+    const without = new Preparation({ spool, ffmpeg: undefined, images, limits: DEFAULT_MEDIA_LIMITS });
     const voice = await makeWith('plain.ogg', ...SINE, '-c:a', 'libopus', '-ac', '1');
-    expect((await without.prepare('voice', voice, { mimeType: 'audio/ogg' })).facts.seconds).toBe(3);
+    expect((await without.prepare('voice', voice, { mimeType: 'audio/ogg', owner })).facts.seconds).toBe(3);
     const wav = await makeWith('plain.wav', ...SINE);
-    await expect(without.prepare('voice', wav, { mimeType: 'audio/wav' })).rejects.toMatchObject(
+    await expect(without.prepare('voice', wav, { mimeType: 'audio/wav', owner })).rejects.toMatchObject(
       refused(/cannot transcode/),
     );
   });

@@ -2,8 +2,7 @@
 import type { MediaLimits, Spool, SpooledFile } from '@dormouse/media-files';
 import type { Ffmpeg } from './ffmpeg.js';
 import { prepareVideo } from './films.js';
-import { pdfPageCount } from './pdf-pages.js';
-import { prepareImage, prepareSticker } from './pictures.js';
+import type { Images } from './images.js';
 import type { PreparedFile, SendKind } from './prepared-file.js';
 import { prepareAudio, prepareVoice } from './sounds.js';
 
@@ -12,6 +11,7 @@ export interface PreparationOptions {
   limits: MediaLimits;
   /** Absent on machines without one; then only what needs no transcoding can be sent. */
   ffmpeg: Ffmpeg | undefined;
+  images: Images;
 }
 
 /** What is asked for one file. */
@@ -20,6 +20,9 @@ export interface PrepareOptions {
   mimeType: string;
   /** Send the file byte for byte as it is (`no_encode`). */
   asIs?: boolean;
+  /** The channel it is done for. */
+  owner: string;
+  /** Aborted when nobody waits for it any more. */
   signal?: AbortSignal | undefined;
 }
 
@@ -31,26 +34,30 @@ export class Preparation {
    * @throws {GatewayError} 400 naming `media` when the file is not what it is sent as; 413 when the result is too large
    */
   async prepare(kind: SendKind, source: SpooledFile, asked: PrepareOptions): Promise<PreparedFile> {
-    const { spool, limits, ffmpeg } = this.options;
+    const { spool, limits, ffmpeg, images } = this.options;
     switch (kind) {
       case 'image':
-        return prepareImage(source, spool, asked);
+        return images.prepareImage(source, spool, asked);
       case 'sticker':
-        return prepareSticker(source, spool, limits);
+        return images.prepareSticker(source, spool, { limits, ...asked });
       case 'video':
-        return prepareVideo(source, { ffmpeg, ...asked });
+        return prepareVideo(source, { ffmpeg, images, ...asked });
       case 'voice':
         return prepareVoice(source, { spool, ffmpeg, ...asked });
       case 'audio':
         return prepareAudio(source, { spool, ffmpeg, ...asked });
       case 'document':
-        return prepareDocument(source, asked.mimeType);
+        return prepareDocument(source, images, asked);
     }
   }
 }
 
 /** A document's file is never touched; a PDF says how many pages it has. */
-async function prepareDocument(source: SpooledFile, mimeType: string): Promise<PreparedFile> {
-  const pageCount = mimeType === 'application/pdf' ? await pdfPageCount(source.path) : undefined;
+async function prepareDocument(
+  source: SpooledFile,
+  images: Images,
+  { mimeType, owner, signal }: PrepareOptions,
+): Promise<PreparedFile> {
+  const pageCount = mimeType === 'application/pdf' ? await images.pdfPages(source.path, { owner, signal }) : undefined;
   return { file: source, facts: { mimeType, ...(pageCount !== undefined && { pageCount }) } };
 }

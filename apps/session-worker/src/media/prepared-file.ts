@@ -1,6 +1,7 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { MediaKind, SpooledFile } from '@dormouse/media-files';
 import { z } from 'zod';
+import { FileRefused } from './file-refused.js';
 
 /** The kinds of message a file can be sent as. */
 export type SendKind = Exclude<MediaKind, 'icon'>;
@@ -30,4 +31,10 @@ export interface PreparedFile {
 /** The refusal of a file that is not what it is sent as: 400 naming `media`. */
 export function unusable(reason: string, cause?: unknown): GatewayError {
   return new GatewayError(400, { details: `media: ${reason}` }, { cause });
+}
+
+/** What a caller is told of a failure: a file that was refused is its own fault, and the reason names the field. */
+export function refusalOf(error: unknown, field: 'media' | 'icon'): unknown {
+  if (!(error instanceof FileRefused)) return error;
+  return new GatewayError(400, { details: `${field}: ${error.reason}` }, { cause: error });
 }

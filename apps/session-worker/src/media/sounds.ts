@@ -16,6 +16,9 @@ const AUDIO_ENCODING = [
   ...['-map', '0:a:0', '-map_metadata', '-1', '-ac', '2', '-c:a', 'aac', '-b:a', '128k', '-movflags', '+faststart'],
   ...['-f', 'ipod'],
 ] as const;
+/** A longer voice note has no waveform, and what takes longer to measure is not measured: both are extras. */
+const LONGEST_MEASURED_S = 3_600;
+const MEASURE_TIMEOUT_MS = 10_000;
 /** Types phones play as they are. */
 const PLAYABLE = new Set(['audio/mpeg', 'audio/mp4', 'audio/aac', 'audio/amr', 'audio/ogg', OPUS_TYPE]);
 
@@ -27,24 +30,35 @@ export interface SoundOptions {
   mimeType: string;
   /** Leave the encoding as it is. */
   asIs?: boolean;
+  /** The channel it is done for. */
+  owner: string;
   signal?: AbortSignal | undefined;
 }
 
 export function notDecodable(error: unknown, what: string): unknown {
   if (!(error instanceof FfmpegFailed)) return error;
-  return unusable(error.reason === 'timeout' ? `took too long to convert` : `is not ${what} that can be played`, error);
+  if (error.reason === 'input') return unusable(`is not ${what} that can be played`, error);
+  return unusable('takes too long to convert: send a shorter file, or one that needs no conversion', error);
 }
 
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.round(seconds));
 }
 
-/** The bars of a file's sound; undefined where it cannot be decoded, which a file sent as it is need not be. */
-async function waveformOf(path: string, ffmpeg: Ffmpeg, signal?: AbortSignal): Promise<Uint8Array | undefined> {
+/**
+ * The bars of a file's sound; undefined where it cannot be decoded, which a file sent as it is need not be, or not within
+ * bounds.
+ */
+async function waveformOf(
+  path: string,
+  ffmpeg: Ffmpeg,
+  { owner, signal }: SoundOptions,
+): Promise<Uint8Array | undefined> {
   const waveform = new Waveform();
-  const output = ['-map', '0:a:0', ...WAVEFORM_PCM, 'pipe:1'];
+  const output = ['-map', '0:a:0', '-t', String(LONGEST_MEASURED_S), ...WAVEFORM_PCM, 'pipe:1'];
+  const onOutput = (pcm: Buffer) => waveform.add(pcm);
   try {
-    await ffmpeg.run({ input: path, output, onOutput: (pcm) => waveform.add(pcm), signal });
+    await ffmpeg.run({ input: path, output, onOutput, owner, timeoutMs: MEASURE_TIMEOUT_MS, signal });
   } catch (error) {
     if (error instanceof FfmpegFailed) return undefined;
     throw error;
@@ -53,12 +67,12 @@ async function waveformOf(path: string, ffmpeg: Ffmpeg, signal?: AbortSignal): P
 }
 
 /** Encodes and listens in one pass. */
-async function transcodeVoice(source: SpooledFile, spool: Spool, ffmpeg: Ffmpeg, signal?: AbortSignal) {
+async function transcodeVoice(source: SpooledFile, ffmpeg: Ffmpeg, { spool, owner, signal }: SoundOptions) {
   const path = spool.freshPath('ogg');
   const waveform = new Waveform();
   const output = [...VOICE_ENCODING, path, '-map', '0:a:0', ...WAVEFORM_PCM, 'pipe:1'];
   try {
-    await ffmpeg.run({ input: source.path, output, onOutput: (pcm) => waveform.add(pcm), signal });
+    await ffmpeg.run({ input: source.path, output, onOutput: (pcm) => waveform.add(pcm), owner, signal });
     return { file: await spool.adopt(path), bars: waveform.bars() };
   } catch (error) {
     await spool.discard(path);
@@ -76,16 +90,17 @@ function base64(bars: Uint8Array | undefined): { waveform?: string } {
  * @throws {GatewayError} 400 when there is no sound in it that can be decoded
  */
 export async function prepareVoice(source: SpooledFile, options: SoundOptions): Promise<PreparedFile> {
-  const { spool, ffmpeg, signal } = options;
+  const { ffmpeg } = options;
   const opus = await readOggOpus(source.path);
   if (opus) {
-    const bars = ffmpeg && (await waveformOf(source.path, ffmpeg, signal));
+    const bars =
+      ffmpeg && opus.seconds <= LONGEST_MEASURED_S ? await waveformOf(source.path, ffmpeg, options) : undefined;
     const facts = { mimeType: OPUS_TYPE, seconds: wholeSeconds(opus.seconds), ...base64(bars) };
     return { file: source, facts };
   }
   if (options.asIs) return prepareAudio(source, options);
   if (!ffmpeg) throw unusable('must be Opus in Ogg: this installation cannot transcode');
-  const { file, bars } = await transcodeVoice(source, spool, ffmpeg, signal);
+  const { file, bars } = await transcodeVoice(source, ffmpeg, options);
   const seconds = (await readOggOpus(file.path))?.seconds ?? 0;
   return { file, facts: { mimeType: OPUS_TYPE, seconds: wholeSeconds(seconds), ...base64(bars) } };
 }
@@ -95,7 +110,7 @@ export async function prepareVoice(source: SpooledFile, options: SoundOptions): 
  * @throws {GatewayError} 400 when there is no sound in it that can be decoded
  */
 export async function prepareAudio(source: SpooledFile, options: SoundOptions): Promise<PreparedFile> {
-  const { spool, ffmpeg, mimeType, signal } = options;
+  const { spool, ffmpeg, mimeType, owner, signal } = options;
   if (options.asIs || PLAYABLE.has(mimeType)) {
     const seconds = ffmpeg && (await audioSeconds(source.path, ffmpeg, options));
     return { file: source, facts: { mimeType, ...(seconds && { seconds: wholeSeconds(seconds) }) } };
@@ -103,7 +118,8 @@ export async function prepareAudio(source: SpooledFile, options: SoundOptions): 
   if (!ffmpeg) throw unusable('must be MP3, AAC, AMR or Ogg: this installation cannot transcode');
   const path = spool.freshPath('m4a');
   try {
-    const said = await ffmpeg.run({ input: source.path, output: [...AUDIO_ENCODING, path], logLevel: 'info', signal });
+    const output = [...AUDIO_ENCODING, path];
+    const said = await ffmpeg.run({ input: source.path, output, logLevel: 'info', owner, signal });
     const seconds = secondsSaid(said);
     const file = await spool.adopt(path);
     return { file, facts: { mimeType: 'audio/mp4', ...(seconds && { seconds: wholeSeconds(seconds) }) } };
@@ -115,11 +131,13 @@ export async function prepareAudio(source: SpooledFile, options: SoundOptions): 
 
 /** @throws {GatewayError} 400 when it should be a sound and is none */
 async function audioSeconds(path: string, ffmpeg: Ffmpeg, options: SoundOptions): Promise<number | undefined> {
+  const { owner, signal } = options;
   const output = ['-map', '0:a:0', '-t', '0.1', '-f', 'null', '-'];
+  const run = { input: path, output, logLevel: 'info', owner, timeoutMs: MEASURE_TIMEOUT_MS, signal } as const;
   try {
-    return secondsSaid(await ffmpeg.run({ input: path, output, logLevel: 'info', signal: options.signal }));
+    return secondsSaid(await ffmpeg.run(run));
   } catch (error) {
-    if (options.asIs && error instanceof FfmpegFailed) return undefined;
+    if (error instanceof FfmpegFailed && (options.asIs || error.reason === 'timeout')) return undefined;
     throw notDecodable(error, 'a sound');
   }
 }

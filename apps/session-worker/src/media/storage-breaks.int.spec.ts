@@ -18,6 +18,7 @@ import { mediaMessage } from './media-message.js';
 import { OutgoingMedia, type UploadingSession } from './outgoing.js';
 import { Preparation } from './preparation.js';
 import { FileHost, listen, uploadTo } from './test-file-host.js';
+import { testImages } from './test-images.js';
 
 const SENDER = 'CH-sender';
 const RECEIVER = 'CH-receiver';
@@ -38,6 +39,8 @@ let incoming: IncomingMedia;
 let host: MediaHost;
 let session: UploadingSession;
 
+const { images, close: closeImages } = testImages();
+
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dormouse-breaks-'));
   server = await listen(fileHost);
@@ -51,13 +54,14 @@ beforeAll(async () => {
   const spool = await Spool.open(directory);
   const limits = DEFAULT_MEDIA_LIMITS;
   host = new MediaHost({ origin: `http://${server.address}` });
-  const preparation = new Preparation({ spool, limits, ffmpeg: undefined });
+  const preparation = new Preparation({ spool, limits, ffmpeg: undefined, images });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host });
   incoming = new IncomingMedia({ network, spool, host });
   session = { channelId: SENDER, socket: { waUploadToServer: uploadTo(server.address) } };
 }, 30_000);
 
 afterAll(async () => {
+  closeImages();
   await host.close();
   storage.close();
   await database.close();

@@ -26,6 +26,7 @@ import { MediaHost } from './media-host.js';
 import { OutgoingMedia, type UploadingSession } from './outgoing.js';
 import { Preparation } from './preparation.js';
 import { FileHost, listen, uploadTo } from './test-file-host.js';
+import { testImages } from './test-images.js';
 import { phone } from './test-phone.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -48,6 +49,8 @@ let incoming: IncomingMedia;
 let host: MediaHost;
 let session: UploadingSession;
 
+const { images, close: closeImages } = testImages();
+
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dormouse-transfers-'));
   server = await listen(fileHost);
@@ -61,13 +64,14 @@ beforeAll(async () => {
   const spool = await Spool.open(directory);
   const limits = { ...DEFAULT_MEDIA_LIMITS, image: 1_000 };
   host = new MediaHost({ origin: `http://${server.address}` });
-  const preparation = new Preparation({ spool, limits, ffmpeg: undefined });
+  const preparation = new Preparation({ spool, limits, ffmpeg: undefined, images });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host, now: () => nowMs });
   incoming = new IncomingMedia({ network, spool, host, maxBytes: LARGEST, phoneTimeoutMs: 500 });
   session = { channelId: CHANNEL, socket: { waUploadToServer: uploadTo(server.address) } };
 });
 
 afterAll(async () => {
+  closeImages();
   await host.close();
   storage.close();
   await database.close();

@@ -37,4 +37,17 @@ describe('Waveform', () => {
     expect(short.bars()).toEqual(new Uint8Array(64).fill(100));
     expect(new Waveform().bars()).toBeUndefined();
   });
+
+  it('holds a bounded number of loudnesses, however long a sound is', () => {
+    const waveform = new Waveform();
+    const second = Buffer.alloc(16_000);
+    for (let seconds = 0; seconds < 400; seconds += 1) {
+      second.fill(seconds < 200 ? 1 : 8);
+      waveform.add(second);
+    }
+    expect(waveform.held).toBeLessThan(8_192);
+    const bars = waveform.bars();
+    expect(bars?.[0]).toBeLessThan(20);
+    expect(bars?.[63]).toBe(100);
+  });
 });

@@ -3,12 +3,15 @@ export const WAVEFORM_PCM = ['-ac', '1', '-ar', '8000', '-f', 's16le'] as const;
 
 const BARS = 64;
 const HIGHEST = 100;
-/** 20 ms at 8 kHz: an hour makes 180,000 numbers. */
+/** 20 ms at 8 kHz, as long as there are few blocks. */
 const BLOCK_SAMPLES = 160;
+/** Beyond that two blocks become one: however long a sound is, no more numbers are held. */
+const MOST_BLOCKS = 8_192;
 
 /** Makes the waveform phones draw for a voice note: 64 loudnesses from 0 to 100, the loudest being 100. */
 export class Waveform {
-  readonly #blocks: number[] = [];
+  #blocks: number[] = [];
+  #blockSamples = BLOCK_SAMPLES;
   #sum = 0;
   #samples = 0;
   #odd: number | undefined;
@@ -29,13 +32,23 @@ export class Waveform {
     const value = ((high << 24) >> 16) | low;
     this.#sum += Math.abs(value);
     this.#samples += 1;
-    if (this.#samples === BLOCK_SAMPLES) this.#endBlock();
+    if (this.#samples >= this.#blockSamples) this.#endBlock();
   }
 
   #endBlock(): void {
     this.#blocks.push(this.#sum / this.#samples);
     this.#sum = 0;
     this.#samples = 0;
+    if (this.#blocks.length < MOST_BLOCKS) return;
+    this.#blocks = Array.from({ length: MOST_BLOCKS / 2 }, (_, pair) => {
+      return ((this.#blocks[2 * pair] ?? 0) + (this.#blocks[2 * pair + 1] ?? 0)) / 2;
+    });
+    this.#blockSamples *= 2;
+  }
+
+  /** How many numbers are held. */
+  get held(): number {
+    return this.#blocks.length;
   }
 
   /** The 64 values for all that was added; undefined when that was nothing. */

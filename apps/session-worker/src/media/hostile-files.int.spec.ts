@@ -1,0 +1,156 @@
+/**
+ * Small files that claim, or unpack to, a lot, sent by two channels, three at a time: what they may cost this process and
+ * those it starts. Runs where the system tells the memory of processes.
+ */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { platform, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setInterval as every } from 'node:timers/promises';
+import { GatewayError } from '@dormouse/gateway-contract';
+import { DEFAULT_MEDIA_LIMITS, Spool, typeOfFile } from '@dormouse/media-files';
+import sharp from 'sharp';
+import { Ffmpeg, findFfmpeg } from './ffmpeg.js';
+import { Preparation } from './preparation.js';
+import type { SendKind } from './prepared-file.js';
+import { emptyRangesPdf, framesGif, largeStreamsPdf, silentOpus, zeroPng } from './test-hostile-files.js';
+import { testImages } from './test-images.js';
+
+/** All processes of the media path together, beside this one. */
+const MOST_MIB = 700;
+
+const { images, close } = testImages();
+let directory: string;
+let spool: Spool;
+let preparation: Preparation;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dormouse-hostile-'));
+  spool = await Spool.open(directory);
+  const ffmpeg = new Ffmpeg({ path: (await findFfmpeg()) ?? '' });
+  preparation = new Preparation({ spool, ffmpeg, images, limits: DEFAULT_MEDIA_LIMITS });
+});
+
+afterAll(async () => {
+  close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Memory of this process's children and theirs, in MiB. */
+async function childrenMib(): Promise<number> {
+  const statuses = await Promise.all(
+    (await readdir('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')),
+  );
+  const valueOf = (status: string, name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+  const own = new Set([process.pid]);
+  for (const status of statuses) if (own.has(valueOf(status, 'PPid'))) own.add(valueOf(status, 'Pid'));
+  own.delete(process.pid);
+  const kib = statuses.filter((status) => own.has(valueOf(status, 'Pid'))).map((status) => valueOf(status, 'VmRSS'));
+  return kib.reduce((sum, one) => sum + one, 0) / 1_024;
+}
+
+/** The most memory that was seen while `work` was done. */
+async function peakMib(work: () => Promise<unknown>): Promise<number> {
+  const done = new AbortController();
+  let peak = 0;
+  const watching = (async () => {
+    for await (const _ of every(25, undefined, { signal: done.signal })) peak = Math.max(peak, await childrenMib());
+  })().catch(() => undefined);
+  try {
+    await work();
+  } finally {
+    done.abort();
+    await watching;
+  }
+  return peak;
+}
+
+let files = 0;
+async function outcome(kind: SendKind, content: Buffer, owner: string): Promise<number> {
+  files += 1;
+  const path = join(directory, `hostile-${files}`);
+  await writeFile(path, content);
+  const source = await spool.adopt(path);
+  try {
+    const { mimeType } = await typeOfFile(source.path, source.head);
+    const { file } = await preparation.prepare(kind, source, { mimeType, owner });
+    if (file !== source) await file.dispose();
+    return 200;
+  } catch (error) {
+    if (error instanceof GatewayError && error.details?.startsWith('media: ')) return error.status;
+    throw error;
+  } finally {
+    await source.dispose();
+  }
+}
+
+const flat = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: 'red' } });
+
+/** A small image that claims another size in its header. */
+async function claiming(width: number, height: number): Promise<Buffer> {
+  const image = await flat(64, 64).avif({ effort: 0 }).toBuffer();
+  const at = image.indexOf('ispe') + 8;
+  image.writeUInt32BE(width, at);
+  image.writeUInt32BE(height, at + 4);
+  return image;
+}
+
+async function animatedWebp(frames: number): Promise<Buffer> {
+  const frame = await flat(4, 4).png().toBuffer();
+  const all = Array.from({ length: frames }, () => frame);
+  return sharp(all, { join: { animated: true } })
+    .webp()
+    .toBuffer();
+}
+
+const HOSTILE: readonly [what: string, kind: SendKind, make: () => Promise<Buffer> | Buffer, outcomes: number[]][] = [
+  ['an interlaced PNG of 119 million pixels', 'image', () => zeroPng({ width: 10_900, height: 10_900 }), [400]],
+  ['a PNG of 119 million pixels', 'image', () => zeroPng({ width: 10_900, height: 10_900, interlaced: false }), [400]],
+  ['an interlaced PNG one pixel high', 'image', () => zeroPng({ width: 100_000_000, height: 1 }), [400]],
+  ['the interlaced PNG as a sticker', 'sticker', () => zeroPng({ width: 10_900, height: 10_900 }), [400]],
+  [
+    'a progressive JPEG of 100 million pixels',
+    'image',
+    () => flat(10_000, 10_000).jpeg({ progressive: true }).toBuffer(),
+    [400],
+  ],
+  ['a JPEG of 100 million pixels', 'image', () => flat(10_000, 10_000).jpeg().toBuffer(), [200]],
+  ['a WebP of 100 million pixels', 'image', () => flat(10_000, 10_000).webp({ effort: 0 }).toBuffer(), [400]],
+  ['a TIFF of 100 million pixels', 'image', () => flat(10_000, 10_000).tiff({ compression: 'lzw' }).toBuffer(), [400]],
+  ['an AVIF that claims 100 million pixels', 'image', () => claiming(10_000, 10_000), [400]],
+  ['an AVIF that claims four billion pixels', 'sticker', () => claiming(65_535, 65_535), [400]],
+  ['a GIF of 10,000 frames', 'sticker', () => framesGif(10_000), [400]],
+  ['a WebP of 400 frames', 'sticker', () => animatedWebp(400), [200]],
+  ['a PDF of 1.5 million empty ranges', 'document', () => emptyRangesPdf(1_500_000), [200]],
+  ['a PDF of 32 large streams', 'document', () => largeStreamsPdf(32), [200]],
+  ['85 hours of silence', 'voice', () => silentOpus(85), [200]],
+  ['85 hours of silence to be converted', 'audio', () => silentOpus(85), [200]],
+];
+
+(platform() === 'linux' ? describe : describe.skip)('files that cost more than they weigh', () => {
+  it.each(HOSTILE)(
+    '%s costs a bounded time and memory, six of them at once',
+    async (_what, kind, make, expected) => {
+      const content = await make();
+      const outcomes: number[] = [];
+      const peak = await peakMib(async () => {
+        const all = ['A', 'A', 'A', 'B', 'B', 'B'].map((owner) => outcome(kind, content, owner));
+        outcomes.push(...(await Promise.all(all)));
+      });
+      expect(new Set(outcomes)).toEqual(new Set(expected));
+      expect(peak).toBeLessThan(MOST_MIB);
+    },
+    60_000,
+  );
+
+  it('keep no image of another channel waiting for more than one of them', async () => {
+    const slow = await flat(9_000, 9_000).png().toBuffer();
+    const order: string[] = [];
+    const theirs = Array.from({ length: 8 }, () => outcome('image', slow, 'A').then(() => order.push('A')));
+    const own = outcome('image', await flat(64, 64).png().toBuffer(), 'B').then(() => order.push('B'));
+    await Promise.all([...theirs, own]);
+    expect(order.indexOf('B')).toBeLessThan(3);
+  });
+});

@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { FileRefused } from './file-refused.js';
+import { framesGif, zeroPng } from './test-hostile-files.js';
+import { mediaProcess } from './test-images.js';
+
+describe('the media process', () => {
+  let directory: string;
+  let small: string;
+  let slow: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dormouse-process-'));
+    small = join(directory, 'small.png');
+    slow = join(directory, 'slow.gif');
+    const image = sharp({ create: { width: 64, height: 48, channels: 3, background: 'red' } });
+    await writeFile(small, await image.png().toBuffer());
+    await writeFile(slow, framesGif(300));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  const run = async (work: (process: ReturnType<typeof mediaProcess>) => Promise<void>, options = {}) => {
+    const process = mediaProcess(options);
+    try {
+      await work(process);
+    } finally {
+      process.close();
+    }
+  };
+  const terms = { owner: 'CH', timeoutMs: 20_000 };
+  const target = () => join(directory, 'target.webp');
+
+  it('ends a task that takes too long, and does the next one', async () => {
+    await run(async (process) => {
+      const late = process.run('sticker', { path: slow, target: target() }, { ...terms, timeoutMs: 1 });
+      await expect(late).rejects.toMatchObject({ reason: expect.stringMatching(/takes too long/) as unknown });
+      expect(await process.run('image', { path: small, target: target(), asIs: false }, terms)).toMatchObject({
+        width: 64,
+        height: 48,
+        converted: false,
+      });
+    });
+  });
+
+  it('ends a task whose caller has gone, and drops those that wait', async () => {
+    await run(async (process) => {
+      const gone = new AbortController();
+      const asked = { ...terms, signal: gone.signal };
+      const running = process.run('sticker', { path: slow, target: target() }, asked);
+      const waiting = process.run('icon', { path: small }, asked);
+      const reasons = Promise.allSettled([running, waiting]);
+      gone.abort(new Error('the command is over'));
+      for (const outcome of await reasons) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: new Error('the command is over') });
+      }
+      expect((await process.run('icon', { path: small }, terms)).length).toBeGreaterThan(0);
+    });
+  });
+
+  it('refuses, and survives, what wants more memory than it may have', async () => {
+    // Within the bounds of headers, beyond those of this small process.
+    const image = join(directory, 'large.png');
+    await writeFile(image, zeroPng({ width: 3_000, height: 3_000 }));
+    await run(
+      async (process) => {
+        await expect(process.run('icon', { path: image }, terms)).rejects.toBeInstanceOf(FileRefused);
+        expect((await process.run('icon', { path: small }, terms)).length).toBeGreaterThan(0);
+      },
+      { memoryLimitMib: 130 },
+    );
+  });
+
+  it('says when it cannot be started, which is no fault of the file', async () => {
+    await run(
+      async (process) => {
+        const failed = process.run('icon', { path: small }, terms);
+        await expect(failed).rejects.toThrow(/^the media process ended/);
+        await expect(failed).rejects.not.toBeInstanceOf(FileRefused);
+      },
+      { program: join(directory, 'nowhere.js') },
+    );
+  });
+});

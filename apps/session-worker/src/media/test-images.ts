@@ -1,0 +1,15 @@
+/** For specs: the media process as it is built. */
+import { fileURLToPath } from 'node:url';
+import { Images } from './images.js';
+import { MediaProcess, type MediaProcessOptions } from './media-process.js';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/media/media-program.js', import.meta.url));
+
+export function mediaProcess(options: Partial<MediaProcessOptions> = {}): MediaProcess {
+  return new MediaProcess({ program: PROGRAM, ...options });
+}
+
+export function testImages(): { images: Images; close: () => void } {
+  const process = mediaProcess();
+  return { images: new Images(process), close: () => process.close() };
+}
