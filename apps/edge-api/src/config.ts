@@ -53,6 +53,8 @@ const schema = z
     SPOOL_DIRECTORY: z.string().default('/var/tmp/dormouse-edge-api'),
     /** JSON, kind to its largest file in bytes, where it differs from the standard: `{"document":20971520}`. */
     MEDIA_LIMITS: variable.json(z.partialRecord(z.enum(MEDIA_KINDS), z.int().positive())).default({}),
+    /** All files that are on their way at once, in bytes; beyond that 503. Less than the disk has. */
+    MAX_SPOOL_BYTES: variable.integer(1_048_576).default(8_589_934_592),
     /** How long links to files work, in seconds. */
     MEDIA_LINK_TTL_S: variable.integer(60, LONGEST_LINK_S).default(86_400),
     /** How long files are kept, in days. */
@@ -69,6 +71,8 @@ const schema = z
     ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
     /** Largest JSON body of an endpoint that takes no media, in bytes. */
     MAX_JSON_BYTES: variable.integer(1_024).default(1_048_576),
+    /** What all JSON bodies under way may hold of memory at once, in bytes, beyond 64 KiB each; then 503. */
+    MAX_BODY_MEMORY_BYTES: variable.integer(1_048_576).default(67_108_864),
     /**
      * A request that a channel has not begun with by then is answered with 503: it waits for the channel's earlier
      * requests, its wake, its next connection. Default and most: the 20 s of the command catalogue.
@@ -100,6 +104,7 @@ const schema = z
     } satisfies ObjectStorageOptions,
     media: {
       spoolDirectory: env.SPOOL_DIRECTORY,
+      maxSpoolBytes: env.MAX_SPOOL_BYTES,
       limits: { ...DEFAULT_MEDIA_LIMITS, ...env.MEDIA_LIMITS },
       linkTtlS: env.MEDIA_LINK_TTL_S,
       retentionMs: env.MEDIA_RETENTION_DAYS * DAY_MS,
@@ -109,6 +114,7 @@ const schema = z
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
     allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
     maxJsonBytes: env.MAX_JSON_BYTES,
+    maxBodyMemoryBytes: env.MAX_BODY_MEMORY_BYTES,
     startWithinMs: env.START_WITHIN_MS,
     rateLimits: {
       sends: env.RATE_SENDS,

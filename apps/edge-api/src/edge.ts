@@ -1,7 +1,7 @@
 import { measureConnections, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase } from '@dormouse/database';
-import { Downloader, MediaIntake, Spool } from '@dormouse/media-files';
+import { ByteBudget, Downloader, MediaIntake, Spool } from '@dormouse/media-files';
 import { MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
@@ -61,7 +61,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       media: {
         reader: new MediaReader({ ...stores, linkTtlS }),
         uploads: new MediaUploads({ ...stores, retentionMs }),
-        intake: new MediaIntake({ spool: await Spool.open(config.media.spoolDirectory), downloader, limits }),
+        intake: new MediaIntake({ spool: await openSpool(config.media), downloader, limits }),
         limits,
         retentionMs,
       },
@@ -74,6 +74,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       passOn,
       probes,
       maxJsonBytes,
+      bodyMemory: openBodyMemory(config.maxBodyMemoryBytes),
       media: config.media,
     },
     site,
@@ -101,4 +102,18 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       await database.close();
     },
   };
+}
+
+function openSpool({ spoolDirectory, maxSpoolBytes }: EdgeConfig['media']): Promise<Spool> {
+  const refusal = 'too many files are on their way at once';
+  return Spool.open(spoolDirectory, Date.now, new ByteBudget({ totalBytes: maxSpoolBytes, refusal }));
+}
+
+/** No channel gets more than a quarter: one that sends large bodies slowly does not keep the others out. */
+function openBodyMemory(totalBytes: number): ByteBudget {
+  return new ByteBudget({
+    totalBytes,
+    perOwnerBytes: totalBytes / 4,
+    refusal: 'too many large bodies are arriving at once',
+  });
 }

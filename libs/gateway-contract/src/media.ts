@@ -80,21 +80,42 @@ export function readMediaInput(value: string | FilePart): MediaInput | undefined
   return value.length >= 8 && isBase64(value) ? { form: 'base64', base64: value } : undefined;
 }
 
-function readDataUri(uri: string): MediaInput | undefined {
-  const comma = uri.slice(0, 2_048).indexOf(',');
-  if (comma === -1) return undefined;
+/** What stands before the base64 of a data: URI. */
+export interface DataUriHeader {
+  mimeType: string;
+  fileName?: string;
+  /** Where the base64 begins. */
+  dataAt: number;
+}
+
+/** As much of a data: URI as may stand before its bytes. */
+export const MAX_DATA_URI_HEADER = 2_048;
+
+/**
+ * The header of a data: URI; its first `MAX_DATA_URI_HEADER` characters are enough.
+ * @returns undefined when the text does not begin as a data: URI of base64 with a type
+ */
+export function readDataUriHeader(uri: string): DataUriHeader | undefined {
+  const comma = uri.slice(0, MAX_DATA_URI_HEADER).indexOf(',');
+  if (comma === -1 || !/^data:/i.test(uri)) return undefined;
   const [type, ...parameters] = uri
     .slice('data:'.length, comma)
     .split(';')
     .map((part) => part.trim());
-  const base64 = uri.slice(comma + 1);
   if (parameters.pop()?.toLowerCase() !== 'base64' || !type || !/^[\w.+-]+\/[\w.+-]+$/.test(type)) return undefined;
-  if (base64.length === 0 || !isBase64(base64)) return undefined;
   const isName = (parameter: string) => /^(?:file)?name=/i.test(parameter);
   const name = parameters.find(isName);
   const fileName = name && percentDecoded(name.slice(name.indexOf('=') + 1).replace(/^"(.*)"$/, '$1'));
   const mimeType = [type.toLowerCase(), ...parameters.filter((parameter) => !isName(parameter))].join('; ');
-  return { form: 'base64', base64, mimeType, ...(fileName ? { fileName } : {}) };
+  return { mimeType, dataAt: comma + 1, ...(fileName ? { fileName } : {}) };
+}
+
+function readDataUri(uri: string): MediaInput | undefined {
+  const header = readDataUriHeader(uri);
+  if (!header) return undefined;
+  const { dataAt, ...claims } = header;
+  const base64 = uri.slice(dataAt);
+  return base64.length > 0 && isBase64(base64) ? { form: 'base64', base64, ...claims } : undefined;
 }
 
 function isBase64(value: string): boolean {

@@ -1,4 +1,5 @@
-export { base64Bytes, decodeBase64 } from './base64.js';
+export { Base64Decoder, base64Bytes, decodeBase64, NotBase64, notBase64 } from './base64.js';
+export { ByteBudget, type ByteBudgetOptions, type HeldBytes } from './byte-budget.js';
 export { extensionOf, typeOfFile, typeOfHead, type ContentType, type TypeClaims } from './content-type.js';
 export { Downloader, type Download, type DownloaderOptions } from './downloader.js';
 export { safeFileName, withExtension } from './file-name.js';
@@ -6,6 +7,7 @@ export {
   MediaIntake,
   type GivenMedia,
   type MediaIntakeOptions,
+  type SpooledText,
   type TakenFile,
   type TakeOptions,
 } from './media-intake.js';

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { readMediaInput } from '@dormouse/gateway-contract';
+import { ByteBudget } from './byte-budget.js';
 import { Downloader } from './downloader.js';
 import { MediaIntake, type TakeOptions } from './media-intake.js';
 import { DEFAULT_MEDIA_LIMITS } from './media-kinds.js';
@@ -188,5 +189,64 @@ describe('Spool', () => {
     await Spool.open(directory);
     expect(await readdir(directory)).toEqual(['young.part']);
     await rm(young);
+  });
+
+  it('refuses with 503 what the disk has no room for, keeps nothing of it, and gives room back', async () => {
+    const budget = new ByteBudget({ totalBytes: 10_000, refusal: 'too many files are on their way at once' });
+    const small = await Spool.open(directory, Date.now, budget);
+    const kept = await small.keep([Buffer.alloc(6_000)]);
+    await expect(small.keep([Buffer.alloc(3_000), Buffer.alloc(3_000)])).rejects.toMatchObject({ status: 503 });
+    expect(await readdir(directory)).toHaveLength(1);
+    await kept.dispose();
+    await kept.dispose();
+    expect(budget.heldBytes).toBe(0);
+    await (await small.keep([Buffer.alloc(10_000)])).dispose();
+  });
+});
+
+describe('a text that arrives in pieces', () => {
+  const base64 = PNG.toString('base64');
+  async function* pieces(...texts: string[]): AsyncGenerator<string> {
+    for (const text of texts) yield await Promise.resolve(text);
+  }
+  const takenFrom = async (texts: string[], options: TakeOptions = {}) => {
+    const spooled = await intake.spoolText(pieces(...texts), options);
+    if ('fault' in spooled) return spooled.fault;
+    const taken = await intake.takeSpooled(spooled, options);
+    const bytes = await readFile(taken.path);
+    await taken.dispose();
+    return { bytes, mimeType: taken.mimeType, fileName: taken.fileName };
+  };
+
+  it('is the file of its data: URI or base64, with what is said of it', async () => {
+    const png = { bytes: PNG, mimeType: 'image/png' };
+    expect(await takenFrom([base64.slice(0, 5), base64.slice(5)])).toMatchObject(png);
+    const uri = `data:application/pdf;name=a%20b.png;base64,${base64}`;
+    expect(await takenFrom([uri.slice(0, 60), uri.slice(60)])).toMatchObject({ ...png, fileName: 'a b.png' });
+    expect(await takenFrom([uri], { fileName: 'own.png' })).toMatchObject({ ...png, fileName: 'own.png' });
+    expect(await takenFrom(['data:text/csv;base64,', 'YSxi'])).toMatchObject({ mimeType: 'text/csv' });
+  });
+
+  it('says when it is none, and has been read to its end by then', async () => {
+    expect(await takenFrom(['data:text/plain,hello', 'more'])).toBe('form');
+    expect(await takenFrom([base64, '!', base64])).toBe('base64');
+    expect(await takenFrom([base64, '=', base64])).toBe('base64');
+    expect(await takenFrom(['QUJDQ'])).toBe('base64');
+  });
+
+  it('is held to the limit of its kind while it arrives, and of its content when it is taken', async () => {
+    const zeros = Array.from({ length: 100 }, () => 'AAAA'.repeat(1_000));
+    await expect(takenFrom(zeros, { kind: 'sticker' })).rejects.toMatchObject({ status: 413 });
+    const image = Buffer.concat([PNG, Buffer.alloc(20_000)]).toString('base64');
+    await expect(takenFrom([image])).rejects.toMatchObject({ status: 413, details: 'image: larger than 10000 bytes' });
+  });
+
+  it('needs its type to be said where the content does not show it', async () => {
+    await expect(takenFrom(['AAECAwQFBgcICQ=='])).rejects.toMatchObject({
+      details: expect.stringMatching(/^mime_type: /) as string,
+    });
+    expect(await takenFrom(['AAECAwQFBgcICQ=='], { mimeType: 'application/x-thing' })).toMatchObject({
+      mimeType: 'application/x-thing',
+    });
   });
 });

@@ -2,8 +2,8 @@
  * Takes a customer's file in, in any of the forms it may be given: looks at its content, holds it to the limit of its
  * kind before more than that has been read, and gives it a safe name. The result is a file in the spool.
  */
-import { GatewayError, type MediaInput } from '@dormouse/gateway-contract';
-import { base64Bytes, decodeBase64 } from './base64.js';
+import { GatewayError, readDataUriHeader, type DataUriHeader, type MediaInput } from '@dormouse/gateway-contract';
+import { Base64Decoder, base64Bytes, decodeBase64, NotBase64 } from './base64.js';
 import { typeOfFile, typeOfHead, type TypeClaims } from './content-type.js';
 import { downloadFailure, type Downloader } from './downloader.js';
 import { safeFileName } from './file-name.js';
@@ -31,6 +31,10 @@ export interface TakeOptions extends TypeClaims {
   claimedSize?: number | undefined;
   signal?: AbortSignal | undefined;
 }
+
+/** A text that was decoded into the spool as it arrived, or the reason why it holds no file. */
+export type SpooledText =
+  { file: SpooledFile; mimeType?: string | undefined; fileName?: string | undefined } | { fault: 'form' | 'base64' };
 
 export interface MediaIntakeOptions {
   spool: Spool;
@@ -79,9 +83,51 @@ export class MediaIntake {
       mimeType,
       fileName: options.fileName ?? input.fileName,
     });
-    if (taken.mimeType !== 'application/octet-stream' || mimeType !== undefined) return taken;
-    await taken.dispose();
-    throw new GatewayError(400, { details: 'mime_type: is needed, the content does not show its type' });
+    return withKnownType(taken, mimeType);
+  }
+
+  /**
+   * Decodes base64, or a data: URI of it, into the spool while its text arrives, so that no text is held however long
+   * it is. What is no base64 is read to its end, since more follows it: the result says so.
+   * @param text in pieces; the first has the whole header of a data: URI
+   * @throws {GatewayError} 413 beyond the limit of the kind, or of every kind
+   */
+  async spoolText(
+    text: AsyncIterable<string>,
+    options: Pick<TakeOptions, 'kind' | 'signal'> = {},
+  ): Promise<SpooledText> {
+    const { limits, spool } = this.options;
+    const kind = options.kind ?? 'document';
+    const most = options.kind ? limits[options.kind] : Math.max(...Object.values(limits));
+    const read: TextReading = {};
+    const file = await spool.keep(decodedText(text, read), {
+      signal: options.signal,
+      onSize: (size) => {
+        if (size > most) throw fileTooLarge(kind, limits);
+      },
+    });
+    if (!read.fault) return { file, ...read.header };
+    await file.dispose();
+    return { fault: read.fault };
+  }
+
+  /**
+   * Takes a file whose text was decoded into the spool; what the request says of it wins over what its data: URI says.
+   * @throws {GatewayError} as {@link MediaIntake.takeInput}; the file is gone then
+   */
+  async takeSpooled(spooled: Exclude<SpooledText, { fault: unknown }>, options: TakeOptions = {}): Promise<TakenFile> {
+    const { file } = spooled;
+    const mimeType = options.mimeType ?? spooled.mimeType;
+    const claims = { ...options, mimeType, fileName: options.fileName ?? spooled.fileName };
+    const { limits } = this.options;
+    try {
+      const kind = options.kind ?? kindOfUpload((await typeOfHead(file.head, claims)).mimeType);
+      if (file.size > limits[kind]) throw fileTooLarge(kind, limits);
+    } catch (error) {
+      await file.dispose();
+      throw error;
+    }
+    return withKnownType(await this.#describe(file, claims), mimeType);
   }
 
   /**
@@ -126,4 +172,45 @@ export class MediaIntake {
       throw error;
     }
   }
+}
+
+/** What was found while a text was read. */
+interface TextReading {
+  header?: DataUriHeader;
+  fault?: 'form' | 'base64';
+}
+
+async function* decodedText(text: AsyncIterable<string>, read: TextReading): AsyncGenerator<Buffer> {
+  const decoder = new Base64Decoder();
+  let isFirst = true;
+  const decoded = (piece: string): Buffer => {
+    if (!isFirst || !/^data:/i.test(piece)) return decoder.push(piece);
+    const header = readDataUriHeader(piece);
+    if (header) read.header = header;
+    else read.fault = 'form';
+    return header ? decoder.push(piece.slice(header.dataAt)) : Buffer.alloc(0);
+  };
+  const guarded = (decode: () => Buffer): Buffer => {
+    try {
+      return decode();
+    } catch (error) {
+      if (!(error instanceof NotBase64)) throw error;
+      read.fault = 'base64';
+      return Buffer.alloc(0);
+    }
+  };
+  for await (const piece of text) {
+    const bytes = read.fault ? Buffer.alloc(0) : guarded(() => decoded(piece));
+    isFirst = false;
+    if (bytes.length > 0) yield bytes;
+  }
+  const last = read.fault ? Buffer.alloc(0) : guarded(() => decoder.end());
+  if (last.length > 0) yield last;
+}
+
+/** Bare base64 comes without a name: where the content does not show its type, the sender must say it. */
+async function withKnownType(taken: TakenFile, claimed: string | undefined): Promise<TakenFile> {
+  if (taken.mimeType !== 'application/octet-stream' || claimed !== undefined) return taken;
+  await taken.dispose();
+  throw new GatewayError(400, { details: 'mime_type: is needed, the content does not show its type' });
 }

@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { ByteBudget, HeldBytes } from './byte-budget.js';
 import { tidily, tidy } from './young-garbage.js';
 
 /** As much as type detection looks at. */
@@ -36,10 +37,16 @@ export interface SpoolWatch {
 }
 
 export class Spool {
-  private constructor(readonly directory: string) {}
+  private constructor(
+    readonly directory: string,
+    private readonly budget: ByteBudget | undefined,
+  ) {}
 
-  /** Makes the directory if needed and deletes what earlier processes left in it. */
-  static async open(directory: string, now: () => number = Date.now): Promise<Spool> {
+  /**
+   * Makes the directory if needed and deletes what earlier processes left in it.
+   * @param budget of the disk: what {@link Spool.keep} writes is held until the file is disposed of
+   */
+  static async open(directory: string, now: () => number = Date.now, budget?: ByteBudget): Promise<Spool> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(directory)) {
       const path = join(directory, name);
@@ -48,7 +55,7 @@ export class Spool {
         .catch(() => 0);
       if (age > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true });
     }
-    return new Spool(directory);
+    return new Spool(directory, budget);
   }
 
   /** A path that nothing uses yet, for a program that writes its result to a file. */
@@ -58,7 +65,7 @@ export class Spool {
 
   /**
    * Takes everything the source gives. On any failure the source is closed and nothing stays on disk.
-   * @throws what the source or the watch throws, or the signal's reason
+   * @throws what the source or the watch throws, or the signal's reason; 503 when the disk's budget is used up
    */
   async keep(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, watch: SpoolWatch = {}): Promise<SpooledFile> {
     return tidily(() => this.#keep(source, watch));
@@ -69,6 +76,7 @@ export class Spool {
     const hash = createHash('sha256');
     const head = Buffer.alloc(HEAD_BYTES);
     let size = 0;
+    const held = this.budget?.open();
     const handle = await open(path, 'wx', 0o600);
     try {
       for await (const chunk of source) {
@@ -76,6 +84,7 @@ export class Spool {
         const before = size;
         size += chunk.length;
         watch.onSize?.(size);
+        held?.hold(chunk.length);
         if (before < HEAD_BYTES) {
           head.set(chunk.subarray(0, HEAD_BYTES - before), before);
           if (size >= HEAD_BYTES) await watch.onHead?.(head);
@@ -89,9 +98,10 @@ export class Spool {
     } catch (error) {
       await handle.close().catch(() => undefined);
       await rm(path, { force: true });
+      held?.release();
       throw error;
     }
-    return spooled(path, size, hash.digest(), head.subarray(0, Math.min(size, HEAD_BYTES)));
+    return spooled(path, size, hash.digest(), head.subarray(0, Math.min(size, HEAD_BYTES)), held);
   }
 
   /** Deletes what another program may have begun to write at `path`. */
@@ -119,13 +129,16 @@ async function writeWhole(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8
   }
 }
 
-function spooled(path: string, size: number, sha256: Buffer, head: Buffer): SpooledFile {
+function spooled(path: string, size: number, sha256: Buffer, head: Buffer, held?: HeldBytes): SpooledFile {
   return {
     path,
     size,
     sha256,
     head,
     read: () => tidy(createReadStream(path)),
-    dispose: () => rm(path, { force: true }),
+    dispose: async () => {
+      await rm(path, { force: true });
+      held?.release();
+    },
   };
 }

@@ -18,6 +18,7 @@ import type { Probes } from '@dormouse/bootstrap';
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
 import { hashToken } from '@dormouse/channel-token';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
+import type { ByteBudget } from '@dormouse/media-files';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyLimitOf, type BodyLimits } from '../body/body-limits.js';
 import { policyOf, type EndpointPolicy } from './endpoint.js';
@@ -34,6 +35,8 @@ export interface AccessServices extends BodyLimits {
   rateLimits: RateLimits;
   passOn: PassOn;
   probes: Probes;
+  /** The memory that all bodies under way share. */
+  bodyMemory: ByteBudget;
 }
 
 declare module 'fastify' {

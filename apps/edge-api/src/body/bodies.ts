@@ -1,19 +1,36 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '@dormouse/gateway-contract';
+import type { ByteBudget, HeldBytes } from '@dormouse/media-files';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { policyOf } from '../access/endpoint.js';
-import { bodyFormOf, bodyLimitOf, type BodyLimits } from './body-limits.js';
+import { bodyFormOf, bodyLimitOf, MAX_BESIDE_FILE_BYTES, type BodyLimits, type BodySizeLimit } from './body-limits.js';
+import { readJson, type LongTextField } from './json-reader.js';
 
-/** A body that its endpoint reads by itself, as a stream: a form or a file. */
+/** A form or a file, which its endpoint reads by itself, as a stream. */
 export class UnreadBody {
   constructor(
     readonly form: 'form' | 'raw',
     readonly stream: Readable,
+    private readonly limit: BodySizeLimit,
   ) {}
 
-  bytes(): AsyncGenerator<Buffer> {
-    return bytesOf(this.stream);
+  /** @throws {GatewayError} 413 beyond the largest body that the endpoint takes; 400 when it breaks off */
+  async *bytes(): AsyncGenerator<Buffer> {
+    let arrivedBytes = 0;
+    for await (const chunk of bytesOf(this.stream)) {
+      arrivedBytes += chunk.length;
+      if (arrivedBytes > this.limit.maxBytes) throw this.limit.refusal();
+      yield chunk;
+    }
   }
+}
+
+/** JSON with a file in it, perhaps: its endpoint reads it, so that the file goes where it keeps files. */
+export class UnreadJson {
+  constructor(
+    /** See {@link readJson}; bound to the limits of the request. */
+    readonly read: (longText: LongTextField) => Promise<unknown>,
+  ) {}
 }
 
 /** The bytes of a body. Stopping early leaves the connection alone, so that the sender can be answered. */
@@ -25,22 +42,46 @@ async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the body holds of the memory that all bodies share, until it is answered. */
+    bodyMemory: HeldBytes | null;
+  }
+}
+
+/** So much of every body is not counted: a small request is never refused because of others' large ones. */
+const UNCOUNTED_BYTES = 64 * 1024;
+
 /**
- * Reads JSON bodies, and leaves forms and files to the endpoints that take them. No body at all is fine, whatever the
+ * Reads JSON bodies, and leaves those of endpoints that take files to them. No body at all is fine, whatever the
  * content type says: clients send `content-type: application/json` without one. A body without a content type is read as
- * JSON. Refusals: 413 as soon as the body turns out too large, 400 for another content type (unread) or for broken JSON.
+ * JSON. Refusals: 413 as soon as the body turns out too large, 400 for another content type (unread), for broken JSON and
+ * for more values than any request needs, 503 when bodies at once hold all the memory that they share.
  */
-export function readBodies(fastify: FastifyInstance, limits: BodyLimits): void {
+export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { bodyMemory: ByteBudget }): void {
   fastify.removeAllContentTypeParsers();
+  fastify.decorateRequest('bodyMemory', null);
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
+    if (announcesBody(request)) {
+      const held = limits.bodyMemory.open(request.channel?.id);
+      request.bodyMemory = held;
+      reply.raw.once('close', () => held.release());
+    }
+    done(null, payload);
+  });
   fastify.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    const policy = policyOf(request);
+    const policy = policyOf(request) ?? {};
     const form = bodyFormOf(request, policy);
-    if (form === 'form' || form === 'raw') return new UnreadBody(form, payload);
+    const limit = bodyLimitOf(request, policy, limits);
+    if (form === 'form' || form === 'raw') return new UnreadBody(form, payload, limit);
     if (form === 'unknown') {
       if (!announcesBody(request)) return undefined;
       throw new GatewayError(400, { details: 'body: JSON expected' });
     }
-    return parse(await text(payload, bodyLimitOf(request, policy ?? {}, limits)));
+    const hasFile = 'file' in policy && policy.file !== undefined;
+    const keep = keeping(request.bodyMemory, hasFile ? MAX_BESIDE_FILE_BYTES : limit.maxBytes);
+    const read = (longText?: LongTextField) => readJson(bytesOf(payload), { ...limit, keep }, longText);
+    return hasFile ? new UnreadJson(read) : read();
   });
 }
 
@@ -48,22 +89,14 @@ function announcesBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function text(payload: Readable, limit: { maxBytes: number; refusal: () => GatewayError }): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of bytesOf(payload)) {
-    bytes += chunk.length;
-    if (bytes > limit.maxBytes) throw limit.refusal();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parse(body: string): unknown {
-  if (body.trim() === '') return undefined;
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    throw new GatewayError(400, { details: 'body: not valid JSON' }, { cause: error });
-  }
+function keeping(memory: HeldBytes | null, maxBytes: number): (bytes: number) => void {
+  let counted = UNCOUNTED_BYTES;
+  return (bytes) => {
+    if (bytes > maxBytes) {
+      throw new GatewayError(413, { details: `body: larger than ${maxBytes} bytes beside the file` });
+    }
+    if (bytes <= counted) return;
+    memory?.hold(bytes - counted);
+    counted = bytes;
+  };
 }

@@ -1,6 +1,13 @@
-import { fileTooLarge, GatewayError, kindOfUpload, type MediaLimits } from '@dormouse/gateway-contract';
+import {
+  fileTooLarge,
+  GatewayError,
+  kindOfUpload,
+  MAX_DATA_URI_HEADER,
+  type MediaLimits,
+} from '@dormouse/gateway-contract';
 import type { FastifyRequest } from 'fastify';
 import type { EndpointPolicy } from '../access/endpoint.js';
+import { LONG_TEXT_BYTES } from './json-reader.js';
 
 /** How large bodies may be. */
 export interface BodyLimits {
@@ -17,6 +24,8 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 /** Texts and boundaries of a form beside its file; the words of a JSON body beside its base64. */
 const BESIDE_THE_FILE = 1024 * 1024;
+/** So much of a JSON body with a file is kept in memory: its words, and the file's text until it is known to be long. */
+export const MAX_BESIDE_FILE_BYTES = BESIDE_THE_FILE + 4 * LONG_TEXT_BYTES;
 /** Base64 is a third longer; broken into lines it is a little more. */
 const BASE64_FACTOR = 1.4;
 
@@ -29,12 +38,18 @@ export function bodyFormOf(request: FastifyRequest, policy: Pick<EndpointPolicy,
   return type === undefined ? 'json' : 'unknown';
 }
 
+/** How large a body may be. */
+export interface BodySizeLimit {
+  maxBytes: number;
+  refusal: () => GatewayError;
+}
+
 /** The largest body a request may have, and how a larger one is refused: naming the kind of file and its limit. */
 export function bodyLimitOf(
   request: FastifyRequest,
   policy: Pick<EndpointPolicy, 'file' | 'maxBodyBytes'>,
   { maxJsonBytes, media }: BodyLimits,
-): { maxBytes: number; refusal: () => GatewayError } {
+): BodySizeLimit {
   if (policy.file === undefined) {
     const maxBytes = policy.maxBodyBytes ?? maxJsonBytes;
     return { maxBytes, refusal: () => new GatewayError(413, { details: `body: larger than ${maxBytes} bytes` }) };
@@ -47,9 +62,13 @@ export function bodyLimitOf(
     policy.file === 'upload'
       ? [claimed, Math.max(limits.document, limits.video, limits.image, limits.audio)]
       : [policy.file, limits[policy.file]];
-  const maxBytes =
-    form === 'json'
-      ? Math.min(media.maxJsonBytes, Math.ceil(bytes * BASE64_FACTOR) + BESIDE_THE_FILE)
-      : bytes + (form === 'raw' ? 0 : BESIDE_THE_FILE);
+  const asBase64 = Math.ceil(bytes * BASE64_FACTOR);
+  const maxBytes = {
+    json: Math.min(media.maxJsonBytes, asBase64 + BESIDE_THE_FILE),
+    // May be a data: URI; what turns out to be the file itself is held to its own limit by who takes it.
+    raw: asBase64 + MAX_DATA_URI_HEADER,
+    form: bytes + BESIDE_THE_FILE,
+    unknown: bytes + BESIDE_THE_FILE,
+  }[form];
   return { maxBytes, refusal: () => fileTooLarge(kind, limits) };
 }

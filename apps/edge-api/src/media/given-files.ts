@@ -1,30 +1,42 @@
 /**
  * The files customers give, in any form: taken into the spool, checked, and kept in the media store before anything else
  * is done with them, so that commands only carry ids. Whatever becomes of a request, nothing of it stays in the spool.
+ * However a file comes, its bytes pass through memory in pieces: base64 is decoded as it arrives.
  *
  * The object storage away: 502, nothing was said and nothing is kept.
  */
+import { randomUUID } from 'node:crypto';
 import {
   FilePart,
   GatewayError,
   parseForm,
   parseInput,
+  readDataUriHeader,
   type FormFileField,
   type MediaInput,
   type MediaLimits,
 } from '@dormouse/gateway-contract';
-import { fileTooLarge, safeFileName, type MediaIntake, type MediaKind, type TakenFile } from '@dormouse/media-files';
+import {
+  fileTooLarge,
+  notBase64,
+  safeFileName,
+  type MediaIntake,
+  type MediaKind,
+  type SpooledText,
+  type TakenFile,
+} from '@dormouse/media-files';
 import type { MediaFile } from '@dormouse/media-store/read';
 import type { MediaUploads } from '@dormouse/media-store/uploads';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { UnreadBody } from '../body/bodies.js';
+import { UnreadBody, UnreadJson } from '../body/bodies.js';
 import { readForm } from './form-parts.js';
+import { peek, textOf } from './peeked-bytes.js';
 import type { SendCaller } from '../messages/sends.js';
 import type { StoredFiles } from './stored-files.js';
 
 export interface GivenFilesOptions {
-  intake: Pick<MediaIntake, 'takeInput' | 'takeStream'>;
+  intake: Pick<MediaIntake, 'takeInput' | 'takeStream' | 'spoolText' | 'takeSpooled'>;
   uploads: Pick<MediaUploads, 'keep'>;
   stored: Pick<StoredFiles, 'obtain'>;
   limits: MediaLimits;
@@ -56,6 +68,18 @@ export interface GivenFile {
   keep(caller: SendCaller, media: MediaInput, origin: 'uploaded' | 'sent', words: FileWords): Promise<MediaFile>;
 }
 
+/** A file that came with the request and lies in the spool. */
+interface HeldFile {
+  take(words: FileWords): Promise<TakenFile>;
+  dispose(): Promise<void>;
+}
+
+/** What a request reads as that stands in `held` under its handle. */
+type Held = Map<string, HeldFile>;
+
+/** In place of a long text that is no media at all: the schema refuses it with its own sentence. */
+const NO_MEDIA = 'data:';
+
 export class GivenFiles {
   constructor(private readonly options: GivenFilesOptions) {}
 
@@ -68,7 +92,7 @@ export class GivenFiles {
     endpoint: FileEndpoint<Schema>,
     use: (body: z.output<Schema>, given: GivenFile) => Promise<Result>,
   ): Promise<Result> {
-    const held = new Map<string, TakenFile>();
+    const held: Held = new Map();
     try {
       const body = await this.#read(request, endpoint, held);
       const given: GivenFile = {
@@ -82,25 +106,70 @@ export class GivenFiles {
 
   async #read<Schema extends z.ZodObject>(
     request: FastifyRequest,
-    { schema, field, kind }: FileEndpoint<Schema>,
-    held: Map<string, TakenFile>,
+    endpoint: FileEndpoint<Schema>,
+    held: Held,
   ): Promise<z.output<Schema>> {
     const { body } = request;
-    const { intake } = this.options;
-    const options = { field, ...(kind && { kind }) };
+    const { schema, field, kind } = endpoint;
+    if (body instanceof UnreadJson) return this.#readJson(body, endpoint, held);
     if (!(body instanceof UnreadBody)) return parseInput(schema, objectOf(body));
     if (body.form === 'form') {
-      const take = (bytes: AsyncIterable<Buffer>, claimed: FilePart['claimed']) =>
-        intake.takeStream(bytes, { ...options, ...claimed });
+      const take = async (bytes: AsyncIterable<Buffer>, claimed: FilePart['claimed']) =>
+        heldFile(await this.options.intake.takeStream(bytes, { field, ...(kind && { kind }), ...claimed }));
       return parseForm(schema, await readForm(body.stream, request.headers, take, held), field);
     }
-    const claimedSize = request.headers['content-length'];
-    const mimeType = request.headers['content-type'];
-    const fileName = dispositionName(request.headers['content-disposition']);
-    const size = claimedSize === undefined ? undefined : Number(claimedSize);
-    const file = await intake.takeStream(body.bytes(), { ...options, mimeType, fileName, claimedSize: size });
-    held.set('raw', file);
+    held.set('raw', await this.#readRaw(request, body, endpoint));
     return parseInput(schema, { [field]: new FilePart(field, 'raw') });
+  }
+
+  /** JSON: a file in it that is longer than some kilobytes is in the spool before the JSON ends. */
+  async #readJson<Schema extends z.ZodObject>(
+    json: UnreadJson,
+    { schema, field, kind }: FileEndpoint<Schema>,
+    held: Held,
+  ): Promise<z.output<Schema>> {
+    const take = async (text: AsyncIterable<string>): Promise<string> => {
+      const spooled = await this.options.intake.spoolText(text, kind && { kind });
+      if ('fault' in spooled && spooled.fault === 'form') return NO_MEDIA;
+      const handle = randomUUID();
+      held.set(handle, this.#heldText(spooled, { field, ...(kind && { kind }) }));
+      return handle;
+    };
+    const body = objectOf(await json.read({ name: field, take }));
+    const given: unknown = Reflect.get(body, field);
+    const isHeld = typeof given === 'string' && held.has(given);
+    return parseInput(schema, isHeld ? { ...body, [field]: new FilePart(field, given) } : body);
+  }
+
+  /** A raw body: the file itself, or a data: URI of it, which some clients send. */
+  async #readRaw(
+    { headers }: FastifyRequest,
+    body: UnreadBody,
+    { field, kind }: { field: string; kind?: MediaKind },
+  ): Promise<HeldFile> {
+    const { intake } = this.options;
+    const options = { field, ...(kind && { kind }), fileName: dispositionName(headers['content-disposition']) };
+    const { head, bytes } = await peek(body.bytes());
+    if (readDataUriHeader(head.toString('utf8'))) {
+      return this.#heldText(await intake.spoolText(textOf(bytes), kind && { kind }), options);
+    }
+    const length = headers['content-length'];
+    const claimedSize = length === undefined ? undefined : Number(length);
+    return heldFile(await intake.takeStream(bytes, { ...options, mimeType: headers['content-type'], claimedSize }));
+  }
+
+  #heldText(
+    spooled: SpooledText,
+    options: { field: string; kind?: MediaKind; fileName?: string | undefined },
+  ): HeldFile {
+    if ('fault' in spooled) {
+      return { take: () => Promise.reject(notBase64(options.field)), dispose: () => Promise.resolve() };
+    }
+    return {
+      take: ({ mime_type: mimeType, filename }) =>
+        this.options.intake.takeSpooled(spooled, { ...options, mimeType, fileName: filename ?? options.fileName }),
+      dispose: () => spooled.file.dispose(),
+    };
   }
 
   async #keep(
@@ -111,7 +180,7 @@ export class GivenFiles {
       kind?: MediaKind;
       origin: 'uploaded' | 'sent';
       words: FileWords;
-      held: Map<string, TakenFile>;
+      held: Held;
     },
   ): Promise<MediaFile> {
     const { field, kind, origin, words, held } = asked;
@@ -119,7 +188,7 @@ export class GivenFiles {
     const { mime_type: mimeType, filename: fileName } = words;
     const file =
       media.form === 'file'
-        ? held.get(media.handle)
+        ? await held.get(media.handle)?.take(words)
         : await this.options.intake.takeInput(media, { field, mimeType, fileName, ...(kind && { kind }) });
     if (!file) throw new GatewayError(400, { details: `${field}: required` });
     try {
@@ -139,8 +208,12 @@ export class GivenFiles {
   }
 }
 
+function heldFile(file: TakenFile): HeldFile {
+  return { take: () => Promise.resolve(file), dispose: () => file.dispose() };
+}
+
 /** Absent counts as `{}`, so that the answer names the first missing field. */
-function objectOf(body: unknown): unknown {
+function objectOf(body: unknown): object {
   if (body === undefined || body === null) return {};
   if (typeof body === 'object' && !Array.isArray(body)) return body;
   throw new GatewayError(400, { details: 'body: must be a JSON object' });

@@ -1,0 +1,175 @@
+/** Bodies that were made to exhaust an edge, against a process of its own with a bounded heap. */
+import { spawn, execFile, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { jest } from '@jest/globals';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
+import { RunningEdge } from '../test-edge.js';
+
+jest.setTimeout(120_000);
+
+const MIB = 1024 * 1024;
+const HEAP_MIB = 256;
+/** The pod of infra/kubernetes/edge-api.yaml has 1 GiB. */
+const MOST_MIB = 600;
+/** Longest that anybody else may wait meanwhile; the machine may be busy with other specs. */
+const OTHERS_WAIT_MS = 1_500;
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+interface Sent {
+  status: number;
+  text: string;
+}
+
+let bucket: TestBucket;
+let spool: string;
+let stores: RunningEdge;
+let edge: ChildProcess;
+let url: string;
+let token: string;
+
+beforeAll(async () => {
+  bucket = await createTestBucket();
+  spool = await mkdtemp(join(tmpdir(), 'dormouse-hostile-'));
+  stores = await RunningEdge.start();
+  const channel = await stores.channel();
+  token = channel.token;
+  stores.worker(channel, () => ({ ok: true, result: { sent: true } }));
+  edge = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      REGION: 'sg',
+      PORT: '0',
+      HOST: '127.0.0.1',
+      REGIONAL_DATABASE_URL: process.env.TEST_REGIONAL_DATABASE_URL,
+      REDIS_URL: process.env.TEST_REDIS_URL,
+      S3_ENDPOINT: bucket.endpoint,
+      S3_BUCKET: bucket.bucket,
+      S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+      S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+      SPOOL_DIRECTORY: spool,
+      RATE_SENDS: 'off',
+      RATE_OTHER: 'off',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  url = await listening(edge);
+  while ((await fetch(`${url}/readyz`)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+});
+
+afterAll(async () => {
+  const ended = once(edge, 'exit');
+  edge.kill('SIGTERM');
+  await ended;
+  await stores.stop();
+  await bucket.drop();
+  await rm(spool, { recursive: true, force: true });
+});
+
+async function listening(child: ChildProcess): Promise<string> {
+  const lines = createInterface({ input: child.stdout ?? Readable.from([]) });
+  for await (const line of lines) {
+    const { msg, url: address } = JSON.parse(line) as { msg: string; url?: string };
+    if (msg === 'listening' && address !== undefined) {
+      child.stdout?.resume();
+      return address.replace('[::1]', '127.0.0.1');
+    }
+  }
+  throw new Error('the edge did not start');
+}
+
+/** Sends the pieces as one body, as fast as they are taken; reads the answer, also when it comes before the end. */
+function send(path: string, pieces: Iterable<Buffer | string>, type = 'application/json'): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+    const asking = request(`${url}${path}`, { method: 'POST', headers });
+    let answered = false;
+    asking.on('response', (answer) => {
+      answered = true;
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part));
+      answer.on('close', () => {
+        asking.destroy();
+        resolve({ status: answer.statusCode ?? 0, text });
+      });
+    });
+    asking.on('error', (error) => {
+      if (!answered) reject(error);
+    });
+    const body = Readable.from(pieces, { objectMode: false });
+    asking.on('close', () => body.destroy());
+    body.on('error', () => undefined).pipe(asking);
+  });
+}
+
+function* repeated(head: string, unit: string, bytes: number, tail: string): Generator<string> {
+  const piece = unit.repeat(Math.ceil((64 * 1024) / unit.length));
+  yield head;
+  for (let sent = 0; sent < bytes; sent += piece.length) yield piece;
+  yield tail;
+}
+
+/** What happens to the process, and to others, while the work is done. */
+async function watched<Result>(work: Promise<Result>): Promise<{ result: Result }> {
+  let rssMib = 0;
+  let waitedMs = 0;
+  const pending = { value: true };
+  const done = work.finally(() => (pending.value = false));
+  const watch = async (): Promise<void> => {
+    while (pending.value) {
+      const began = performance.now();
+      await fetch(`${url}/healthz`);
+      waitedMs = Math.max(waitedMs, performance.now() - began);
+      const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(edge.pid)]);
+      rssMib = Math.max(rssMib, Number(stdout) / 1024);
+    }
+  };
+  const [result] = await Promise.all([done, watch()]);
+  expect(edge.exitCode).toBeNull();
+  expect(rssMib).toBeLessThan(MOST_MIB);
+  expect(waitedMs).toBeLessThan(OTHERS_WAIT_MS);
+  return { result };
+}
+
+describe('an edge with a bounded heap', () => {
+  it.each([
+    ['empty objects', '/messages/document', '{"to":"15550001111","media":[', '{},', 48 * MIB],
+    ['empty lists', '/messages/image', '{"to":"15550001111","media":[', '[],', 20 * MIB],
+    ['numbers', '/media', '[', '0,', 48 * MIB],
+    ['members', '/messages/document', '{"to":"15550001111"', ',"a":1', 48 * MIB],
+    ['nesting', '/messages/document', '{"media":', '[', 48 * MIB],
+    ['nested objects', '/messages/document', '', '{"a":', 48 * MIB],
+    ['objects where no file is taken', '/messages/text', '{"to":[', '{},', 900 * 1024],
+    ['texts beside the file', '/messages/document', '{"caption":"', 'a', 48 * MIB],
+    ['many long texts', '/messages/document', '{"a":[""', `,"${'x'.repeat(10_000)}"`, 48 * MIB],
+    ['escapes', '/messages/document', '{"media":"', '\\u0000', 48 * MIB],
+  ])('refuses three bodies of %s at once, and serves others meanwhile', async (_what, path, head, unit, bytes) => {
+    const three = Promise.all([1, 2, 3].map(() => send(path, repeated(head, unit, bytes, ''))));
+    const { result } = await watched(three);
+    for (const { status, text } of result) {
+      expect([400, 413]).toContain(status);
+      expect(text).toMatch(/"details":"body: /);
+    }
+    expect(await readdir(spool)).toEqual([]);
+  });
+
+  it('takes five documents of 100 MiB as base64 at once', async () => {
+    const document = () =>
+      repeated(
+        '{"to":"15550001111","filename":"a.bin","mime_type":"application/x-thing","media":"',
+        'AAAA',
+        132 * MIB,
+        '"}',
+      );
+    const { result } = await watched(Promise.all([1, 2, 3, 4, 5].map(() => send('/messages/document', document()))));
+    expect(result.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await readdir(spool)).toEqual([]);
+  });
+});
