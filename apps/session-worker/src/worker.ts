@@ -24,6 +24,7 @@ import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
 import { networkError } from './commands/network-errors.js';
 import { RecentNumbers } from './commands/recent-numbers.js';
+import { UnconfirmedSends } from './commands/unconfirmed-sends.js';
 import type { WorkerConfig } from './config.js';
 import { EventSignals } from './event-signals.js';
 import { GroupBook } from './groups/group-book.js';
@@ -33,6 +34,7 @@ import { Automatic } from './inbound/automatic.js';
 import { Inbound } from './inbound/inbound.js';
 import { LiveEvents } from './inbound/live-events.js';
 import { recallFrom } from './inbound/recall.js';
+import { UnreadableSends } from './inbound/unreadable-sends.js';
 import { iconsFrom } from './media/icons.js';
 import { PictureKeeper } from './pictures/picture-keeper.js';
 import { ClientVersion, newestVersion } from './sessions/client-version.js';
@@ -100,6 +102,7 @@ export class Worker {
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
     const downloads = downloadsOf(parts, directory);
+    const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
     this.pictures = new PictureKeeper({ store: pictures, wants: wantsPictures(directory) });
     const automatic = new Automatic({ directory, wait, now: Date.now });
     const askGroup = keeper.ask.bind(keeper);
@@ -115,25 +118,21 @@ export class Worker {
     });
     const kept = keptStates(parts, metrics);
     const sessions: Sessions = (this.sessions = new Sessions({
-      ...config.sessions,
+      ...connectionSettings(parts),
       directory,
       database,
       ...kept,
-      network: config.network,
-      proxies: config.downloads,
-      ...versionOf(config.network),
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
       listeners: [
         keeper,
         this.pictures,
+        unconfirmed,
+        new UnreadableSends({ ...hearing, now: Date.now }),
         new Inbound({ ...hearing, ...patience }),
         new LiveEvents({ events, directory, eventsReady, ...patience }),
       ],
       recall: recallFrom(writer),
       groups: book,
-      backoff: { ...DEFAULT_BACKOFF, baseMs: config.sessions.reconnectBaseMs },
-      restMs: REST_MS,
-      log,
       ...metrics.ofSessions,
       onWoken: (tookMs) => {
         metrics.woken(tookMs);
@@ -147,9 +146,7 @@ export class Worker {
       sessions,
       directory,
       handlers: makeHandlers({
-        reader,
-        writer,
-        chats,
+        ...{ reader, writer, chats, unconfirmed },
         checkedNumbers: new RecentNumbers(Date.now),
         iconOf: iconsFrom(media.files, media.spool, media.images),
         groups: book,
@@ -215,6 +212,19 @@ function downloadsOf({ media, config }: WorkerParts, directory: ChannelDirectory
 
 function wantsPictures(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
   return async (channelId) => (await directory.byId(channelId))?.settings.media.init_avatars ?? false;
+}
+
+/** How sessions connect, and how often. */
+function connectionSettings({ config: { sessions, network, downloads }, log }: WorkerParts) {
+  return {
+    ...sessions,
+    network,
+    proxies: downloads,
+    ...versionOf(network),
+    backoff: { ...DEFAULT_BACKOFF, baseMs: sessions.reconnectBaseMs },
+    restMs: REST_MS,
+    log,
+  };
 }
 
 /** Another network than the real one does not say what it wants. */

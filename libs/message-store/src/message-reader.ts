@@ -88,7 +88,7 @@ export class MessageReader {
              FROM messages m
              LEFT JOIN receipts r ON r.channel_id = m.channel_id AND r.key_id = m.key_id AND m.from_me
              WHERE m.channel_id = $1 AND m.id = $2
-             ORDER BY array_position(ARRAY['pending', 'failed', 'sent', 'delivered', 'read', 'played', 'deleted'],
+             ORDER BY array_position(ARRAY['pending', 'sent', 'failed', 'delivered', 'read', 'played', 'deleted'],
                r.status), r.timestamp, r.viewer_id`,
       values: [channelId, id],
     });

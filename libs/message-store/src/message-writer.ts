@@ -7,7 +7,7 @@ import { insertMessages, ownMessages, touchChats } from './message-writes.js';
 import { ownMessageWrites, type OwnMessage, type Told } from './own-message-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
 import { ReportQueue } from './report-queue.js';
-import type { StatusReport } from './status-ladder.js';
+import { UNCONFIRMED, type StatusReport } from './status-ladder.js';
 import { isPlain, runsOf, statusStepWrites, type Climb, type StepsTaken } from './status-step-writes.js';
 import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
 import { storableChat, storableId, storableContact, storableMessage, storableReport } from './storable-records.js';
@@ -168,6 +168,36 @@ export class MessageWriter {
     return rows[0]?.proto ?? undefined;
   }
 
+  /**
+   * Sends of the channel that are still pending, among its last own messages: those whose outcome an earlier connection,
+   * or an earlier owner, left open.
+   * @param own the channel's own contact id
+   * @param untilS only those sent up to then, in epoch seconds
+   * @returns the network's ids, newest first
+   */
+  async pendingSends(channelId: string, own: string, untilS: number): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ key_id: string }>({
+      name: 'pending-sends',
+      text: `SELECT key_id FROM (
+               SELECT key_id, status, source, timestamp FROM messages WHERE channel_id = $1 AND author = $2
+               ORDER BY timestamp DESC, id DESC LIMIT ${LOOKED_THROUGH}
+             ) m WHERE status = 'pending' AND source = 'api' AND timestamp <= $3`,
+      values: [channelId, own, untilS],
+    });
+    return rows.map(({ key_id: keyId }) => keyId);
+  }
+
+  /** Did a failed message fail only because the network never confirmed it? Then it may have been taken. */
+  async isUnconfirmed(channelId: string, keyId: string): Promise<boolean> {
+    const { rows } = await this.database.pool.query({
+      name: 'unconfirmed-send',
+      text: `SELECT FROM receipts WHERE channel_id = $1 AND key_id = $2 AND viewer_id = '' AND status = 'failed'
+             AND errors @> $3::jsonb`,
+      values: [channelId, keyId, JSON.stringify([{ code: UNCONFIRMED.code }])],
+    });
+    return rows.length > 0;
+  }
+
   private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
     const clean = reports.map(storableReport);
     const plain = clean.every(isPlain) ? await this.climb(fence, channelId, clean) : { seqs: [], unknown: clean };
@@ -194,6 +224,9 @@ export class MessageWriter {
     return { seqs, unknown };
   }
 }
+
+/** No channel has so many sends under way at once. */
+const LOOKED_THROUGH = 500;
 
 /** A message that the API is about to send: new for certain, unless a write of it is repeated. */
 function isOwnSend({ message }: MessageRecord): boolean {

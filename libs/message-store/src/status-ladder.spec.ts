@@ -1,4 +1,4 @@
-import { StatusLadder, type ReceiptStatus } from './status-ladder.js';
+import { StatusLadder, UNCONFIRMED, UNREADABLE, type ReceiptStatus } from './status-ladder.js';
 
 describe('StatusLadder', () => {
   const report = (status: ReceiptStatus, viewerId?: string) => ({
@@ -46,6 +46,43 @@ describe('StatusLadder', () => {
     const ladder = new StatusLadder('pending', []);
     expect(walk(ladder, ['failed'], ['failed'], ['delivered', 'a'])).toEqual([['failed:'], [], []]);
     expect(walk(new StatusLadder('sent', []), ['failed'])).toEqual([[]]);
+  });
+
+  it('leaves a failure that was concluded from silence with the first proof that it was none', () => {
+    const ladder = new StatusLadder('pending', []);
+    const failed = { keyId: 'K', status: 'failed' as const, timestamp: 7, errors: [UNCONFIRMED] };
+    expect(ladder.take(failed)).toHaveLength(1);
+    expect(walk(ladder, ['delivered', 'a'], ['failed'], ['read', 'a'])).toEqual([
+      ['sent:', 'delivered:a'],
+      [],
+      ['read:a'],
+    ]);
+    const stored = new StatusLadder('failed', [
+      { viewerId: '', status: 'pending' },
+      { viewerId: '', status: 'failed', errors: [UNCONFIRMED] },
+    ]);
+    expect(walk(stored, ['sent'], ['delivered'])).toEqual([['sent:'], ['delivered:']]);
+    const refused = [{ viewerId: '', status: 'failed', errors: [{ code: 463, message: 'refused' }] }];
+    expect(walk(new StatusLadder('failed', refused), ['sent'])).toEqual([[]]);
+  });
+
+  it('fails after it was sent where the only viewer cannot read it, once, and not where it was received', () => {
+    const unable = (viewerId: string) => ({
+      keyId: 'K',
+      status: 'failed' as const,
+      viewerId,
+      timestamp: 7,
+      errors: [UNREADABLE],
+    });
+    const withOne = new StatusLadder('sent', [], true);
+    expect([withOne.take(unable('a')), withOne.take(unable('a'))].map((steps) => steps.length)).toEqual([1, 0]);
+    expect(withOne.status).toBe('failed');
+    expect(walk(withOne, ['delivered'])).toEqual([['delivered:']]);
+    expect(new StatusLadder('delivered', [], true).take(unable('a'))).toEqual([]);
+    const group = new StatusLadder('sent', [{ viewerId: 'b', status: 'delivered' }]);
+    expect(group.take(unable('a'))).toMatchObject([{ status: 'failed', viewerId: 'a' }]);
+    expect(group.take(unable('b'))).toEqual([]);
+    expect(group.status).toBe('sent');
   });
 
   it('does not move a deleted message', () => {

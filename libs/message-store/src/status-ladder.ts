@@ -1,6 +1,7 @@
 /**
  * Which way the status of an own message may go. Per viewer: sent, delivered, read, played, never backwards. Of the
- * message: pending to failed, or up to the furthest that any viewer reached, never backwards; deleted is the end.
+ * message: pending to failed, or up to the furthest that any viewer reached, never backwards; deleted is the end. A
+ * failure that was concluded from silence (see {@link PROVISIONAL}) ends with the first proof that it was none.
  */
 import type { MessageStatus } from '@dormouse/gateway-contract';
 
@@ -13,8 +14,8 @@ export interface StatusReport {
   keyId: string;
   status: ReceiptStatus;
   /**
-   * Contact id of the group's member who received or read it. Absent in a chat of two, where there is only one, and for
-   * a step of the message itself (sent, failed).
+   * Contact id of the group's member who received or read it, or of whom could not read it (failed), in a chat of two as
+   * well. Otherwise absent in a chat of two, where there is only one, and for a step of the message itself.
    */
   viewerId?: string;
   /** Epoch seconds. */
@@ -32,6 +33,14 @@ export interface Step {
   errors?: StatusReport['errors'];
 }
 
+/** The network did not confirm the message, and nothing proves that it took it. */
+export const UNCONFIRMED = { code: 408, message: 'the network never confirmed the message' };
+/** Every copy the recipient asked for was sent, and none is known to have been readable. */
+export const UNREADABLE = { code: 424, message: 'the recipient could not decrypt the message' };
+
+/** Codes of failures that were concluded from silence. */
+const PROVISIONAL: readonly number[] = [UNCONFIRMED.code, UNREADABLE.code];
+
 const RANK: Record<MessageStatus, number> = {
   pending: 1,
   sent: 2,
@@ -45,14 +54,20 @@ const RANK: Record<MessageStatus, number> = {
 /** A message on the ladder: its own status and how far each viewer got. */
 export class StatusLadder {
   private readonly viewers = new Map<string, number>();
+  private readonly unable = new Set<string>();
+  private provisional: boolean;
 
+  /** @param withOne a chat of two: who cannot read there is the only viewer */
   constructor(
     private current: MessageStatus,
-    taken: readonly { viewerId: string; status: string }[],
+    taken: readonly { viewerId: string; status: string; errors?: StatusReport['errors'] | null }[],
+    private readonly withOne = false,
   ) {
-    this.raise('', RANK[current]);
+    this.provisional = taken.some(({ status, errors }) => status === 'failed' && isProvisional(errors));
+    if (current !== 'failed') this.raise('', RANK[current]);
     for (const { viewerId, status } of taken) {
-      if (isMessageStatus(status)) this.raise(viewerId, RANK[status]);
+      if (status === 'failed') this.unable.add(viewerId);
+      else if (isMessageStatus(status)) this.raise(viewerId, RANK[status]);
     }
   }
 
@@ -66,12 +81,12 @@ export class StatusLadder {
    * acknowledgement may be written later than the receipt.
    */
   take(report: StatusReport): Step[] {
-    if (this.current === 'deleted' || this.current === 'failed') return [];
-    const { status, timestamp, errors } = report;
-    if (status === 'failed') {
-      if (this.current !== 'pending') return [];
-      this.current = 'failed';
-      return [{ status, viewerId: '', timestamp, ...(errors && { errors }) }];
+    if (this.current === 'deleted') return [];
+    const { status, timestamp } = report;
+    if (status === 'failed') return this.fail(report);
+    if (this.current === 'failed') {
+      if (!this.provisional) return [];
+      this.current = (this.viewers.get('') ?? 0) >= RANK.sent ? 'sent' : 'pending';
     }
     const steps: Step[] = [];
     if (this.current === 'pending') steps.push(this.step('sent', '', timestamp));
@@ -79,6 +94,25 @@ export class StatusLadder {
     const viewerId = report.viewerId ?? '';
     if (RANK[status] > (this.viewers.get(viewerId) ?? 0)) steps.push(this.step(status, viewerId, timestamp));
     return steps;
+  }
+
+  private fail({ status, timestamp, errors, viewerId }: StatusReport): Step[] {
+    const step = { status, timestamp, ...(errors && { errors }) };
+    if (viewerId === undefined) {
+      if (this.current !== 'pending') return [];
+      this.current = 'failed';
+      this.provisional = isProvisional(errors);
+      return [{ ...step, viewerId: '' }];
+    }
+    const who = this.withOne ? '' : viewerId;
+    const received = (this.viewers.get(who) ?? 0) >= RANK.delivered;
+    if (received || this.current === 'failed' || this.unable.has(who)) return [];
+    this.unable.add(who);
+    if (this.withOne) {
+      this.current = 'failed';
+      this.provisional = isProvisional(errors);
+    }
+    return [{ ...step, viewerId: who }];
   }
 
   private step(status: ReceiptStatus, viewerId: string, timestamp: number): Step {
@@ -90,6 +124,10 @@ export class StatusLadder {
   private raise(viewerId: string, rank: number): void {
     if (rank > (this.viewers.get(viewerId) ?? 0)) this.viewers.set(viewerId, rank);
   }
+}
+
+function isProvisional(errors: StatusReport['errors'] | null): boolean {
+  return errors?.some(({ code }) => PROVISIONAL.includes(code)) ?? false;
 }
 
 export function isMessageStatus(text: string | null): text is MessageStatus {

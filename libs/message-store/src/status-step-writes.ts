@@ -1,6 +1,6 @@
 /**
  * Writes how far an own message got, as a single statement that is its own transaction; see `own-message-writes.ts` for
- * what that keeps and why. A receipt of a message that is not known is left to the general way.
+ * what that keeps and why. A receipt of a message that is not known, or has failed, is left to the general way.
  */
 import {
   FENCE_CTE,
@@ -24,7 +24,7 @@ export interface Climb {
   readonly reports: readonly [StatusReport, ...StatusReport[]];
 }
 
-/** The numbers of the events made, one for each step taken; undefined when the message is not known. */
+/** The numbers of the events made, one for each step taken; undefined when the message is not known, or failed. */
 export type StepsTaken = number[] | undefined;
 
 /** The ladder that a message climbs where nobody but the other one of a chat of two reads it. */
@@ -143,7 +143,7 @@ const STATUS_STEPS = `
 WITH ${FENCE_CTE}, locked AS (
   SELECT s.channel_id FROM event_sequences s, fence WHERE s.channel_id = $3 FOR UPDATE OF s
 ), message AS (
-  SELECT m.id, m.chat_id, array_position(${RUNGS}, m.status) AS rung FROM messages m, locked
+  SELECT m.id, m.chat_id, m.status, array_position(${RUNGS}, m.status) AS rung FROM messages m, locked
   WHERE m.channel_id = $3 AND m.key_id = $4 AND m.from_me LIMIT 1 FOR NO KEY UPDATE OF m
 ), step AS (
   SELECT message.id, message.chat_id, g.status, g.timestamp, g.code, row_number() OVER (ORDER BY g.n) AS nth
@@ -165,7 +165,7 @@ WITH ${FENCE_CTE}, locked AS (
   SELECT $3, seq.last_seq - seq.count + step.nth, ${STATUS_EVENT} FROM seq, step
 )
 SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS last, (SELECT count(*) FROM step) AS taken,
-  EXISTS (SELECT FROM message) AS known`;
+  EXISTS (SELECT FROM message WHERE status IS DISTINCT FROM 'failed') AS known`;
 
 /**
  * One message of each of many channels. A channel that somebody else has locked is passed over. Rows that are there are
@@ -212,6 +212,6 @@ WITH given AS (
   FROM step JOIN top USING (channel_id) JOIN seq USING (channel_id)
 )
 SELECT channel_id, fence.shard IS NOT NULL AS fenced, locked.channel_id IS NOT NULL AS locked,
-  message.channel_id IS NOT NULL AS known, seq.last_seq AS last, coalesce(top.taken, 0) AS taken
+  message.channel_id IS NOT NULL AND message.status IS DISTINCT FROM 'failed' AS known, seq.last_seq AS last, coalesce(top.taken, 0) AS taken
 FROM given LEFT JOIN fence USING (shard, epoch) LEFT JOIN locked USING (channel_id) LEFT JOIN message USING (channel_id)
   LEFT JOIN top USING (channel_id) LEFT JOIN seq USING (channel_id)`;

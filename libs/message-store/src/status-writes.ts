@@ -59,7 +59,8 @@ function ladderOf(message: Message, keyId: string, taken: readonly ReceiptRow[])
   const own = taken.filter((row) => row.key_id === keyId);
   return new StatusLadder(
     message.status ?? 'pending',
-    own.map((row) => ({ viewerId: row.viewer_id, status: row.status })),
+    own.map((row) => ({ viewerId: row.viewer_id, status: row.status, errors: row.errors })),
+    !isGroupChat(message.chat_id),
   );
 }
 
@@ -103,18 +104,22 @@ export function statusEntry(
   };
 }
 
+function isGroupChat(chatId: string): boolean {
+  return chatId.endsWith('@g.us');
+}
+
 const RECEIVED: readonly MessageStatus[] = ['delivered', 'read', 'played'];
 
 /** The contact a chat of two is with. */
 function otherOf(chatId: string): string | undefined {
-  if (chatId.endsWith('@g.us')) return undefined;
+  if (isGroupChat(chatId)) return undefined;
   return chatId.endsWith('@s.whatsapp.net') ? chatId.slice(0, chatId.indexOf('@')) : chatId;
 }
 
 /** In a chat of two the viewer is the chat: only events of groups name one. */
 function statusEvent(message: Message, step: Step): ChannelEvent {
   const { viewer_id: viewerId, ...entry } = statusEntry(message, step);
-  const shown = viewerId !== undefined && message.chat_id.endsWith('@g.us') ? { ...entry, viewer_id: viewerId } : entry;
+  const shown = viewerId !== undefined && isGroupChat(message.chat_id) ? { ...entry, viewer_id: viewerId } : entry;
   return { type: 'statuses', method: 'post', payload: { statuses: [shown] } };
 }
 

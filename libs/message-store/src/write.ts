@@ -13,4 +13,4 @@ export { GroupWriter, type GroupsWritten, type RecordGroupsOptions } from './gro
 export { MessageWriter, type MessageChange, type MessagesWritten, type Written } from './message-writer.js';
 export { PictureWriter, type FoundPictures } from './picture-writer.js';
 export type { ChatRecord, ContactRecord, MessageRecord, NetworkKey, PersonPair, StoredMessage } from './records.js';
-export type { StatusReport, ReceiptStatus } from './status-ladder.js';
+export { UNCONFIRMED, UNREADABLE, type StatusReport, type ReceiptStatus } from './status-ladder.js';

@@ -1,4 +1,4 @@
-import type { Message } from '@dormouse/gateway-contract';
+import { GatewayError, type Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
 import { type proto } from '@whiskeysockets/baileys';
 import type { MessageAck, OpenSession } from '../sessions/open-session.js';
@@ -15,6 +15,7 @@ const accepted: Ack = () => Promise.resolve({});
 function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resolve()) {
   const stored = new Map<string, StoredMessage>();
   const said: { id: string; content: proto.IMessage; edit: string | undefined }[] = [];
+  const unconfirmed: string[] = [];
   let held: Promise<unknown> = Promise.resolve();
   const tools = {
     reader: { message: (_: string, id: string) => Promise.resolve(stored.get(id)?.message) },
@@ -30,8 +31,10 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
         if (found && report) found.message = { ...found.message, status: report.status };
         return Promise.resolve({ seqs: [] });
       },
+      isUnconfirmed: () => Promise.resolve(false),
       recordChange: () => Promise.resolve({ seqs: [], ids: [] }),
     },
+    unconfirmed: { add: (_: OpenSession, keyId: string) => unconfirmed.push(keyId) },
     eventsReady: () => undefined,
     now: () => NOW_MS,
     wait: () => Promise.resolve(),
@@ -88,7 +91,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
       key: { id: '3EB0AA', remote: ADA },
     });
   const edit = () => editMessage(context(), tools, { id: 'm1', body: 'typo', context: {}, field: 'MessageID' });
-  return { said, stored, send, keep, edit };
+  return { said, stored, unconfirmed, send, keep, edit };
 }
 
 describe('a send', () => {
@@ -109,8 +112,11 @@ describe('a send', () => {
   });
 
   it('whose outcome is unknown is repeated as the same message, with the same content', async () => {
-    const { said, send, stored } = setup([() => Promise.reject(new Error('no answer'))]);
-    await expect(send('key', 'first words')).rejects.toThrow('no answer');
+    const lost = new GatewayError(502, { details: 'no answer' });
+    const { said, send, stored, unconfirmed } = setup([() => Promise.reject(lost)]);
+    const refusal: unknown = await send('key', 'first words').catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ status: 502, details: `no answer; its id is ${[...stored.keys()][0]}` });
+    expect(unconfirmed).toEqual([said[0]?.id]);
     const { message } = await send('key', 'first words');
     expect(said.map(({ id }) => id)).toEqual([said[0]?.id, said[0]?.id]);
     expect(said[1]?.content.extendedTextMessage?.text).toBe('first words');

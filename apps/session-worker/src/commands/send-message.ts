@@ -5,7 +5,7 @@
  * hears it, so nothing said is untold and a recipient that could not read it can be answered after a crash; it is given
  * to the network once; the caller gets a success only after the network's own acknowledgement. A send that its caller
  * repeats has the same id again: what the network took is not said again, and what it may have taken is said again as the
- * same message, which phones show once. With PostgreSQL away nothing is said. That the network took it is written
+ * same message, which phones show once. What nobody confirmed is settled by `unconfirmed-sends.ts`. With PostgreSQL away nothing is said. That the network took it is written
  * beside the answer: when PostgreSQL goes away just then, the caller still hears the truth of the network, and the first
  * receipt makes up for the step that was not written.
  */
@@ -23,11 +23,14 @@ import { keyIdFor, repeatedKeyId } from './message-key.js';
 import { handOver, UnsaidError, type WireMessage } from './hand-over.js';
 import { refusedMessage } from './network-errors.js';
 import type { Destination } from './recipient.js';
+import type { UnconfirmedIds } from './unconfirmed-sends.js';
 
 /** What handlers of messages need. */
 export interface MessageTools {
   readonly reader: Pick<MessageReader, 'chat' | 'hasShown' | 'message'>;
-  readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find'>;
+  readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find' | 'isUnconfirmed'>;
+  /** Sees to it that a send whose outcome is not known does not stay pending. */
+  readonly unconfirmed: UnconfirmedIds;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
   /** Epoch milliseconds. */
@@ -69,7 +72,7 @@ export async function sendMessage(
   };
   const stored = store(context, tools, session, record);
   stored.catch(() => undefined); // met below, unless the message failed for another reason first
-  await say(context, tools, session, { message: { keyId, jid: to.jid, content }, stored });
+  await say(context, tools, session, { message: { keyId, ...to, content }, stored });
   return { sent: true, message };
 }
 
@@ -91,8 +94,8 @@ async function store(
 }
 
 /**
- * The network's id for a send: a new one, or the one that its caller's repetition has again. What failed was not taken by
- * the network; it is said as another message, because a failed one cannot come back to life.
+ * The network's id for a send: a new one, or the one that its caller's repetition has again. What the network refused is
+ * sent as another message, because a refused one stays failed; what it merely never confirmed keeps its id.
  */
 async function nameOf(
   context: CommandContext,
@@ -105,6 +108,7 @@ async function nameOf(
     const keyId = repeatedKeyId(sendAs, attempt);
     const said = await tools.writer.find(channelId, toMessageId({ keyId, fromMe: true, chatId }));
     if (said?.message.status !== 'failed') return { keyId, said };
+    if (await tools.writer.isUnconfirmed(channelId, keyId)) return { keyId, said };
   }
 }
 
@@ -115,9 +119,10 @@ async function repeat(
   to: Destination,
   { message, key, proto: bytes }: StoredMessage,
 ): Promise<SentMessage> {
-  if (message.status === 'pending' && bytes) {
-    const again = { keyId: key.id, jid: to.jid, content: proto.Message.decode(bytes) };
+  if ((message.status === 'pending' || message.status === 'failed') && bytes) {
+    const again = { keyId: key.id, ...to, content: proto.Message.decode(bytes) };
     await say(context, tools, context.session(), { message: again });
+    return { sent: true, message: { ...message, status: 'pending' } };
   }
   return { sent: true, message };
 }
@@ -130,13 +135,16 @@ async function say(
   context: CommandContext,
   tools: MessageTools,
   session: OpenSession,
-  { message, stored }: { message: WireMessage; stored?: Promise<void> },
+  { message, stored }: { message: WireMessage & { chatId: string }; stored?: Promise<void> },
 ): Promise<void> {
   const { keyId } = message;
   const onWritten = (): void => context.leaveLane();
   const handedOver = handOver(session, message, stored ? { onWritten, first: stored } : { onWritten });
   const { error, timestampS = nowS(tools) } = await handedOver.catch(async (failure: unknown) => {
-    if (!(failure instanceof UnsaidError)) throw failure; // it may have been said: the message stays pending
+    if (!(failure instanceof UnsaidError)) {
+      tools.unconfirmed.add(session, keyId); // it may have been sent
+      throw named(failure, message);
+    }
     await stored; // what could not be stored has no status
     await report(tools, session, { keyId, status: 'failed', timestamp: nowS(tools), errors: [UNSAID] });
     throw failure.cause;
@@ -151,6 +159,13 @@ async function say(
   // A well-formed number that is not on the network is no mistake of the caller: its status tells.
   if (refusal.code === NO_SUCH_RECIPIENT && !isGroup(message.jid)) return;
   throw refusedMessage(error);
+}
+
+/** The caller can look up what became of the message. */
+function named(failure: unknown, { keyId, chatId }: WireMessage & { chatId: string }): unknown {
+  if (!(failure instanceof GatewayError) || failure.status !== 502) return failure;
+  const id = toMessageId({ keyId, fromMe: true, chatId });
+  return new GatewayError(502, { details: `${failure.details ?? 'the outcome is not known'}; its id is ${id}` });
 }
 
 /** The network's code for a recipient it does not know. */

@@ -60,6 +60,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: 'Example Shop' },
     holdWords: () => () => undefined,
     expectAck: () => Promise.reject(new Error('nothing is sent here')),
+    awaitsAck: () => false,
     group: () => Promise.reject(new Error('no group is asked for here')),
     hasWaited: ({ key }) => waited.has(key.id ?? ''),
     settle: (messages) => settled.push(...messages.flatMap(({ key }) => key.id ?? [])),

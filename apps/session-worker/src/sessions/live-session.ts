@@ -125,6 +125,10 @@ export class LiveSession implements OpenSession {
     return this.acks.expect(messageId, written);
   }
 
+  awaitsAck(messageId: string): boolean {
+    return this.acks.awaits(messageId);
+  }
+
   holdWords(work: Promise<unknown>): () => void {
     return this.options.heldWords.hold(work);
   }

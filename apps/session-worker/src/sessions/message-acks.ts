@@ -36,6 +36,10 @@ export class MessageAcks {
     return entry.promise;
   }
 
+  awaits(messageId: string): boolean {
+    return this.expected.has(messageId);
+  }
+
   /** Hears one ack stanza. */
   hear({ attrs }: BinaryNode): void {
     const timestampS = Number(attrs['t']);

@@ -45,6 +45,8 @@ export interface OpenSession {
    * @throws {GatewayError} 502 after the bounded wait, or when the socket closes before the ack
    */
   expectAck(messageId: string, written: Promise<unknown>): Promise<MessageAck>;
+  /** Is the network's ack of this message id still waited for? */
+  awaitsAck(messageId: string): boolean;
   /**
    * What is encrypted from now on is not said before this work has ended well, and not at all if it fails.
    * @returns ends the hold; call it when the words are on the wire, or given up

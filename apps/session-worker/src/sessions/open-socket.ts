@@ -58,6 +58,15 @@ export interface SocketOptions {
   readonly groupMetadata: (groupId: string) => Promise<GroupMetadata | undefined>;
 }
 
+/** A device that cannot read a message gets so many further copies of it. */
+export const COPIES_SENT = 5;
+/** So many copies we ask for of a message that we cannot read. */
+const COPIES_ASKED_FOR = 5;
+/**
+ * Baileys 7.0.0-rc14 counts each copy it sends twice (`messages-recv.js`, in `handleReceipt` and in `sendMessagesAgain`).
+ */
+const COUNTED_FOR_EACH_COPY = 2;
+
 /** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
 const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 
@@ -95,10 +104,16 @@ export function openSocket(options: SocketOptions): WASocket {
     options: fileRequestsTo({ origin: network.fileOrigin, route: route?.files }),
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+    maxMsgRetryCount: COPIES_SENT * COUNTED_FOR_EACH_COPY,
     getMessage,
     cachedGroupMetadata: groupMetadata,
   };
   const socket = withOneAsyncStorage(() => makeWASocket(config));
-  if (socket.messageRetryManager) untieCachesLike(Reflect.get(socket.messageRetryManager, 'recentMessagesMap'));
+  const { messageRetryManager: retries } = socket;
+  if (retries) {
+    untieCachesLike(Reflect.get(retries, 'recentMessagesMap'));
+    // The same setting bounds the copies that are asked for, where it is counted once.
+    Reflect.set(retries, 'maxMsgRetryCount', COPIES_ASKED_FOR);
+  }
   return socket;
 }

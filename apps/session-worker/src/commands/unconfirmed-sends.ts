@@ -1,0 +1,147 @@
+/**
+ * Sends whose outcome is not known: the network did not acknowledge them in time, or the connection or the worker ended
+ * before it did. Their callers have got 502.
+ *
+ * What it guarantees: none of them stays pending. A late acknowledgement or a receipt makes it sent; without either it
+ * becomes failed, and its customer is notified, within a minute of the reconnection (or of the 502, where the connection
+ * goes on). Nothing is sent again: what the network did not take stays unsent, because its caller may have sent it anew.
+ * A failure that turns out to be none ends with the first receipt. What an earlier owner of the channel left is found in
+ * the store. PostgreSQL away: it is tried again while the connection lasts, then by the next one.
+ */
+import { UNCONFIRMED, type MessageWriter, type StatusReport } from '@dormouse/message-store/write';
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { refusalOf } from '../convert/refusal.js';
+import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+
+export interface UnconfirmedOptions {
+  readonly writer: Pick<MessageWriter, 'pendingSends' | 'recordStatuses'>;
+  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  readonly eventsReady: (channelId: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /**
+   * How long receipts of earlier sends may take after all that waited at the network was handed over, and how long a
+   * late acknowledgement may take on the same connection.
+   */
+  readonly graceMs?: number;
+}
+
+const GRACE_MS = 15_000;
+
+/** Where a send leaves its id when its outcome is not known. */
+export interface UnconfirmedIds {
+  add(session: OpenSession, keyId: string): void;
+}
+
+export class UnconfirmedSends implements SessionListener, UnconfirmedIds {
+  private readonly watches = new WeakMap<OpenSession, Watch>();
+
+  constructor(private readonly options: UnconfirmedOptions) {}
+
+  attach(session: OpenSession): Attachment {
+    const watch = new Watch(session, this.options);
+    this.watches.set(session, watch);
+    const { ev, ws } = session.socket;
+    ws.on('CB:ack,class:message', (node: BinaryNode) => watch.acknowledged(node));
+    ev.on('connection.update', ({ connection, receivedPendingNotifications }) => {
+      if (connection === 'close') watch.end();
+      else if (receivedPendingNotifications) watch.caughtUp();
+    });
+    return {
+      drained: () => {
+        watch.end();
+        return watch.settled();
+      },
+    };
+  }
+
+  /** A send of this session has ended without the network's answer. */
+  add(session: OpenSession, keyId: string): void {
+    this.watches.get(session)?.add(keyId);
+  }
+}
+
+/** What one socket generation has to settle. */
+class Watch {
+  private readonly since: number;
+  private readonly late = new Set<string>();
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private over = false;
+  private tail: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly session: OpenSession,
+    private readonly options: UnconfirmedOptions,
+  ) {
+    this.since = this.nowS();
+  }
+
+  /** Once the receipts that waited have been handed over, what earlier connections left has had its chance. */
+  caughtUp(): void {
+    this.later(() => this.failEarlier());
+  }
+
+  add(keyId: string): void {
+    if (this.over) return; // the next connection finds it in the store
+    this.late.add(keyId);
+    this.later(async () => {
+      if (this.late.has(keyId)) await this.fail([keyId]);
+      this.late.delete(keyId);
+    });
+  }
+
+  acknowledged({ attrs: { id, t, error } }: BinaryNode): void {
+    if (id === undefined || !this.late.delete(id)) return;
+    const timestamp = Number(t) || this.nowS();
+    const report: StatusReport =
+      error === undefined
+        ? { keyId: id, status: 'sent', timestamp }
+        : { keyId: id, status: 'failed', timestamp, errors: [refusalOf(error)] };
+    this.tail = this.tail.then(() => this.record([report])).catch((error: unknown) => this.session.reportFault(error));
+  }
+
+  end(): void {
+    this.over = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+  }
+
+  /** Resolves when all that was begun is written. */
+  settled(): Promise<void> {
+    return this.tail;
+  }
+
+  private later(work: () => Promise<void>): void {
+    if (this.over) return;
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      this.tail = this.tail.then(work).catch((error: unknown) => {
+        this.session.reportFault(error);
+        this.later(work);
+      });
+    }, this.options.graceMs ?? GRACE_MS);
+    this.timers.add(timer);
+  }
+
+  private async failEarlier(): Promise<void> {
+    const { channelId, identity } = this.session;
+    const pending = await this.options.writer.pendingSends(channelId, identity.phone, this.since);
+    // One that its caller repeats is under way again, one of this connection has its own time.
+    await this.fail(pending.filter((keyId) => !this.session.awaitsAck(keyId) && !this.late.has(keyId)));
+  }
+
+  private async fail(keyIds: readonly string[]): Promise<void> {
+    const timestamp = this.nowS();
+    await this.record(keyIds.map((keyId) => ({ keyId, status: 'failed', timestamp, errors: [UNCONFIRMED] })));
+  }
+
+  private async record(reports: readonly StatusReport[]): Promise<void> {
+    const { fence, channelId } = this.session;
+    const { seqs } = await this.options.writer.recordStatuses(fence, channelId, reports);
+    if (seqs.length > 0) this.options.eventsReady(channelId);
+  }
+
+  private nowS(): number {
+    return Math.floor(this.options.now() / 1_000);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Own messages that a recipient could not decrypt.
+ *
+ * What it guarantees: who has asked for the last copy that is sent, and has not received the message a while later, is
+ * notified as failed: the message in a chat of two, that member in a group. A receipt that comes after all ends it. A
+ * worker that dies in between notifies nobody: the message rests at sent, as before.
+ */
+import { UNREADABLE, type MessageWriter } from '@dormouse/message-store/write';
+import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
+import { contactOf, isOwn } from '../convert/people.js';
+import { COPIES_SENT } from '../sessions/open-socket.js';
+import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import { peopleInGroups } from './people-in.js';
+import type { Hearing } from './hearing.js';
+
+export interface UnreadableOptions extends Pick<Hearing, 'groups' | 'eventsReady' | 'now'> {
+  readonly writer: Pick<MessageWriter, 'recordStatuses'>;
+  /** How long the receipt of the last copy may take. */
+  readonly graceMs?: number;
+}
+
+const GRACE_MS = 30_000;
+/** So many messages and recipients are counted at once; the oldest are forgotten. */
+const COUNTED_AT_MOST = 2_000;
+
+export class UnreadableSends implements SessionListener {
+  constructor(private readonly options: UnreadableOptions) {}
+
+  attach(session: OpenSession): Attachment {
+    const requests = new CopyRequests();
+    const timers = new Set<NodeJS.Timeout>();
+    let tail: Promise<void> = Promise.resolve();
+    session.socket.ws.on('CB:receipt,type:retry', (receipt: BinaryNode) => {
+      const { id, from, participant } = receipt.attrs;
+      const asker = participant ?? from;
+      if (id === undefined || from === undefined || asker === undefined) return;
+      const asked = Number(getBinaryNodeChild(receipt, 'retry')?.attrs['count']) || 1;
+      if (!requests.isLast(`${id} ${asker}`, asked)) return;
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        tail = tail
+          .then(() => this.failed(session, { id, from, asker }))
+          .catch((error: unknown) => session.reportFault(error));
+      }, this.options.graceMs ?? GRACE_MS);
+      timers.add(timer);
+    });
+    return {
+      drained: () => {
+        for (const timer of timers) clearTimeout(timer);
+        return tail;
+      },
+    };
+  }
+
+  private async failed(
+    session: OpenSession,
+    { id, from, asker }: { id: string; from: string; asker: string },
+  ): Promise<void> {
+    const { writer, groups, eventsReady, now } = this.options;
+    const people = await peopleInGroups({ session, groups }, { from, asker });
+    const viewerId = contactOf(asker, people);
+    if (viewerId === undefined || isOwn(asker, people)) return;
+    const { seqs } = await writer.recordStatuses(session.fence, session.channelId, [
+      { keyId: id, status: 'failed', viewerId, timestamp: Math.floor(now() / 1_000), errors: [UNREADABLE] },
+    ]);
+    if (seqs.length > 0) eventsReady(session.channelId);
+  }
+}
+
+/** How often each device has asked for copies of each message. */
+class CopyRequests {
+  private readonly counts = new Map<string, number>();
+
+  /** Counts a request, whose sender counts it as its nth. Is the copy that answers it the last one? True once. */
+  isLast(key: string, nth: number): boolean {
+    const before = this.counts.get(key) ?? 0;
+    const count = Math.max(before + 1, nth);
+    this.counts.delete(key);
+    this.counts.set(key, count);
+    const [oldest] = this.counts.keys();
+    if (this.counts.size > COUNTED_AT_MOST && oldest !== undefined) this.counts.delete(oldest);
+    return before < COPIES_SENT && count >= COPIES_SENT;
+  }
+}
