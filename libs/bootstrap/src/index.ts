@@ -1,3 +1,11 @@
+export {
+  answerBrokenRequests,
+  headerFault,
+  takeEveryExpectation,
+  type BrokenRequestsOptions,
+  type FaultAnswer,
+  type RequestFault,
+} from './broken-requests.js';
 export { measureConnections, type MeasuredPool, type MeasuredRedis } from './connection-metrics.js';
 export { describeError, NestLog, openLog, withoutToken, type Logger, type LogSettings } from './log.js';
 export { openProbeServer, Probes, type ProbeAnswer, type ReadinessCheck } from './probes.js';

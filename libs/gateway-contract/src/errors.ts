@@ -6,6 +6,7 @@ export const ERROR_TABLE = {
   403: { message: 'not permitted', anchor: 'forbidden', retryable: false },
   404: { message: 'not found', anchor: 'not-found', retryable: false },
   413: { message: 'file exceeds the size limit', anchor: 'file-too-large', retryable: false },
+  416: { message: 'range not satisfiable', anchor: 'range-not-satisfiable', retryable: false },
   429: { message: 'rate limit exceeded', anchor: 'rate-limit', retryable: true },
   501: { message: 'not implemented', anchor: 'not-implemented', retryable: false },
   502: { message: 'session runtime error', anchor: 'upstream-error', retryable: true },

@@ -12,7 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import { Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { UnreadBody } from '../body/bodies.js';
-import { GivenFiles } from '../media/given-files.js';
+import { GivenFiles, type GivenFile, type ReadBody } from '../media/given-files.js';
 import { requireLinked } from '../messages/sendable.js';
 import { Sends, type SendCaller } from '../messages/sends.js';
 
@@ -35,24 +35,24 @@ export class GroupLinksController {
     @Req() request: FastifyRequest,
   ): Promise<SentMessage | JoinGroupResult> {
     if (request.body instanceof UnreadBody) throw new GatewayError(400, { details: 'body: JSON expected' });
-    const { act } = groupLinkAct(request.body);
-    if (!INVITE_CODE_PATTERN.test(inviteCode)) {
-      throw new GatewayError(404, { details: 'InviteCode: no such invitation' });
-    }
-    if (act === 'send') return this.send(caller, inviteCode, request);
-    const { channel, requestId } = caller;
-    return this.sends.send({ channel, requestId }, 'groups.join', { inviteCode });
+    return this.files.read(request, { field: 'media', kind: 'image' }, async (body, given) => {
+      const { act } = groupLinkAct(body.json);
+      if (!INVITE_CODE_PATTERN.test(inviteCode)) {
+        throw new GatewayError(404, { details: 'InviteCode: no such invitation' });
+      }
+      if (act === 'send') return this.send(caller, inviteCode, body, given);
+      const { channel, requestId } = caller;
+      return this.sends.send({ channel, requestId }, 'groups.join', { inviteCode });
+    });
   }
 
-  private send(caller: SendCaller, inviteCode: string, request: FastifyRequest): Promise<SentMessage> {
-    const endpoint = { schema: sendGroupInviteBody, field: 'media', kind: 'image' } as const;
-    return this.files.receive(request, endpoint, async ({ media, ...words }, given) => {
-      const input = { ...words, inviteCode };
-      if (!media) return this.sends.send(caller, 'groups.sendInvite', input);
-      await requireLinked(caller.channel, this.directory); // before a file is kept for nothing
-      const { id, sha256 } = await given.keep(caller, media, 'sent', words);
-      const said = { ...input, media: sha256.toString('hex') };
-      return this.sends.send(caller, 'groups.sendInvite', { ...input, media: id }, said);
-    });
+  private async send(caller: SendCaller, inviteCode: string, body: ReadBody, given: GivenFile): Promise<SentMessage> {
+    const { media, ...words } = body.parse(sendGroupInviteBody);
+    const input = { ...words, inviteCode };
+    if (!media) return this.sends.send(caller, 'groups.sendInvite', input);
+    await requireLinked(caller.channel, this.directory); // before a file is kept for nothing
+    const { id, sha256 } = await given.keep(caller, media, 'sent', words);
+    const said = { ...input, media: sha256.toString('hex') };
+    return this.sends.send(caller, 'groups.sendInvite', { ...input, media: id }, said);
   }
 }

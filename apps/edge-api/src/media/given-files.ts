@@ -42,14 +42,26 @@ export interface GivenFilesOptions {
   limits: MediaLimits;
 }
 
-/** What an endpoint takes. */
-export interface FileEndpoint<Schema extends z.ZodObject> {
-  /** Of its JSON body; a form has the same fields. */
-  schema: Schema;
+/** Where a file may come in a request. */
+export interface FileField {
   /** The field that holds the file. */
   field: FormFileField;
   /** Whose limit holds; absent: that of the kind the content shows. */
   kind?: MediaKind;
+}
+
+/** What an endpoint takes. */
+export interface FileEndpoint<Schema extends z.ZodObject> extends FileField {
+  /** Of its JSON body; a form has the same fields. */
+  schema: Schema;
+}
+
+/** A body that was read, before anything is known of its fields. */
+export interface ReadBody {
+  /** Undefined for a form and for a raw body. */
+  json: object | undefined;
+  /** @throws {GatewayError} 400 naming the field */
+  parse<Schema extends z.ZodObject>(schema: Schema): z.output<Schema>;
 }
 
 /** What is said beside a file. */
@@ -89,45 +101,49 @@ export class GivenFiles {
    */
   async receive<Schema extends z.ZodObject, Result>(
     request: FastifyRequest,
-    endpoint: FileEndpoint<Schema>,
+    { schema, ...file }: FileEndpoint<Schema>,
     use: (body: z.output<Schema>, given: GivenFile) => Promise<Result>,
+  ): Promise<Result> {
+    return this.read(request, file, (body, given) => use(body.parse(schema), given));
+  }
+
+  /** As {@link GivenFiles.receive}, for an endpoint whose schema depends on the body. */
+  async read<Result>(
+    request: FastifyRequest,
+    file: FileField,
+    use: (body: ReadBody, given: GivenFile) => Promise<Result>,
   ): Promise<Result> {
     const held: Held = new Map();
     try {
-      const body = await this.#read(request, endpoint, held);
+      const body = await this.#read(request, file, held);
       const given: GivenFile = {
-        keep: (caller, media, origin, words) => this.#keep(caller, media, { ...endpoint, origin, words, held }),
+        keep: (caller, media, origin, words) => this.#keep(caller, media, { ...file, origin, words, held }),
       };
       return await use(body, given);
     } finally {
-      await Promise.all([...held.values()].map((file) => file.dispose()));
+      await Promise.all([...held.values()].map((one) => one.dispose()));
     }
   }
 
-  async #read<Schema extends z.ZodObject>(
-    request: FastifyRequest,
-    endpoint: FileEndpoint<Schema>,
-    held: Held,
-  ): Promise<z.output<Schema>> {
+  async #read(request: FastifyRequest, file: FileField, held: Held): Promise<ReadBody> {
     const { body } = request;
-    const { schema, field, kind } = endpoint;
-    if (body instanceof UnreadJson) return this.#readJson(body, endpoint, held);
-    if (!(body instanceof UnreadBody)) return parseInput(schema, objectOf(body));
+    const { field, kind } = file;
+    if (!(body instanceof UnreadBody)) {
+      const json = body instanceof UnreadJson ? await this.#readJson(body, file, held) : objectOf(body);
+      return { json, parse: (schema) => parseInput(schema, json) };
+    }
     if (body.form === 'form') {
       const take = async (bytes: AsyncIterable<Buffer>, claimed: FilePart['claimed']) =>
         heldFile(await this.options.intake.takeStream(bytes, { field, ...(kind && { kind }), ...claimed }));
-      return parseForm(schema, await readForm(body.stream, request.headers, take, held), field);
+      const parts = await readForm(body.stream, request.headers, take, held);
+      return { json: undefined, parse: (schema) => parseForm(schema, parts, field) };
     }
-    held.set('raw', await this.#readRaw(request, body, endpoint));
-    return parseInput(schema, { [field]: new FilePart(field, 'raw') });
+    held.set('raw', await this.#readRaw(request, body, file));
+    return { json: undefined, parse: (schema) => parseInput(schema, { [field]: new FilePart(field, 'raw') }) };
   }
 
   /** JSON: a file in it that is longer than some kilobytes is in the spool before the JSON ends. */
-  async #readJson<Schema extends z.ZodObject>(
-    json: UnreadJson,
-    { schema, field, kind }: FileEndpoint<Schema>,
-    held: Held,
-  ): Promise<z.output<Schema>> {
+  async #readJson(json: UnreadJson, { field, kind }: FileField, held: Held): Promise<object> {
     const take = async (text: AsyncIterable<string>): Promise<string> => {
       const spooled = await this.options.intake.spoolText(text, kind && { kind });
       if ('fault' in spooled && spooled.fault === 'form') return NO_MEDIA;
@@ -138,15 +154,11 @@ export class GivenFiles {
     const body = objectOf(await json.read({ name: field, take }));
     const given: unknown = Reflect.get(body, field);
     const isHeld = typeof given === 'string' && held.has(given);
-    return parseInput(schema, isHeld ? { ...body, [field]: new FilePart(field, given) } : body);
+    return isHeld ? { ...body, [field]: new FilePart(field, given) } : body;
   }
 
   /** A raw body: the file itself, or a data: URI of it, which some clients send. */
-  async #readRaw(
-    { headers }: FastifyRequest,
-    body: UnreadBody,
-    { field, kind }: { field: string; kind?: MediaKind },
-  ): Promise<HeldFile> {
+  async #readRaw({ headers }: FastifyRequest, body: UnreadBody, { field, kind }: FileField): Promise<HeldFile> {
     const { intake } = this.options;
     const options = { field, ...(kind && { kind }), fileName: dispositionName(headers['content-disposition']) };
     const { head, bytes } = await peek(body.bytes());

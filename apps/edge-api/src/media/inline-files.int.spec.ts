@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ReceivedCommand } from '@dormouse/queues';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
 import { PNG } from './test-requests.js';
@@ -126,5 +127,21 @@ describe('files inside a body', () => {
   it('names a missing field of a request whose file is in the spool already, and keeps nothing', async () => {
     expect((await post('/messages/image', { media: BASE64 })).error.details).toMatch(/^to: /);
     expect((await post('/media', `{"media":"${BASE64}","media":"x"`)).error.details).toBe('body: not valid JSON');
+  });
+
+  it('an invitation with a picture is sent with it, and never followed', async () => {
+    const commands: ReceivedCommand[] = [];
+    const worker = edge.worker(channel, (command) => {
+      commands.push(command);
+      return { ok: true, result: { sent: true } };
+    });
+    const answers = [];
+    for (const media of [PNG.toString('base64'), BASE64]) {
+      answers.push(await post('/groups/link/AbCdEfGhIjKlMnOpQrStUv', { to: '15550001111', body: 'Join', media }));
+    }
+    await post('/groups/link/AbCdEfGhIjKlMnOpQrStUv', {});
+    await worker.close();
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(commands.map(({ name }) => name)).toEqual(['groups.sendInvite', 'groups.sendInvite', 'groups.join']);
   });
 });
