@@ -16,6 +16,7 @@ export * from './message-acts.js';
 export * from './message-content.js';
 export * from './message-context.js';
 export * from './messages.js';
+export { readMimeType, usableMimeType } from './mime-type.js';
 export * from './parse.js';
 export * from './plain-messages.js';
 export * from './presences.js';

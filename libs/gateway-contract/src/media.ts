@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from './errors.js';
-import { flag, text, textUpTo, writtenTextUpTo } from './fields.js';
+import { flag, text, writtenTextUpTo } from './fields.js';
+import { readMimeType, usableMimeType } from './mime-type.js';
 import { pageQuery, queryTime, type Page } from './queries.js';
 
 /** What a file is used as; each has its own size limit. `icon` is a profile picture. */
@@ -102,12 +103,12 @@ export function readDataUriHeader(uri: string): DataUriHeader | undefined {
     .slice('data:'.length, comma)
     .split(';')
     .map((part) => part.trim());
-  if (parameters.pop()?.toLowerCase() !== 'base64' || !type || !/^[\w.+-]+\/[\w.+-]+$/.test(type)) return undefined;
+  if (parameters.pop()?.toLowerCase() !== 'base64') return undefined;
   const isName = (parameter: string) => /^(?:file)?name=/i.test(parameter);
   const name = parameters.find(isName);
   const fileName = name && percentDecoded(name.slice(name.indexOf('=') + 1).replace(/^"(.*)"$/, '$1'));
-  const mimeType = [type.toLowerCase(), ...parameters.filter((parameter) => !isName(parameter))].join('; ');
-  return { mimeType, dataAt: comma + 1, ...(fileName ? { fileName } : {}) };
+  const mimeType = usableMimeType([type, ...parameters.filter((parameter) => !isName(parameter))].join(';'));
+  return mimeType === undefined ? undefined : { mimeType, dataAt: comma + 1, ...(fileName ? { fileName } : {}) };
 }
 
 function readDataUri(uri: string): MediaInput | undefined {
@@ -158,10 +159,16 @@ export const mediaIdField = text.regex(MEDIA_ID_PATTERN, 'not a media id');
 /** A name as it was given; who keeps the file makes it safe. */
 export const fileNameField = writtenTextUpTo(1_024);
 
+const mimeTypeField = text.transform((value, context) => {
+  const type = value === '' ? undefined : readMimeType(value);
+  if (value !== '' && type === undefined) context.addIssue('must be a media type such as image/png');
+  return type;
+});
+
 /** What accompanies media wherever it is accepted. */
 export const mediaOptions = {
   /** Type of bare base64; for all other forms a hint, because types are found by content. */
-  mime_type: textUpTo(255).optional(),
+  mime_type: mimeTypeField.optional(),
   /** Send the bytes as they are. */
   no_encode: flag.optional(),
   /** Download the URL again even if its bytes are known. */

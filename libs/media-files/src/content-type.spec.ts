@@ -38,6 +38,16 @@ describe('typeOfHead', () => {
     }
   });
 
+  it('takes no claim that a header could not hold', async () => {
+    const noise = Buffer.from([0xfe, 0xff, 0x80, 0x81]);
+    for (const mimeType of ['text/html\r\nX: y', 'application/x\u0000', 'application/\ud83d\ude00', 'text/html, a/b']) {
+      expect(await typeOfHead(noise, { mimeType })).toMatchObject({ mimeType: 'application/octet-stream' });
+    }
+    expect(await typeOfHead(Buffer.from('a'), { mimeType: 'text/csv;é=1; charset=utf-8' })).toMatchObject({
+      mimeType: 'text/csv; charset=utf-8',
+    });
+  });
+
   it('tells text from bytes, also when a character is cut', async () => {
     expect(await typeOfHead(Buffer.from('привет'))).toMatchObject({ mimeType: 'text/plain', extension: 'txt' });
     expect(await typeOfHead(Buffer.from('привет').subarray(0, 11))).toMatchObject({ mimeType: 'text/plain' });

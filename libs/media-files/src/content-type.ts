@@ -1,4 +1,5 @@
 /** Which type a file has: its content says so; a claim or a name only decides where content cannot. */
+import { usableMimeType } from '@dormouse/gateway-contract';
 import { fileTypeFromBuffer, fileTypeFromFile } from 'file-type';
 import mime from 'mime';
 
@@ -54,8 +55,8 @@ export function extensionOf(mimeType: string): string {
 }
 
 function claimed(claims: TypeClaims): string | undefined {
-  const said = claims.mimeType?.trim().toLowerCase();
-  if (said && said !== 'application/octet-stream' && /^[\w.+-]+\/[\w.+-]+/.test(said)) return usual(said);
+  const said = usableMimeType(claims.mimeType)?.toLowerCase();
+  if (said && said !== 'application/octet-stream') return usual(said);
   return (claims.fileName && mime.getType(claims.fileName)) || undefined;
 }
 

@@ -146,6 +146,9 @@ describe('what comes back', () => {
         )
         .end('x');
     expect((await open('/download?id=1')).claimedName).toBe('отчёт.pdf');
+    handle = (_request, response) =>
+      response.setHeader('content-disposition', 'attachment; filename=invoice 2025.pdf').end('x');
+    expect((await open('/download?id=2')).claimedName).toBe('invoice 2025.pdf');
     handle = (_request, response) => response.end('x');
     expect((await open('/files/%D1%8F.jpg?size=1')).claimedName).toBe('я.jpg');
   });

@@ -7,6 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { AddressRefused, guardedConnector, type AddressGuardOptions } from '@dormouse/public-addresses';
 import { Agent, request, type Dispatcher } from 'undici';
+import { dispositionName } from './disposition.js';
 
 export interface DownloaderOptions extends AddressGuardOptions {
   /** How long a server may stay silent, before and within its answer. */
@@ -144,24 +145,6 @@ function decodePercent(text: string): string | undefined {
     return decodeURIComponent(text);
   } catch {
     return undefined;
-  }
-}
-
-function dispositionName(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  const exact = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header)?.[1];
-  if (exact !== undefined) return decodePercent(exact);
-  const plain = /;\s*filename\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;\s]+))/i.exec(header);
-  const name = plain?.[1]?.replace(/\\(.)/g, '$1') ?? plain?.[2];
-  // Header bytes are read as latin1; many servers put UTF-8 there.
-  return name === undefined ? undefined : utf8OfLatin1(name);
-}
-
-function utf8OfLatin1(text: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1'));
-  } catch {
-    return text;
   }
 }
 

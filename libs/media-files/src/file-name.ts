@@ -1,9 +1,11 @@
 /** Bytes of a name most file systems take. */
 const LONGEST_NAME_BYTES = 240;
 
-/** Controls, and the marks that turn text around and so let `exe.gpj` read as `jpg.exe`. */
-const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
-const FORBIDDEN_IN_NAMES = /[<>:"|?*]/g;
+/**
+ * Controls, halves of characters, and the marks that turn text around and so let `exe.gpj` read as `jpg.exe`. What joins
+ * or parts letters (U+200C, U+200D) stays: scripts and emoji need it.
+ */
+const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** Cuts a name to what fits, keeping its extension and never splitting a character. */
 function shorten(name: string): string {
@@ -21,22 +23,18 @@ function shorten(name: string): string {
 }
 
 /**
- * The name a file is kept and sent under: the last part of what was given (`./files/a.jpg` and `C:\x\a.jpg` give
- * `a.jpg`), in any script, without control characters, characters a file system refuses, or dots and spaces at its ends.
- * Undefined when nothing is left.
+ * The name a file is kept, sent and offered under: the last part of what was given (`./files/a.jpg` and `C:\x\a.jpg`
+ * give `a.jpg`), in any script, without characters that hide or turn around what it says and without blanks at its ends.
+ * All else stays, quotes and colons included. Undefined when nothing is left.
  */
-export function safeFileName(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const wellFormed = given.replace(/\p{Surrogate}/gu, '').normalize('NFC');
-  const base = wellFormed.split(/[/\\]/).pop() ?? '';
-  const name = base
-    .replace(INVISIBLE, '')
-    .replace(FORBIDDEN_IN_NAMES, '_')
-    .replace(/^[\s.]+|[\s.]+$/g, '');
-  return name === '' ? undefined : shorten(name);
+export function safeFileName(given: string | null | undefined): string | undefined {
+  const base = given?.split(/[/\\]/).pop() ?? '';
+  const name = base.replace(HARMFUL, '').trim();
+  // `.` and `..` are paths.
+  return /^\.*$/.test(name) ? undefined : shorten(name);
 }
 
-/** The name with an extension: its own, or else the one of its content. */
+/** The name with an extension: its own, or else the one of its content, unless that is nothing in particular (`bin`). */
 export function withExtension(name: string, extension: string): string {
-  return /\.[^.\s]{1,10}$/.test(name) ? name : `${name}.${extension}`;
+  return extension === 'bin' || /\.[^.\s]{1,10}$/.test(name) ? name : shorten(`${name}.${extension}`);
 }

@@ -1,6 +1,7 @@
 export { Base64Decoder, base64Bytes, decodeBase64, NotBase64, notBase64 } from './base64.js';
 export { ByteBudget, type ByteBudgetOptions, type HeldBytes } from './byte-budget.js';
 export { extensionOf, typeOfFile, typeOfHead, type ContentType, type TypeClaims } from './content-type.js';
+export { dispositionName } from './disposition.js';
 export { Downloader, type Download, type DownloaderOptions } from './downloader.js';
 export { safeFileName, withExtension } from './file-name.js';
 export {

@@ -108,6 +108,21 @@ describe('what is taken', () => {
     await taken.dispose();
   });
 
+  it.each([
+    [PNG, { fileName: 'photo' }, 'photo.png'],
+    [PNG, { fileName: 'photo', mimeType: 'application/pdf' }, 'photo.png'],
+    [Buffer.from('%PDF-1.4\n'), { fileName: '15bb57a1' }, '15bb57a1.pdf'],
+    [Buffer.from('a;b'), { fileName: 'table', mimeType: 'text/csv' }, 'table.csv'],
+    [Buffer.from([0xfe, 0xff, 0]), { fileName: 'data', mimeType: 'application/pdf' }, 'data.pdf'],
+    [Buffer.from([0xfe, 0xff, 0]), { fileName: 'data' }, 'data'],
+    [PNG, { fileName: 'scan.001' }, 'scan.001'],
+    [PNG, {}, undefined],
+  ])('has an ending where its type is known (%#)', async (content, claims, fileName) => {
+    const taken = await intake.takeStream([content], claims);
+    await taken.dispose();
+    expect(taken.fileName).toBe(fileName);
+  });
+
   it('asks for mime_type where bare base64 does not show its type', async () => {
     const noise = Buffer.from([1, 2, 0, 4, 5, 6, 0xff, 8]).toString('base64');
     await expect(taking(noise)).rejects.toMatchObject({ status: 400, details: expect.stringMatching(/^mime_type: /) });

@@ -6,7 +6,7 @@ import { GatewayError, readDataUriHeader, type DataUriHeader, type MediaInput } 
 import { Base64Decoder, base64Bytes, decodeBase64, NotBase64 } from './base64.js';
 import { typeOfFile, typeOfHead, type TypeClaims } from './content-type.js';
 import { downloadFailure, type Downloader } from './downloader.js';
-import { safeFileName } from './file-name.js';
+import { safeFileName, withExtension } from './file-name.js';
 import { fileTooLarge, kindOfUpload, type MediaKind, type MediaLimits } from './media-kinds.js';
 import type { Spool, SpooledFile } from './spool.js';
 
@@ -166,7 +166,8 @@ export class MediaIntake {
     try {
       if (file.size === 0) throw new GatewayError(400, { details: `${options.field ?? 'media'}: is empty` });
       const { mimeType, extension } = await typeOfFile(file.path, file.head, options);
-      return { ...file, mimeType, extension, fileName: safeFileName(options.fileName) };
+      const name = safeFileName(options.fileName);
+      return { ...file, mimeType, extension, fileName: name && withExtension(name, extension) };
     } catch (error) {
       await file.dispose();
       throw error;

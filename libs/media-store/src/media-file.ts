@@ -1,4 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { readMimeType } from '@dormouse/gateway-contract';
+
+/** The type, or that of bytes of any kind where it is one that no header can hold. */
+export function headerType(mimeType: string): string {
+  return readMimeType(mimeType) ?? 'application/octet-stream';
+}
 
 /** How a file came to a channel. Only uploaded ones are listed. */
 export type MediaOrigin = 'uploaded' | 'sent' | 'received';
@@ -45,7 +51,8 @@ export function mediaFileOf(row: MediaFileRow): MediaFile {
     id: row.id,
     origin: originOf(row.origin),
     objectKey: row.object_key,
-    mimeType: row.mime_type,
+    // Rows from before types were checked may hold anything.
+    mimeType: headerType(row.mime_type),
     ...(row.file_name !== null && { fileName: row.file_name }),
     size: Number(row.size),
     sha256: row.sha256,

@@ -11,7 +11,7 @@ import { transaction, type Connection, type RegionalDatabase } from '@dormouse/d
 import { GatewayError } from '@dormouse/gateway-contract';
 import { tidily, type SpooledFile } from '@dormouse/media-files';
 import type { ObjectStorage } from '@dormouse/object-storage';
-import type { FileFacts, MediaOrigin } from './media-file.js';
+import { headerType, type FileFacts, type MediaOrigin } from './media-file.js';
 import { storageFailure } from './storage-failure.js';
 
 export interface MediaStoreOptions {
@@ -183,7 +183,9 @@ export async function withStoredBytes<T>(
     values: [key, channelId, file.sha256, file.size, new Date(now())],
   });
   try {
-    await tidily(() => storage.put(key, () => file.read(), { size: file.size, contentType: file.mimeType }));
+    await tidily(() =>
+      storage.put(key, () => file.read(), { size: file.size, contentType: headerType(file.mimeType) }),
+    );
   } catch (error) {
     throw storageFailure(error);
   }

@@ -95,8 +95,21 @@ describe('uploads', () => {
     );
     await sweepMedia(options());
     expect(await keysOf(channel)).toHaveLength(1);
-    expect(new Set(kept.map((file) => file.id)).size).toBe(3);
     expect(await Promise.all(kept.map((file) => bytesOf(file.id)))).toEqual(Array(5).fill('same'));
+  });
+
+  it('gives the same bytes under the same name lives of their own', async () => {
+    const [first, second, sent] = [
+      await uploads.keep(channel, fileOf('twice'), 'uploaded'),
+      await uploads.keep(channel, fileOf('twice'), 'uploaded'),
+      await uploads.keep(channel, fileOf('twice'), 'sent'),
+    ];
+    expect(new Set([first.id, second.id, sent.id]).size).toBe(3);
+    expect((await list()).total).toBe(2);
+    expect(await uploads.delete(channel, first.id)).toBe(true);
+    expect(await bytesOf(first.id)).toBeUndefined();
+    expect([await bytesOf(second.id), await bytesOf(sent.id)]).toEqual(['twice', 'twice']);
+    expect(await keysOf(channel)).toHaveLength(1);
   });
 
   it('shows a file to its own channel only', async () => {
@@ -172,19 +185,19 @@ describe('the list', () => {
 });
 
 describe('retention', () => {
-  it('ends a file 30 days after it was last given, and its bytes with the sweep', async () => {
+  it('ends a file 30 days after it was given, and its bytes with the last file that uses them', async () => {
     const old = await uploads.keep(channel, fileOf('old', { fileName: 'old.png' }), 'uploaded');
     const again = await uploads.keep(channel, fileOf('again'), 'uploaded');
     nowMs += 20 * DAY_MS;
-    expect((await uploads.keep(channel, fileOf('again'), 'uploaded')).id).toBe(again.id);
+    const later = await uploads.keep(channel, fileOf('again'), 'uploaded');
     nowMs += 10 * DAY_MS;
-    expect(await reader.file(channel, old.id)).toBeUndefined();
-    expect(await bytesOf(again.id)).toBe('again');
+    expect([await reader.file(channel, old.id), await reader.file(channel, again.id)]).toEqual([undefined, undefined]);
+    expect(await bytesOf(later.id)).toBe('again');
     expect(await keysOf(channel)).toHaveLength(2);
     const swept = await sweepMedia(options());
     expect(Math.min(swept.expiredFiles, swept.deletedObjects)).toBeGreaterThan(0);
     expect(await keysOf(channel)).toHaveLength(1);
-    expect(await bytesOf(again.id)).toBe('again');
+    expect(await bytesOf(later.id)).toBe('again');
   });
 
   it('tries the deletion again after the storage was away', async () => {
@@ -246,6 +259,21 @@ describe('the network half', () => {
     await uploads.delete(channel, kept.id);
     expect(await bytesOf(RECEIVED)).toBe('meme');
     expect(await network.nameKnown(channel, 'x-00', randomBytes(32), { ...facts, origin: 'sent' })).toBeUndefined();
+  });
+
+  it('gives known content the type that was found in it, whatever a sender claims', async () => {
+    const kept = await network.keepReceived(channel, RECEIVED, fileOf('picture'), facts);
+    const claimed = { mimeType: 'text/html', origin: 'received' } as const;
+    const other = 'html-00000000000000000000000000000002-00000000000002';
+    expect(await network.nameKnown(channel, other, fileOf('picture').sha256, claimed)).toEqual(kept);
+    expect((await reader.file(channel, other))?.mimeType).toBe('image/jpeg');
+  });
+
+  it('reads a type that no header can hold, from before types were checked, as bytes of any kind', async () => {
+    await network.keepReceived(channel, RECEIVED, fileOf('old'), { mimeType: 'text/html\r\nX: y' });
+    const file = await reader.file(channel, RECEIVED);
+    expect(file?.mimeType).toBe('application/octet-stream');
+    expect(file && (await fetch(await reader.link(file))).status).toBe(200);
   });
 
   it('ends files in the transaction that removes their messages, and the bytes with the next sweep', async () => {

@@ -3,6 +3,7 @@
  * copies. Unfenced on purpose: all of it is true whoever writes it, and says nothing of who owns a channel.
  */
 import { transaction, type Connection } from '@dormouse/database';
+import { readMimeType } from '@dormouse/gateway-contract';
 import type { SpooledFile } from '@dormouse/media-files';
 import type { FileFacts, MediaOrigin } from './media-file.js';
 import {
@@ -72,7 +73,8 @@ export class NetworkMedia {
 
   /**
    * Gives content the channel already has one more id, without moving a byte: a received message whose hash is known,
-   * or the message that carried a file given with a send.
+   * or the message that carried a file given with a send. A received file has the type that was found in the bytes when
+   * they were stored, whatever its sender claims.
    * @returns undefined when the channel has no such content
    */
   async nameKnown(
@@ -84,7 +86,9 @@ export class NetworkMedia {
     return transaction(this.options.database, async (connection) => {
       const objectKey = await holdObject(connection, channelId, Buffer.from(sha256));
       if (objectKey === undefined) return undefined;
-      await writeFile(connection, channelId, { ...facts, id }, objectKey, this.#times());
+      const mimeType = facts.origin === 'received' ? await typeOfObject(connection, objectKey) : undefined;
+      const file = { ...facts, id, mimeType: mimeType ?? facts.mimeType };
+      await writeFile(connection, channelId, file, objectKey, this.#times());
       return { objectKey };
     });
   }
@@ -159,4 +163,14 @@ export class NetworkMedia {
       values: [objectKey, variant],
     });
   }
+}
+
+/** The type its first file was given: by content, where content shows it. */
+async function typeOfObject(connection: Connection, objectKey: string): Promise<string | undefined> {
+  const found = await connection.query<{ mime_type: string }>({
+    name: 'media-type-of-object',
+    text: 'SELECT mime_type FROM media_files WHERE object_key = $1 ORDER BY created_at, id LIMIT 1',
+    values: [objectKey],
+  });
+  return readMimeType(found.rows[0]?.mime_type);
 }

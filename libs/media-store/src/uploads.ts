@@ -25,15 +25,14 @@ export class MediaUploads {
   }
 
   /**
-   * Keeps a file that was taken in. Bytes this channel has already are not stored again; given under the same name and
-   * type they are the same file, whose retention begins anew.
+   * Keeps a file that was taken in, under an id of its own. Bytes that this channel has already are not stored again.
    * @param origin 'uploaded' is listed by GET /media, 'sent' (given with a send) is not
    * @throws {GatewayError} 502 when the storage is away; nothing is kept then
    */
   async keep(channelId: string, file: TakenFile, origin: 'uploaded' | 'sent'): Promise<MediaFile> {
     return withStoredBytes(this.options, channelId, file, async (connection, objectKey) => {
       const { mimeType, fileName } = file;
-      const id = (await this.#sameFile(connection, channelId, file, origin, objectKey)) ?? newMediaId(file.extension);
+      const id = newMediaId(file.extension);
       const times = { nowMs: this.#now(), retentionMs: this.#retentionMs };
       await writeFile(connection, channelId, { id, origin, mimeType, fileName }, objectKey, times);
       const written = await connection.query<MediaFileRow>({
@@ -46,24 +45,6 @@ export class MediaUploads {
       if (!row) throw new Error('the file just written is not there');
       return mediaFileOf(row);
     });
-  }
-
-  async #sameFile(
-    connection: Connection,
-    channelId: string,
-    file: TakenFile,
-    origin: string,
-    objectKey: string,
-  ): Promise<string | undefined> {
-    const found = await connection.query<{ id: string }>({
-      name: 'media-same-file',
-      text: `SELECT id FROM media_files
-             WHERE object_key = $1 AND channel_id = $2 AND origin = $3 AND mime_type = $4
-               AND file_name IS NOT DISTINCT FROM $5 AND expires_at > $6
-             ORDER BY created_at, id LIMIT 1`,
-      values: [objectKey, channelId, origin, file.mimeType, file.fileName ?? null, new Date(this.#now())],
-    });
-    return found.rows[0]?.id;
   }
 
   /**

@@ -1,14 +1,30 @@
+import { encodeExtended } from 'content-disposition';
+
 /**
- * The Content-Disposition of a download (RFC 6266): a plain name for old clients and the exact one in UTF-8. Line
- * breaks, quotes and other control characters never reach the header.
+ * The Content-Disposition of a download (RFC 6266): the exact name in UTF-8 (RFC 8187), beside one in ASCII for clients
+ * that know no other. Line breaks and other control characters never reach the header.
  */
 export function attachmentHeader(fileName: string): string {
-  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const exact = encodeURIComponent(fileName.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return exact === plain
+  const wellFormed = fileName.replace(/\p{Surrogate}/gu, '\ufffd');
+  const plain = asciiName(wellFormed);
+  return plain === wellFormed
     ? `attachment; filename="${plain}"`
-    : `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+    : `attachment; filename="${plain}"; filename*=${encodeExtended(wellFormed)}`;
+}
+
+/** What is left of a name in ASCII; letters lose their accents. `file` where nothing is that says anything. */
+function asciiName(fileName: string): string {
+  const [, stem = '', extension = ''] = /^(.*?)(\.[^.\s]{1,10})?$/s.exec(fileName) ?? [];
+  const plainExtension = ascii(extension);
+  return (/[a-z\d]/i.test(ascii(stem)) ? ascii(stem) : 'file') + (plainExtension.length > 1 ? plainExtension : '');
+}
+
+/** Also without `%`: some clients decode what looks percent-encoded. */
+function ascii(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/[^\x20-\x7e]|[\\%]/g, '')
+    .replaceAll('"', "'")
+    .replace(/ {2,}/g, ' ')
+    .trim();
 }

@@ -32,7 +32,7 @@ export async function readForm<Taken>(
     await new Promise<void>((resolve, reject) => {
       const fail = (details: string) => reject(new GatewayError(400, { details: `body: ${details}` }));
       parser.on('file', (field, stream, { filename, mimeType }) => {
-        const claimed = { ...(filename && { fileName: filename }), ...(mimeType && { mimeType }) };
+        const claimed = { ...(filename && { fileName: unescaped(filename) }), ...(mimeType && { mimeType }) };
         const handle = randomUUID();
         stream.on('error', () => undefined);
         const fileRead = take(stream, claimed).then((file) => {
@@ -73,4 +73,9 @@ function openParser(headers: IncomingHttpHeaders): busboy.Busboy {
   } catch (error) {
     throw new GatewayError(400, { details: 'body: not a valid form' }, { cause: error });
   }
+}
+
+/** A name as it was before the form: browsers write exactly these three characters so (WHATWG, multipart/form-data). */
+function unescaped(name: string): string {
+  return name.replace(/%(22|0D|0A)/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

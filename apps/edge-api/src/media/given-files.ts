@@ -17,9 +17,11 @@ import {
   type MediaLimits,
 } from '@dormouse/gateway-contract';
 import {
+  dispositionName,
   fileTooLarge,
   notBase64,
   safeFileName,
+  withExtension,
   type MediaIntake,
   type MediaKind,
   type SpooledText,
@@ -204,7 +206,8 @@ export class GivenFiles {
         : await this.options.intake.takeInput(media, { field, mimeType, fileName, ...(kind && { kind }) });
     if (!file) throw new GatewayError(400, { details: `${field}: required` });
     try {
-      const named = { ...file, fileName: safeFileName(fileName) ?? file.fileName };
+      const name = safeFileName(fileName);
+      const named = name === undefined ? file : { ...file, fileName: withExtension(name, file.extension) };
       return await this.options.uploads.keep(caller.channel.id, named, origin);
     } finally {
       await file.dispose();
@@ -229,17 +232,4 @@ function objectOf(body: unknown): object {
   if (body === undefined || body === null) return {};
   if (typeof body === 'object' && !Array.isArray(body)) return body;
   throw new GatewayError(400, { details: 'body: must be a JSON object' });
-}
-
-/** The name in a Content-Disposition header, whose bytes Node reads as latin1 and senders write as UTF-8. */
-function dispositionName(header: string | undefined): string | undefined {
-  const exact = /filename\*\s*=\s*utf-8''([^;\s]+)/i.exec(header ?? '')?.[1];
-  const plain = /filename\s*=\s*(?:"([^"]*)"|([^;\s]+))/i.exec(header ?? '');
-  try {
-    if (exact !== undefined) return decodeURIComponent(exact);
-    const name = plain?.[1] ?? plain?.[2];
-    return name && new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(name, 'latin1'));
-  } catch {
-    return plain?.[1] ?? plain?.[2];
-  }
 }

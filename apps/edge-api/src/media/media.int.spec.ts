@@ -242,7 +242,7 @@ describe('GET /media/{MediaID}', () => {
     expect(headers.get('accept-ranges')).toBe('bytes');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-disposition')).toBe(
-      `attachment; filename="___.png"; filename*=UTF-8''%D0%BA%D0%BE%D1%82.png`,
+      `attachment; filename="file.png"; filename*=UTF-8''%D0%BA%D0%BE%D1%82.png`,
     );
   });
 

@@ -5,7 +5,7 @@ import {
   type SentMessage,
   type Success,
 } from '@dormouse/gateway-contract';
-import { safeFileName } from '@dormouse/media-files';
+import { extensionOf, safeFileName, withExtension } from '@dormouse/media-files';
 import { downloadNameOf, type MediaFile, type MediaReader } from '@dormouse/media-store/read';
 import { proto } from '@whiskeysockets/baileys';
 import { colorToNetwork, shownFile } from '../convert/media-to-network.js';
@@ -61,7 +61,7 @@ export function mediaHandlers(tools: MediaTools): Pick<Handlers, MediaCommands> 
     'messages.sendVoice': sendOf(tools, 'voice', ({ seconds, waveform }) => ({ seconds, waveform })),
     'messages.sendDocument': sendOf(tools, 'document', ({ caption, filename }, file) => ({
       caption,
-      fileName: safeFileName(filename) ?? downloadNameOf(file),
+      fileName: withExtension(safeFileName(filename) ?? downloadNameOf(file), extensionOf(file.mimeType)),
     })),
     'messages.sendSticker': sendOf(tools, 'sticker', ({ width, height }) => ({ width, height })),
     'media.fetch': (context, input) => fetchFile(context, tools, input),

@@ -1,13 +1,14 @@
 /** Media of heard messages as customers see them: what the network tells about a file before it is downloaded. */
-import type {
-  AudioContent,
-  DocumentContent,
-  ImageContent,
-  MediaFile,
-  StickerContent,
-  VideoContent,
+import {
+  readMimeType,
+  type AudioContent,
+  type DocumentContent,
+  type ImageContent,
+  type MediaFile,
+  type StickerContent,
+  type VideoContent,
 } from '@dormouse/gateway-contract';
-import { extensionOf } from '@dormouse/media-files';
+import { extensionOf, safeFileName } from '@dormouse/media-files';
 import type { proto } from '@whiskeysockets/baileys';
 import { present, toBase64, toNumber, toPreview } from './present.js';
 
@@ -17,7 +18,7 @@ type NetworkFile = Pick<proto.Message.IImageMessage, 'mimetype' | 'fileLength' |
 export type MediaIdOf = (extension: string) => string;
 
 function file(network: NetworkFile, mediaId: MediaIdOf, usualType: string): MediaFile {
-  const mimeType = network.mimetype || usualType;
+  const mimeType = readMimeType(network.mimetype) ?? usualType;
   return {
     id: mediaId(extensionOf(mimeType)),
     mime_type: mimeType,
@@ -59,7 +60,8 @@ export function audioContent(audio: proto.Message.IAudioMessage, mediaId: MediaI
 }
 
 export function documentContent(document: proto.Message.IDocumentMessage, mediaId: MediaIdOf): DocumentContent {
-  const name = document.fileName || document.title;
+  // A stranger chose it, and customers save under it.
+  const name = safeFileName(document.fileName || document.title);
   return {
     ...file(document, mediaId, 'application/octet-stream'),
     ...present<Partial<DocumentContent>>({

@@ -1,5 +1,6 @@
 /** The file a heard message points to, whichever wrappers it came in. Pure. */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
+import { readMimeType } from '@dormouse/gateway-contract';
 import { safeFileName } from '@dormouse/media-files';
 import type { FilePlace } from './media-host.js';
 import type { SendKind } from './prepared-file.js';
@@ -34,8 +35,8 @@ function heard(kind: SendKind, file: Pointer, fileName?: string | null): HeardFi
     mediaKey: file.mediaKey,
     fileSha256: file.fileSha256?.length ? file.fileSha256 : undefined,
     fileLength: length || undefined,
-    mimeType: file.mimetype || undefined,
-    fileName: safeFileName(fileName ?? undefined),
+    mimeType: readMimeType(file.mimetype),
+    fileName: safeFileName(fileName),
   };
 }
 

@@ -1,0 +1,27 @@
+import { documentContent, imageContent } from './media-content.js';
+
+const mediaId = (extension: string) => `${extension}-00`;
+
+describe('what a stranger says of a file', () => {
+  it.each([
+    ['../../../etc/passwd\u202egnp.exe', 'passwdgnp.exe'],
+    ['C:\\x\\report.pdf', 'report.pdf'],
+    ['a\u0000b\r\n.pdf', 'ab.pdf'],
+    ['отчёт "v2": <итог>?.pdf', 'отчёт "v2": <итог>?.pdf'],
+    ['..', undefined],
+  ])('is told with a name that is safe to save under: %j', (fileName, name) => {
+    const told = documentContent({ fileName, mimetype: 'application/pdf' }, mediaId);
+    expect([told.file_name, told.filename]).toEqual([name, name]);
+  });
+
+  it.each(['text/html\r\nX: y', 'application/\u0000', 'x', 'text/html; é=1'])(
+    'is told with a type that a header can hold (%j)',
+    (mimetype) => {
+      expect(documentContent({ mimetype }, mediaId)).toMatchObject({
+        id: 'bin-00',
+        mime_type: 'application/octet-stream',
+      });
+      expect(imageContent({ mimetype }, mediaId)).toMatchObject({ id: 'jpeg-00', mime_type: 'image/jpeg' });
+    },
+  );
+});
