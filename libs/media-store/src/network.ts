@@ -4,8 +4,8 @@
  */
 import { transaction, type Connection } from '@dormouse/database';
 import { readMimeType } from '@dormouse/gateway-contract';
-import type { SpooledFile } from '@dormouse/media-files';
-import type { FileFacts, MediaOrigin } from './media-file.js';
+import { extensionOf, type SpooledFile } from '@dormouse/media-files';
+import { newMediaId, type FileFacts, type MediaOrigin } from './media-file.js';
 import {
   DEFAULT_RETENTION_MS,
   fileDeleted,
@@ -69,6 +69,19 @@ export class NetworkMedia {
       await writeFile(connection, channelId, { ...facts, id, origin: 'received' }, key, this.#times());
       return { objectKey: key };
     });
+  }
+
+  /**
+   * Keeps a file that was made of one of the channel's for a message, under an id of its own.
+   * @returns its id
+   * @throws {GatewayError} 502 when the storage is away
+   */
+  async keepMade(channelId: string, file: SpooledFile, facts: FileFacts): Promise<string> {
+    const id = newMediaId(extensionOf(facts.mimeType));
+    await withStoredBytes(this.options, channelId, { ...file, mimeType: facts.mimeType }, (connection, key) =>
+      writeFile(connection, channelId, { ...facts, id, origin: 'sent' }, key, this.#times()),
+    );
+    return id;
   }
 
   /**

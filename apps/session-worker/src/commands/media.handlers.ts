@@ -100,12 +100,15 @@ function sendOf<Kind extends SendKind>(
       const session = await openSession();
       await assertSendable(session, tools, asked);
       const placed = await outgoing.place(session, file, kind, { asIs: asked.no_encode ?? false, signal });
+      // What was made of a file is what the message tells of.
+      const { madeId } = placed.facts;
+      const sent = (madeId === undefined ? undefined : await files.file(channelId, madeId)) ?? file;
       // Files have a mark of their own for "view once", beside the envelope.
       const { view_once: viewOnce, ...options } = asked;
       return (context) =>
         composeAndSend(context, tools, options, async (contextInfo) => {
           const content = mediaMessage(placed, { ...words(input, file), viewOnce, contextInfo });
-          return { content, shown: shownFile(content, { id: file.id, link: await files.link(file) }) };
+          return { content, shown: shownFile(content, { id: sent.id, link: await files.link(sent) }) };
         });
     },
   };

@@ -4,19 +4,20 @@
  * One that the network no longer has is asked for from the phone, once.
  *
  * With the object storage or the network's host away it fails with 502 and can be asked for again; nothing is lost but
- * the time until the network forgets the file.
+ * the time until the network forgets the file. When nothing comes for a while, from host or phone, it fails with 503.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { typeOfFile, type Spool, type SpooledFile } from '@dormouse/media-files';
 import type { NetworkMedia } from '@dormouse/media-store/network';
 import type { WAMessage } from '@whiskeysockets/baileys';
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Dispatcher } from 'undici';
+import { FairQueue } from './fair-queue.js';
 import { heardFile, type HeardFile } from './heard-file.js';
 import { FileGone, HostFailed, type MediaHost } from './media-host.js';
 import { DamagedFile, decrypted, fileKeys } from './network-encryption.js';
 import { requestReupload, type AskingSocket } from './reupload-request.js';
+import { SharedWork } from './shared-work.js';
 
 const ATTEMPTS = 3;
 const MIB = 1024 * 1024;
@@ -29,8 +30,12 @@ export interface IncomingMediaOptions {
   maxBytes?: number;
   /** Downloads at a time in this process; further ones wait. */
   maxParallel?: number;
+  /** And of one channel, so that one with slow files leaves room for the others. */
+  maxParallelPerChannel?: number;
   /** How long one file may take, the phone included. */
   timeoutMs?: number;
+  /** How long nothing may come of it, the phone's time included. */
+  stallTimeoutMs?: number;
   /** How long the phone may take to put a file back. */
   phoneTimeoutMs?: number;
 }
@@ -45,34 +50,44 @@ export interface ReceivedMessage {
   socket?: AskingSocket | undefined;
   /** The way through the channel's proxy; absent: directly. */
   fileRoute?: Dispatcher | undefined;
+  /** Who asks goes; when the last one has, the transfer ends. */
+  signal?: AbortSignal | undefined;
 }
 
+/** A transfer that is given up when it stalls. */
+interface Watched {
+  signal: AbortSignal;
+  onProgress: () => void;
+}
+
+const STALLED = { details: 'the file does not come from the network: try again later', retryAfterS: 30 };
+
 export class IncomingMedia {
-  readonly #limit: LimitFunction;
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #queue: FairQueue;
+  readonly #underWay = new SharedWork<void>();
 
   constructor(private readonly options: IncomingMediaOptions) {
-    this.#limit = pLimit(options.maxParallel ?? 4);
+    const { maxParallel = 16, maxParallelPerChannel = 4 } = options;
+    this.#queue = new FairQueue({ slots: maxParallel, slotsPerOwner: maxParallelPerChannel });
   }
 
   /**
    * Brings the file of a message into the media store. Asking twice at once fetches once; content the channel has
    * already is not fetched at all.
    * @throws {GatewayError} 404 when the message has no file or nobody has it any more, 413 beyond `maxBytes`, 502 when
-   * it cannot be had now or comes damaged
+   * it cannot be had now or comes damaged, 503 when nothing comes in time
    */
   async fetch(received: ReceivedMessage): Promise<void> {
-    const name = `${received.channelId} ${received.mediaId}`;
-    const underWay = this.#underWay.get(name) ?? this.#limit(() => this.#fetchOnce(received));
-    this.#underWay.set(name, underWay);
-    try {
-      await underWay;
-    } finally {
-      if (this.#underWay.get(name) === underWay) this.#underWay.delete(name);
-    }
+    const { channelId, mediaId } = received;
+    const fetchOnce = (signal: AbortSignal) =>
+      this.#queue.run(channelId, () => this.#fetchOnce(received, signal), signal);
+    await this.#underWay.join(`${channelId} ${mediaId}`, fetchOnce, received.signal);
   }
 
-  async #fetchOnce({ channelId, mediaId, message, socket, fileRoute }: ReceivedMessage): Promise<void> {
+  async #fetchOnce(
+    { channelId, mediaId, message, socket, fileRoute }: ReceivedMessage,
+    abandoned: AbortSignal,
+  ): Promise<void> {
     const file = heardFile(message.message);
     if (!file) throw new GatewayError(404, { details: 'the message has no file' });
     this.#hold(file, file.fileLength ?? 0);
@@ -83,7 +98,7 @@ export class IncomingMedia {
       const known = await network.nameKnown(channelId, mediaId, file.fileSha256, { ...claims, origin: 'received' });
       if (known) return;
     }
-    const signal = AbortSignal.timeout(this.options.timeoutMs ?? 300_000);
+    const signal = AbortSignal.any([abandoned, AbortSignal.timeout(this.options.timeoutMs ?? 300_000)]);
     const spooled = await this.#download(file, { message, socket, fileRoute }, signal);
     try {
       const { mimeType } = await typeOfFile(spooled.path, spooled.head, claims);
@@ -93,42 +108,65 @@ export class IncomingMedia {
     }
   }
 
-  /** Tries a few times, and asks the phone once when the network says the file is gone. */
+  /** Gives up when nothing comes for too long. */
   async #download(
     file: HeardFile,
-    { message, socket, fileRoute }: Pick<ReceivedMessage, 'message' | 'socket' | 'fileRoute'>,
+    from: Pick<ReceivedMessage, 'message' | 'socket' | 'fileRoute'>,
     signal: AbortSignal,
   ): Promise<SpooledFile> {
+    const stalled = new AbortController();
+    const giveUp = () => stalled.abort(new GatewayError(503, STALLED));
+    const timer = setTimeout(giveUp, this.options.stallTimeoutMs ?? 18_000);
+    const watched = { signal: AbortSignal.any([signal, stalled.signal]), onProgress: () => void timer.refresh() };
+    try {
+      return await this.#tries(file, from, watched);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Tries a few times, and asks the phone once when the network says the file is gone. */
+  async #tries(
+    file: HeardFile,
+    { message, socket, fileRoute }: Pick<ReceivedMessage, 'message' | 'socket' | 'fileRoute'>,
+    watched: Watched,
+  ): Promise<SpooledFile> {
+    const { signal } = watched;
     let place = file.place;
     let asked = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#receive({ ...file, place }, fileRoute, signal);
+        return await this.#receive({ ...file, place }, fileRoute, watched);
       } catch (error) {
+        if (signal.aborted) throw receiveFailure(signal.reason);
         if (error instanceof FileGone && socket && !asked) {
           asked = true;
-          const timeoutMs = this.options.phoneTimeoutMs ?? 30_000;
+          const timeoutMs = this.options.phoneTimeoutMs ?? 12_000;
           const directPath = await requestReupload(socket, message.key, file.mediaKey, timeoutMs);
           place = { directPath, url: file.place.url };
           continue;
         }
         const mayWork = error instanceof HostFailed || error instanceof DamagedFile;
         if (!mayWork || attempt >= ATTEMPTS) throw receiveFailure(error);
-        await pause(attempt * 250, undefined, { signal }).catch((cause: unknown) => {
-          throw receiveFailure(cause);
+        await pause(attempt * 250, undefined, { signal }).catch(() => {
+          throw receiveFailure(signal.reason);
         });
       }
     }
   }
 
-  async #receive(file: HeardFile, route: Dispatcher | undefined, signal: AbortSignal): Promise<SpooledFile> {
+  async #receive(file: HeardFile, route: Dispatcher | undefined, watched: Watched): Promise<SpooledFile> {
+    const { signal, onProgress } = watched;
     const hidden = await this.options.host.open(file.place, signal, route);
     // Read to its end or destroyed below; what it may still say after that is nobody's business.
     hidden.on('error', () => undefined);
     const keys = await fileKeys(file.mediaKey, file.kind);
     const spooled = await this.options.spool.keep(decrypted(readable(hidden), keys), {
       signal,
-      onSize: (size) => this.#hold(file, size),
+      onSize: (size) => {
+        onProgress();
+        this.#hold(file, size);
+      },
     });
     const damage = damageOf(file, spooled);
     if (damage === undefined) return spooled;

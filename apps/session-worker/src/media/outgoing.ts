@@ -129,13 +129,34 @@ export class OutgoingMedia {
     const { network } = this.options;
     const held = await network.copy(file.objectKey, variant);
     const facts = preparedFacts.safeParse(held?.prepared);
-    if (held && facts.success && (await this.#isThere(held, session.fileRoute)))
-      return { kind, copy: held, facts: facts.data };
+    if (held && facts.success) {
+      const [there, kept] = await Promise.all([
+        this.#isThere(held, session.fileRoute),
+        this.#isKept(session.channelId, file, { copy: held, facts: facts.data }),
+      ]);
+      if (there && kept) return { kind, copy: held, facts: facts.data };
+    }
     const asIs = variant.endsWith(':as-is');
     const upload = () => this.#upload(session, file, kind, { asIs, signal });
     const placed = await this.#queue.run(session.channelId, upload, signal);
     await network.rememberCopy(file.objectKey, variant, placed.copy);
     return placed;
+  }
+
+  /**
+   * Whether the channel has the very bytes that a message with this copy points to: the customer's own file, or the one
+   * that was made of it, whose retention begins anew.
+   */
+  async #isKept(
+    channelId: string,
+    file: MediaFile,
+    { copy, facts }: { copy: NetworkCopy; facts: PreparedFacts },
+  ): Promise<boolean> {
+    if (file.sha256.equals(copy.fileSha256)) return true;
+    const { madeId: id, mimeType } = facts;
+    if (id === undefined) return false;
+    const { network } = this.options;
+    return (await network.nameKnown(channelId, id, copy.fileSha256, { mimeType, origin: 'sent' })) !== undefined;
   }
 
   async #isThere(copy: NetworkCopy, route: Dispatcher | undefined): Promise<boolean> {
@@ -161,12 +182,16 @@ export class OutgoingMedia {
       const { preparation, spool } = this.options;
       const { mimeType } = file;
       const owner = session.channelId;
-      const { file: ready, facts } = await preparation.prepare(kind, source, { mimeType, asIs, owner, signal });
+      const { file: ready, facts: found } = await preparation.prepare(kind, source, { mimeType, asIs, owner, signal });
       hold(ready);
       const mediaKey = randomBytes(32);
       const hidden = hold(await spool.keep(encrypted(ready.read(), await fileKeys(mediaKey, kind))));
       const uploadedAtMs = this.#now();
-      const { mediaUrl, directPath } = await sendUp(session, hidden, kind);
+      const [{ mediaUrl, directPath }, madeId] = await Promise.all([
+        sendUp(session, hidden, kind),
+        ready === source ? undefined : this.options.network.keepMade(owner, ready, { mimeType: found.mimeType }),
+      ]);
+      const facts = madeId === undefined ? found : { ...found, madeId };
       const copy: NetworkCopy = {
         directPath,
         url: mediaUrl || undefined,

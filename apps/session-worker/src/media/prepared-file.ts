@@ -18,6 +18,8 @@ export const preparedFacts = z.object({
   waveform: z.string().optional(),
   pageCount: z.number().optional(),
   animated: z.boolean().optional(),
+  /** Media id of the file that was made of the customer's, where it could not pass unchanged. */
+  madeId: z.string().optional(),
 });
 export type PreparedFacts = z.output<typeof preparedFacts>;
 

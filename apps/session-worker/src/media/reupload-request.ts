@@ -19,6 +19,9 @@ export interface AskingSocket {
   readonly ev: Pick<WASocket['ev'], 'on' | 'off'>;
 }
 
+/** A phone that was offline may be back by then. */
+const RETRY_AFTER_S = 30;
+
 const { ResultType } = proto.MediaRetryNotification;
 
 function answerOf(update: BaileysEventMap['messages.media-update'][number], id: string, mediaKey: Uint8Array): string {
@@ -32,7 +35,7 @@ function answerOf(update: BaileysEventMap['messages.media-update'][number], id: 
 
 /**
  * @returns the new path of the file
- * @throws {GatewayError} 404 when the phone does not have it, 502 when it does not answer in time or the socket closes
+ * @throws {GatewayError} 404 when the phone does not have it, 503 when it does not answer in time or the socket closes
  */
 export async function requestReupload(
   socket: AskingSocket,
@@ -45,8 +48,11 @@ export async function requestReupload(
   if (!id || !ownId) throw new GatewayError(502, { details: 'the message cannot be asked for' });
   let stop: () => void = () => undefined;
   const answered = new Promise<string>((resolve, reject) => {
-    const failed = (details: string) => reject(new GatewayError(502, { details }));
-    const timer = setTimeout(() => failed('the phone did not answer'), timeoutMs);
+    const failed = (details: string) => reject(new GatewayError(503, { details, retryAfterS: RETRY_AFTER_S }));
+    const timer = setTimeout(
+      () => failed('the network no longer has the file and the phone did not answer'),
+      timeoutMs,
+    );
     const onAnswer = (updates: BaileysEventMap['messages.media-update']) => {
       const update = updates.find((one) => one.key.id === id);
       if (!update) return;

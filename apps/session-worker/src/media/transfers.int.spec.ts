@@ -354,14 +354,14 @@ describe('a file that the network no longer has', () => {
     }
   });
 
-  it('is 502 when the phone is silent or the connection closes, and nobody goes on listening', async () => {
+  it('is 503 when the phone is silent or the connection closes, and nobody goes on listening', async () => {
     const { message } = await sentDocument(randomBytes(2_000));
     fileHost.gone = 404;
     const silent = phone(() => undefined);
     const closing = phone(() => setImmediate(() => closing.emit('connection.update', { connection: 'close' })));
     for (const { socket, listening } of [silent, closing]) {
       const fetching = incoming.fetch({ channelId: receiver(), mediaId: MEDIA_ID, message: { key, message }, socket });
-      await expect(fetching).rejects.toMatchObject({ status: 502 });
+      await expect(fetching).rejects.toMatchObject({ status: 503 });
       expect(listening()).toBe(0);
     }
   });
