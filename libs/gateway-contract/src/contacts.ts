@@ -32,14 +32,35 @@ function contactId(reason: string) {
   });
 }
 
+/** Longer texts are no phone numbers, whatever is in them. */
+const MAX_TYPED_LENGTH = 256;
+/** What people, contact cards and spreadsheets put between digits: signs, blanks, dashes, and marks that nobody sees. */
+const BETWEEN_DIGITS = /[+()[\].·•/\u2212]|\p{Z}|\p{Pd}|\p{Cf}|\p{Mn}|\s/gu;
+
 /**
- * The phone number in a text somebody typed: `+`, brackets, dashes, dots and blanks are dropped.
+ * The phone number in a text that somebody typed or pasted: in the digits of any script, as `tel:` URI (RFC 3966), with
+ * `+` or `00` in front, with whatever people write between digits.
  * @returns 7 to 15 digits, or undefined when the text is no phone number: such an input is `invalid`, never an error
  */
 export function readPhoneNumber(typed: string): string | undefined {
-  if (typed.length > 64) return undefined;
-  const digits = typed.replace(/@s\.whatsapp\.net$/, '').replace(/[+().\-\s]/g, '');
+  if (typed.length > MAX_TYPED_LENGTH) return undefined;
+  // Compatibility forms first: full-width digits, brackets and plus signs become the usual ones.
+  const plain = typed.normalize('NFKC').replace(BETWEEN_DIGITS, (mark) => (mark === '+' ? mark : ''));
+  // Without its dots, `@s.whatsapp.net` reads so.
+  const [, number = ''] = /^(?:tel:)?([^;@]*)(?:;.*|@swhatsappnet)?$/is.exec(plain) ?? [];
+  const digits = number
+    .replaceAll('+', '')
+    .replace(/\p{Nd}/gu, asciiDigit)
+    .replace(/^00/, '');
   return /^\d{7,15}$/.test(digits) ? digits : undefined;
+}
+
+/** Decimal digits of a script stand in tens, whose zero has a code point that ends in 0 or 6 (Unicode, section 4.6). */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  const ten = code - (code % 16);
+  const zero = /\p{Nd}/u.test(String.fromCodePoint(ten)) ? ten : ten + 6;
+  return String(code - zero);
 }
 
 /** Body of POST /contacts. Inputs stay as they are typed: the answer repeats them. */
