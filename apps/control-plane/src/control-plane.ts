@@ -1,14 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  answerBrokenRequests,
+  headerFault,
   measureConnections,
   NestLog,
   Probes,
   requestIdFrom,
+  takeEveryExpectation,
   type Logger,
   type RunningServer,
 } from '@dormouse/bootstrap';
 import { openGlobalDatabase } from '@dormouse/database';
-import type { Site } from '@dormouse/gateway-contract';
+import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -34,16 +37,25 @@ export async function createApp(
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 1_024 },
-    genReqId: ({ headers }: IncomingMessage) => requestIdFrom(headers['x-request-id']),
+    genReqId: ({ headers }: Pick<IncomingMessage, 'headers'>) => requestIdFrom(headers['x-request-id']),
     requestIdHeader: false,
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     skipMiddie: true,
+    ...answerBrokenRequests({
+      answerTo: ({ status, details }) => errorAnswer(new GatewayError(status, { details }), site),
+      log: services.log,
+    }),
   });
   const fastify = adapter.getInstance();
   logRequests(fastify, { log: services.log, probes });
+  takeEveryExpectation(fastify.server);
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    const fault = headerFault(raw);
+    done(fault && new GatewayError(fault.status, fault));
+  });
   answerProbes(fastify, probes);
   readJsonBodies(fastify);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(services), adapter, {

@@ -2,6 +2,7 @@ import { readConfig, variable } from '@dormouse/bootstrap';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
+import type { AllowedOrigins } from './access/cross-origin.js';
 import { DEFAULT_RATE_LIMITS, readRateLimit, type RateLimit } from './access/rate-limits.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -22,6 +23,16 @@ const origin = z
   .transform((text) => (text.includes('://') ? text : `https://${text}`))
   .refine((text) => URL.canParse(text), 'must be a host or an origin')
   .transform((text) => new URL(text).origin);
+
+const allowedOrigins = z
+  .string()
+  .transform((text): AllowedOrigins =>
+    text === '*' ? '*' : text === 'off' ? [] : text.split(',').map((one) => one.trim()),
+  )
+  .refine(
+    (value) => value === '*' || value.every((one) => URL.canParse(one) && new URL(one).origin === one),
+    'must be *, off, or origins such as https://app.example.com, separated by commas',
+  );
 
 const schema = z
   .object({
@@ -65,6 +76,8 @@ const schema = z
     MAX_MEDIA_JSON_BYTES: variable.integer(1_024).default(DEFAULT_MAX_JSON_BYTES),
     /** Where the documentation lives: errors link to its errors page. */
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+    /** Origins whose pages may call from a browser: `*`, `off`, or a list separated by commas. */
+    CORS_ORIGINS: allowedOrigins.default('*'),
     /** Whom an error tells customers to write to. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
     /** Webhooks and proxies at loopback and private addresses may be set: development and sandbox only. */
@@ -111,6 +124,7 @@ const schema = z
       maxJsonBytes: env.MAX_MEDIA_JSON_BYTES,
     },
     downloads: { allowLoopback: env.ALLOW_LOOPBACK_DOWNLOADS },
+    allowedOrigins: env.CORS_ORIGINS,
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
     allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
     maxJsonBytes: env.MAX_JSON_BYTES,

@@ -1,50 +1,72 @@
 import type { IncomingMessage } from 'node:http';
-import { NestLog, requestIdFrom, type Logger } from '@dormouse/bootstrap';
-import type { Site } from '@dormouse/gateway-contract';
+import {
+  answerBrokenRequests,
+  headerFault,
+  NestLog,
+  requestIdFrom,
+  takeEveryExpectation,
+  type Logger,
+} from '@dormouse/bootstrap';
+import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { guardAccess, type AccessServices } from './access/access-chain.js';
+import { allowOrigins, originHeaders, type AllowedOrigins } from './access/cross-origin.js';
 import { AppModule, type AppServices } from './app.module.js';
 import { readBodies } from './body/bodies.js';
 import { pathIds } from './body/path-ids.js';
 import { cleanUrl } from './clean-path.js';
 import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
-import { answerMalformedRequest } from './errors/malformed-request.js';
 import { logRequests } from './request-log.js';
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they, not we, end it. */
 const KEEP_ALIVE_MS = 65_000;
 /** A request that takes longer to arrive is cut off. Uploads are the longest. */
 const ARRIVES_WITHIN_MS = 300_000;
-/** Ids are looked up whatever they look like; this only keeps them off the router's own limit of 100. */
-const MAX_ID_LENGTH = 4_096;
+/** Ids are looked up whatever they look like: longer than any request line that Node reads (16 KiB). */
+const MAX_ID_LENGTH = 65_536;
 
 export interface AppSettings {
   services: AppServices;
   access: AccessServices;
+  allowedOrigins: AllowedOrigins;
   site: Site;
   log: Logger;
 }
 
 /** The Nest application, complete but not listening. */
-export async function createApp({ services, access, site, log }: AppSettings): Promise<NestFastifyApplication> {
+export async function createApp(settings: AppSettings): Promise<NestFastifyApplication> {
+  const { services, access, allowedOrigins, site, log } = settings;
+  const broken = answerBrokenRequests({
+    answerTo: ({ status, details }) => {
+      const answer = errorAnswer(new GatewayError(status, { details }), site);
+      return { ...answer, headers: { ...answer.headers, ...originHeaders(allowedOrigins, undefined) } };
+    },
+    log,
+  });
   const adapter = new FastifyAdapter({
     rewriteUrl: ({ url = '/' }) => cleanUrl(url),
     routerOptions: { maxParamLength: MAX_ID_LENGTH },
     // HEAD is not on the list: an automatic one would answer an existence check wrongly.
     exposeHeadRoutes: false,
-    genReqId: ({ headers }: IncomingMessage) => requestIdFrom(headers['x-request-id']),
+    genReqId: ({ headers }: Pick<IncomingMessage, 'headers'>) => requestIdFrom(headers['x-request-id']),
     requestIdHeader: false,
     bodyLimit: access.maxJsonBytes,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: ARRIVES_WITHIN_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: answerMalformedRequest(site),
+    ...broken,
     skipMiddie: true,
   });
   const fastify = adapter.getInstance();
   logRequests(fastify, { log, probes: access.probes });
+  takeEveryExpectation(fastify.server);
+  allowOrigins(fastify, allowedOrigins);
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    const fault = headerFault(raw);
+    done(fault && new GatewayError(fault.status, fault));
+  });
   guardAccess(fastify, access);
   readBodies(fastify, access);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.serving(services), adapter, {

@@ -77,6 +77,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       bodyMemory: openBodyMemory(config.maxBodyMemoryBytes),
       media: config.media,
     },
+    allowedOrigins: config.allowedOrigins,
     site,
     log,
   });

@@ -19,6 +19,7 @@ describe('routes', () => {
         media: {},
       } as AppServices,
       access: { probes: new Probes({ app: 'spec', checks: {} }), maxJsonBytes: 1 } as AccessServices,
+      allowedOrigins: '*',
       site: { docsUrl: '', supportAddress: '' },
       log: openLog({ name: 'spec', level: 'silent' }),
     });

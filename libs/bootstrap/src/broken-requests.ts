@@ -3,7 +3,7 @@
  * which Fastify refuses. Both would be answered in a form of their own, without a request id and unseen by the log. Here
  * the application's own answer is written in their place. Knows Fastify by shape only.
  */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from './log.js';
 import { newRequestId } from './request-id.js';
@@ -26,13 +26,6 @@ export interface BrokenRequestsOptions {
   log: Logger;
 }
 
-/** The part of a framework's reply that is needed. */
-interface Reply {
-  code(status: number): unknown;
-  headers(values: Record<string, string>): unknown;
-  send(body: string): unknown;
-}
-
 const REASONS: Record<number, string> = { 400: 'Bad Request', 404: 'Not Found' };
 
 /** By the codes of Fastify. */
@@ -53,13 +46,16 @@ export function answerBrokenRequests({ answerTo, log }: BrokenRequestsOptions) {
   const logged = (requestId: string, method: string | undefined, status: number): void =>
     log.info({ requestId, method, route: 'unlisted', status }, 'request');
   return {
-    frameworkErrors: (error: { code?: string }, request: { id: string; method: string }, reply: Reply): void => {
+    frameworkErrors: (
+      error: { code?: string },
+      request: { id: string; method: string },
+      { raw }: { raw: ServerResponse },
+    ): void => {
       const fault = UNROUTABLE[error.code ?? ''] ?? { status: 400, details: 'path: is not one of this API' };
       const { status, headers, body } = answerTo(fault);
       logged(request.id, request.method, status);
-      reply.code(status);
-      reply.headers({ ...headers, 'x-request-id': request.id });
-      reply.send(body);
+      raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), 'x-request-id': request.id });
+      raw.end(body);
     },
     clientErrorHandler: (error: { code?: string }, socket: Socket): void => {
       if (error.code === 'ECONNRESET' || socket.destroyed) return;

@@ -6,6 +6,17 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 /** JSON is the only kind of body. None at all is fine, whatever the content type says. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
+  fastify.addHook('preParsing', ({ headers, mediaType }, _reply, payload, done) => {
+    if (headers['content-type'] !== undefined && mediaType === undefined) {
+      if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) {
+        const details = 'content-type: must be one media type, such as application/json';
+        return done(new GatewayError(400, { details }));
+      }
+      // Fastify refuses it even where nothing follows.
+      delete headers['content-type'];
+    }
+    done(null, payload);
+  });
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
     const text = body.toString();
     if (text.trim() === '') return done(null, undefined);

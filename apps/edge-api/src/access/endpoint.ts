@@ -11,6 +11,8 @@ export interface EndpointPolicy {
   billed: boolean;
   /** Answered with 501 otherwise. */
   implemented: boolean;
+  /** Needs no body: one that comes is not looked at, whatever it is. */
+  ignoresBody?: boolean;
   /** Largest body in bytes; undefined = the edge's limit for JSON without media. */
   maxBodyBytes?: number;
   /** Takes a file, as JSON or as a form: of this kind; an upload may be of any, and comes as a raw body, too. */

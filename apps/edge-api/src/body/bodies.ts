@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { ByteBudget, HeldBytes } from '@dormouse/media-files';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { policyOf } from '../access/endpoint.js';
+import { policyOf, type EndpointPolicy } from '../access/endpoint.js';
 import { bodyFormOf, bodyLimitOf, MAX_BESIDE_FILE_BYTES, type BodyLimits, type BodySizeLimit } from './body-limits.js';
 import { readJson, type LongTextField } from './json-reader.js';
 
@@ -62,6 +62,12 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
   fastify.removeAllContentTypeParsers();
   fastify.decorateRequest('bodyMemory', null);
   fastify.addHook('preParsing', (request, reply, payload, done) => {
+    const { headers } = request;
+    if (headers['content-type'] !== undefined && request.mediaType === undefined) {
+      if (announcesBody(request) && policyOf(request)?.ignoresBody !== true) return done(unreadableType());
+      // Fastify refuses it even where nothing follows.
+      delete headers['content-type'];
+    }
     if (announcesBody(request)) {
       const held = limits.bodyMemory.open(request.channel?.id);
       request.bodyMemory = held;
@@ -70,7 +76,8 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
     done(null, payload);
   });
   fastify.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    const policy = policyOf(request) ?? {};
+    const policy: Partial<EndpointPolicy> = policyOf(request) ?? {};
+    if (policy.ignoresBody) return undefined;
     const form = bodyFormOf(request, policy);
     const limit = bodyLimitOf(request, policy, limits);
     if (form === 'form' || form === 'raw') return new UnreadBody(form, payload, limit);
@@ -78,7 +85,7 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
       if (!announcesBody(request)) return undefined;
       throw new GatewayError(400, { details: 'body: JSON expected' });
     }
-    const hasFile = 'file' in policy && policy.file !== undefined;
+    const hasFile = policy.file !== undefined;
     const keep = keeping(request.bodyMemory, hasFile ? MAX_BESIDE_FILE_BYTES : limit.maxBytes);
     const read = (longText?: LongTextField) => readJson(bytesOf(payload), { ...limit, keep }, longText);
     return hasFile ? new UnreadJson(read) : read();
@@ -87,6 +94,10 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
 
 function announcesBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function unreadableType(): GatewayError {
+  return new GatewayError(400, { details: 'content-type: must be one media type, such as application/json' });
 }
 
 function keeping(memory: HeldBytes | null, maxBytes: number): (bytes: number) => void {

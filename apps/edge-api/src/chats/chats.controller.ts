@@ -16,6 +16,7 @@ import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { Caller, CurrentChannel } from '../access/current-channel.js';
+import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
 import { requireLinked } from '../messages/sendable.js';
 import { Sends, type SendCaller } from '../messages/sends.js';
@@ -65,6 +66,7 @@ export class ChatsController {
   }
 
   @Delete(':ChatID')
+  @Endpoint({ ignoresBody: true })
   async remove(@Caller() caller: SendCaller, @Param('ChatID') asked: string): Promise<Success> {
     const chatId = await this.changeable(caller, asked);
     return this.act(caller, 'chats.delete', { chatId });

@@ -9,6 +9,11 @@ function isHalfRead({ complete, readableDidRead }: FastifyRequest['raw']): boole
   return readableDidRead && !complete;
 }
 
+/** What was under way was ended, as it is when a client leaves. */
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError';
+}
+
 /**
  * The only code that writes an error body. Whatever is thrown, by a handler, a pipe, the access chain, Nest or Fastify,
  * ends here and leaves as the envelope with a status of the error table.
@@ -25,7 +30,9 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = toGatewayError(thrown);
-    if (error !== thrown && error.status === 502) {
+    if (isAbort(thrown) && reply.raw.destroyed) {
+      this.log.info({ requestId: request.id }, 'the client left before its answer');
+    } else if (error !== thrown && error.status === 502) {
       this.log.error({ err: thrown, requestId: request.id }, 'a request failed unexpectedly');
     } else if (error.cause !== undefined && error.status >= 502) {
       this.log.warn({ err: error, requestId: request.id }, 'a request could not be served');

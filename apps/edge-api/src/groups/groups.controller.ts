@@ -75,7 +75,7 @@ export class GroupsController {
   }
 
   @Delete(':GroupID')
-  @Endpoint({ rate: 'groupWrites' })
+  @Endpoint({ rate: 'groupWrites', ignoresBody: true })
   leave(@Caller() caller: SendCaller, @Param('GroupID') id: string): Promise<Success> {
     return this.act(caller, 'groups.leave', { groupId: groupIdIn(id) });
   }
@@ -128,7 +128,7 @@ export class GroupsController {
 
   /** The old link leads nowhere from then on; the answer has the new one. */
   @Delete(':GroupID/invite')
-  @Endpoint({ rate: 'groupWrites' })
+  @Endpoint({ rate: 'groupWrites', ignoresBody: true })
   revokeInvite(@Caller() caller: SendCaller, @Param('GroupID') id: string): Promise<GroupInviteRevoked> {
     return this.act(caller, 'groups.revokeInvite', { groupId: groupIdIn(id) });
   }

@@ -65,7 +65,8 @@ export class MediaController {
     const range = mayBePart ? readRange(headers.range, file.size) : undefined;
     void reply.header('accept-ranges', 'bytes').header('etag', etag);
     if (range === 'unsatisfiable') {
-      return void (await reply.code(416).header('content-range', `bytes */${file.size}`).send());
+      void reply.header('content-range', `bytes */${file.size}`);
+      throw new GatewayError(416, { details: `range: the file has ${file.size} bytes` });
     }
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
@@ -80,6 +81,7 @@ export class MediaController {
   }
 
   @Delete(':MediaID')
+  @Endpoint({ ignoresBody: true })
   async remove(@CurrentChannel() { id }: ChannelRecord, @Param('MediaID') mediaId: string): Promise<Success> {
     if (!(await this.stored.remove(id, mediaId))) throw noSuchFile();
     return { success: true };

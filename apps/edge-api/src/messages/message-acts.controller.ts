@@ -11,6 +11,7 @@ import {
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, HttpCode, Param, Post, Put } from '@nestjs/common';
 import { Caller } from '../access/current-channel.js';
+import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
 import { requireLinked } from './sendable.js';
 import { Sends, type SendCaller } from './sends.js';
@@ -55,6 +56,7 @@ export class MessageActsController {
   }
 
   @Delete()
+  @Endpoint({ ignoresBody: true })
   async remove(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
     return this.act(caller, 'messages.delete', { messageId });
@@ -71,6 +73,7 @@ export class MessageActsController {
   }
 
   @Delete('reaction')
+  @Endpoint({ ignoresBody: true })
   async unreact(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
     return this.act(caller, 'messages.react', { messageId, emoji: '' });
