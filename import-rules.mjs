@@ -93,7 +93,7 @@ export const PROJECTS = {
       signatures: [],
       convert: [],
       proxy: [],
-      media: [],
+      media: ['convert'],
       'auth-state': ['shards'],
       sleep: ['shards', 'auth-state'],
       sessions: ['shards', 'auth-state', 'signatures', 'sleep', 'proxy'],

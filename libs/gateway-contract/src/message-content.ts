@@ -176,11 +176,18 @@ export interface SystemContent {
   body: string;
 }
 
+/** What is known of a message of which a linked device gets only notice; `subtype` names it. */
+export interface UnknownContent {
+  view_once?: boolean;
+}
+
 /** A choice in a list or among buttons somebody made. */
 export interface ReplyContent {
   type: 'list_reply' | 'buttons_reply';
   list_reply?: { id?: string; title?: string; description?: string };
   buttons_reply?: { id?: string; title?: string };
+  /** What was filled in, where the button opened a form: as the business's app named it. */
+  form?: { name: string; values?: Record<string, unknown> };
 }
 
 export interface OrderContent {
@@ -201,7 +208,7 @@ export interface ProductContent {
   product_id?: string;
 }
 
-interface ListSection {
+export interface ListSection {
   title?: string;
   rows: { id?: string; title?: string; description?: string }[];
 }
@@ -214,29 +221,65 @@ export interface ListContent {
   sections: ListSection[];
 }
 
+/** What stands above the words of a template, or of a message with buttons. */
+export interface MessageHeader {
+  type?: 'text' | 'image' | 'video' | 'document' | 'location';
+  text?: { body: string };
+  image?: ImageContent;
+  video?: VideoContent;
+  document?: DocumentContent;
+  location?: LocationContent;
+}
+
 export interface ButtonsContent {
+  header?: MessageHeader;
   text?: string;
   footer?: string;
   buttons: { id?: string; text?: string; type?: 'UNKNOWN' | 'RESPONSE' | 'NATIVE_FLOW' }[];
 }
 
-export interface InteractiveContent {
+/** A button of an interactive message. */
+export interface InteractiveButton {
+  type: 'quick_reply' | 'call' | 'copy' | 'url';
+  title: string;
+  id: string;
+  copy_code?: string;
+  phone_number?: string;
+  url?: string;
+  merchant_url?: string;
+}
+
+/** The file above the words, if there is one, stands beside them. */
+export interface InteractiveContent extends Partial<MediaFile> {
   header?: { text: string };
   body?: { text: string };
   footer?: { text: string };
   action: {
     list?: { label: string; sections: ListSection[] };
-    buttons?: { type: 'quick_reply' | 'call' | 'copy' | 'url'; title: string; id: string; [field: string]: string }[];
+    buttons?: InteractiveButton[];
     product?: ProductContent;
   };
   type?: 'list' | 'button' | 'product';
+  /** Of a carousel: its cards, each as an interactive message. */
+  cards?: InteractiveContent[];
 }
 
+/** A button of a template. */
+export interface HsmButton {
+  id?: string;
+  type?: 'simple' | 'reply' | 'url' | 'phone_number' | 'copy_code';
+  text?: string;
+  url?: string;
+  phone_number?: string;
+  copy_code?: string;
+}
+
+/** A message made from a template of a business. */
 export interface HsmContent {
-  header?: { type?: 'text' | 'image' | 'video' | 'document' | 'location'; text?: { body: string } };
+  header?: MessageHeader;
   body?: string;
   footer?: string;
-  buttons?: { id?: string; type?: 'simple' | 'reply' | 'url' | 'phone_number' | 'copy_code'; text?: string }[];
+  buttons?: HsmButton[];
 }
 
 /** A planned event in a group and who comes. */

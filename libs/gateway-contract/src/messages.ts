@@ -37,6 +37,7 @@ export type SendTextBody = z.output<typeof sendTextBody>;
 export interface Message {
   id: string;
   type: string;
+  /** Of a message of type `unknown`: the network's name for its kind, or the number of it; or `view_once`. */
   subtype?: string;
   chat_id: string;
   chat_name?: string;
@@ -80,6 +81,7 @@ export interface Message {
   hsm?: content.HsmContent;
   event?: content.PlannedEventContent;
   action?: ActionContent;
+  unknown?: content.UnknownContent;
   [content: string]: unknown;
 }
 

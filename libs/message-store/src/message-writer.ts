@@ -154,6 +154,12 @@ export class MessageWriter {
     return rows[0] && toStoredMessage(rows[0]);
   }
 
+  /** The message of a chat that has this id on the network; actions are none. */
+  async findInChat(channelId: string, { keyId, chatId }: MessageChange['target']): Promise<StoredMessage | undefined> {
+    const { rows } = await this.database.pool.query<KeyedMessageRow>(messageInChat(channelId, { keyId, chatId }));
+    return rows[0] && toStoredMessage(rows[0]);
+  }
+
   /**
    * The network's Message of an own message, to answer a request to send it again. Only for a chat that the message was
    * sent to: whoever asks for another chat's message gets nothing.
@@ -306,17 +312,21 @@ async function applyReports(
   return changes.events;
 }
 
+function messageInChat(channelId: string, { keyId, chatId }: MessageChange['target']) {
+  return {
+    name: 'message-in-chat',
+    text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
+           FROM messages m WHERE m.channel_id = $1 AND m.key_id = $2 AND m.chat_id = $3 AND m.type <> 'action'`,
+    values: [channelId, storableId(keyId), storableId(chatId)],
+  };
+}
+
 async function changeTarget(
   { connection, channelId }: ChannelTransaction,
   { target, apply }: MessageChange,
   trigger: Message,
 ): Promise<ChannelEvent[]> {
-  const { rows } = await connection.query<KeyedMessageRow>({
-    name: 'message-to-change',
-    text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
-           FROM messages m WHERE m.channel_id = $1 AND m.key_id = $2 AND m.chat_id = $3 AND m.type <> 'action'`,
-    values: [channelId, storableId(target.keyId), storableId(target.chatId)],
-  });
+  const { rows } = await connection.query<KeyedMessageRow>(messageInChat(channelId, target));
   const before = rows[0] && toStoredMessage(rows[0]).message;
   const changed = before && apply(before);
   if (!changed) return [];

@@ -1,6 +1,7 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { proto } from '@whiskeysockets/baileys';
 import { keyToNetwork } from '../convert/act-to-network.js';
+import { innerContent } from '../convert/opened-message.js';
 import { toNumber } from '../convert/present.js';
 import { heardFile } from '../media/heard-file.js';
 import type { NetworkFile } from '../media/outgoing.js';
@@ -28,7 +29,7 @@ export async function withRenewedFile(
   tools: Pick<MediaTools, 'media' | 'now'>,
   stored: StoredMessage,
 ): Promise<StoredMessage> {
-  const content = stored.proto && normalizeMessageContent(proto.Message.decode(stored.proto));
+  const content = stored.proto && innerContent(proto.Message.decode(stored.proto));
   const file = heardFile(content);
   const name = PARTS.find((part) => content?.[part]);
   const part = name && content?.[name];

@@ -1,262 +1,142 @@
-/** What a message says, as customers see it. */
-import { createHash } from 'node:crypto';
-import type {
-  ContactContent,
-  LinkPreviewContent,
-  LiveLocationContent,
-  LocationContent,
-  Message,
-  MessageType,
-  PlannedEventContent,
-  PollContent,
-  ReplyContent,
-} from '@dormouse/gateway-contract';
-import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
+/** What a message says, as customers see it: one reader for each part that says something to a person. */
+import type { LinkPreviewContent } from '@dormouse/gateway-contract';
+import type { proto } from '@whiskeysockets/baileys';
+import { chosenButton, chosenRow, interactiveAnswer } from './choice-content.js';
+import { interactive } from './interactive-content.js';
+import { audioContent, documentContent, imageContent, stickerContent, videoContent } from './media-content.js';
+import { PARTS, SIGNALS, type Part } from './message-parts.js';
 import {
-  audioContent,
-  documentContent,
-  imageContent,
-  stickerContent,
-  videoContent,
-  type MediaIdOf,
-} from './media-content.js';
-import { present, toNumber, toPreview } from './present.js';
+  adminInvite,
+  groupInvite,
+  newsletterInvite,
+  order,
+  plannedCall,
+  plannedEvent,
+  product,
+} from './offer-content.js';
+import { openMessage, type OpenedMessage } from './opened-message.js';
+import { contactContent, liveLocationContent, locationContent } from './place-content.js';
+import { pollContent, pollResults } from './poll-content.js';
+import { present, toPreview } from './present.js';
+import { content, type Content, type Reading } from './reading.js';
+import { buttonsMessage, list, structured, template } from './template-content.js';
+import { unknownPartsOf } from './unknown-parts.js';
 
-/** A message's type with what stands under its name in the wire shape. */
-export interface Content {
-  type: MessageType;
-  fields: Partial<Message>;
-  /** Quotes, mentions and forwards, in the network's form. */
-  contextInfo: proto.IContextInfo | undefined;
+/** Reads a part that is there; undefined when it says nothing. */
+type Reader<Name extends Part> = (part: NonNullable<proto.IMessage[Name]>, reading: Reading) => Content | undefined;
+
+const READERS: { [Name in Part]?: Reader<Name> } = {
+  conversation: (text) => (text === '' ? undefined : content('text', { body: text }, undefined)),
+  extendedTextMessage: extendedText,
+  imageMessage: (image, { mediaId }) => content('image', imageContent(image, mediaId), image.contextInfo),
+  videoMessage: (video, { mediaId }) =>
+    content(video.gifPlayback ? 'gif' : 'video', videoContent(video, mediaId), video.contextInfo),
+  ptvMessage: (round, { mediaId }) => content('short', videoContent(round, mediaId), round.contextInfo),
+  audioMessage: (audio, { mediaId }) =>
+    content(audio.ptt ? 'voice' : 'audio', audioContent(audio, mediaId), audio.contextInfo),
+  documentMessage: (document, { mediaId }) =>
+    content('document', documentContent(document, mediaId), document.contextInfo),
+  stickerMessage: (sticker, { mediaId }) => content('sticker', stickerContent(sticker, mediaId), sticker.contextInfo),
+  locationMessage: (place) => content('location', locationContent(place), place.contextInfo),
+  liveLocationMessage: (live) => content('live_location', liveLocationContent(live), live.contextInfo),
+  contactMessage: (person) => content('contact', contactContent(person), person.contextInfo),
+  contactsArrayMessage: ({ contacts, contextInfo }) =>
+    content('contact_list', { list: (contacts ?? []).map(contactContent) }, contextInfo),
+  templateMessage: template,
+  highlyStructuredMessage: structured,
+  buttonsMessage,
+  listMessage: list,
+  interactiveMessage: interactive,
+  listResponseMessage: chosenRow,
+  buttonsResponseMessage: ({ selectedButtonId, selectedDisplayText, contextInfo }) =>
+    chosenButton(selectedButtonId, selectedDisplayText, contextInfo),
+  templateButtonReplyMessage: ({ selectedId, selectedDisplayText, contextInfo }) =>
+    chosenButton(selectedId, selectedDisplayText, contextInfo),
+  interactiveResponseMessage: interactiveAnswer,
+  productMessage: product,
+  orderMessage: order,
+  eventMessage: plannedEvent,
+  scheduledCallCreationMessage: plannedCall,
+  groupInviteMessage: groupInvite,
+  newsletterFollowerInviteMessageV2: newsletterInvite,
+  newsletterAdminInviteMessage: adminInvite,
+  questionResponseMessage: answerInWords,
+  statusQuestionAnswerMessage: answerInWords,
+  statusQuotedMessage: answerInWords,
+  richResponseMessage: ({ submessages, contextInfo }) => {
+    const words = (submessages ?? []).flatMap(({ messageText }) => messageText || []);
+    return words.length === 0 ? undefined : content('text', { body: words.join('\n') }, contextInfo);
+  },
+};
+
+/** Reads any part by name. */
+type AnyReader = (part: unknown, reading: Reading) => Content | undefined;
+
+const readers: ReadonlyMap<string, AnyReader> = new Map([
+  ...PARTS.filter((name) => /^pollCreationMessage(V\d+)?$/.test(name)).map((name) => [name, poll] as const),
+  ...PARTS.filter((name) => /^pollResultSnapshotMessage(V\d+)?$/.test(name)).map((name) => [name, results] as const),
+  ...(Object.entries(READERS) as [string, AnyReader][]),
+]);
+
+function poll(part: unknown): Content {
+  const creation = part as proto.Message.IPollCreationMessage;
+  return content('poll', pollContent(creation), creation.contextInfo);
+}
+
+function results(part: unknown): Content {
+  const snapshot = part as proto.Message.IPollResultSnapshotMessage;
+  return content('poll', pollResults(snapshot), snapshot.contextInfo);
 }
 
 /**
- * Converts what a message says. Wrappers (disappearing, view once, document with caption) are opened first.
+ * Converts what a message says, whichever wrappers it came in.
  * @returns undefined when the message says nothing to a person (keys handed out, an album's cover sheet)
  */
-export function contentFromNetwork(message: proto.IMessage, mediaId: MediaIdOf): Content | undefined {
-  const inner = normalizeMessageContent(message);
-  if (!inner) return undefined;
-  const found = mediaOf(inner, mediaId) ?? textOf(inner) ?? placeOrPerson(inner) ?? choice(inner) ?? offer(inner);
-  if (found) return isViewOnce(message, inner) ? viewOnce(found) : found;
-  return saysNothing(inner) ? undefined : { type: 'unknown', fields: {}, contextInfo: undefined };
-}
-
-function content<Type extends MessageType>(
-  type: Type,
-  value: Message[Type],
-  contextInfo: proto.IContextInfo | null | undefined,
-): Content {
-  return { type, fields: { [type]: value }, contextInfo: contextInfo ?? undefined };
-}
-
-function mediaOf(message: proto.IMessage, mediaId: MediaIdOf): Content | undefined {
-  const { imageMessage: image, videoMessage: video, ptvMessage: round, audioMessage: audio } = message;
-  const { documentMessage: document, lottieStickerMessage: lottie } = message;
-  const sticker = message.stickerMessage ?? lottie?.message?.stickerMessage;
-  if (image) return content('image', imageContent(image, mediaId), image.contextInfo);
-  if (video) return content(video.gifPlayback ? 'gif' : 'video', videoContent(video, mediaId), video.contextInfo);
-  if (round) return content('short', videoContent(round, mediaId), round.contextInfo);
-  if (audio) return content(audio.ptt ? 'voice' : 'audio', audioContent(audio, mediaId), audio.contextInfo);
-  if (document) return content('document', documentContent(document, mediaId), document.contextInfo);
-  if (sticker) return content('sticker', stickerContent(sticker, mediaId), sticker.contextInfo);
-  return undefined;
-}
-
-function textOf({ conversation, extendedTextMessage: text, groupInviteMessage: invite }: proto.IMessage) {
-  if (text) {
-    if (!text.matchedText) return content('text', { body: text.text ?? '' }, text.contextInfo);
-    const preview: LinkPreviewContent = {
-      body: text.text ?? '',
-      ...present<Partial<LinkPreviewContent>>({
-        url: text.matchedText,
-        title: text.title,
-        description: text.description,
-        preview: toPreview(text.jpegThumbnail),
-      }),
-    };
-    return content('link_preview', preview, text.contextInfo);
+export function contentFromNetwork(message: proto.IMessage | null | undefined, reading: Reading): Content | undefined {
+  const opened = openMessage(message);
+  if (!opened) return undefined;
+  for (const [name, part] of Object.entries(opened.content) as [string, unknown][]) {
+    const found = part === null || part === undefined ? undefined : readers.get(name)?.(part, reading);
+    if (found) return isViewOnce(opened) ? viewOnce(found) : found;
   }
-  if (invite) {
-    const value: LinkPreviewContent = {
-      body: invite.caption ?? '',
-      ...present<Partial<LinkPreviewContent>>({
-        title: invite.groupName,
-        invite_code: invite.inviteCode,
-        preview: toPreview(invite.jpegThumbnail),
-      }),
-    };
-    return content('group_invite', value, invite.contextInfo);
-  }
-  return typeof conversation === 'string' && conversation !== ''
-    ? content('text', { body: conversation }, undefined)
-    : undefined;
+  return unknownContent(opened.content);
 }
 
-function placeOrPerson(message: proto.IMessage): Content | undefined {
-  const { locationMessage: place, liveLocationMessage: live, contactMessage: person } = message;
-  const people = message.contactsArrayMessage;
-  if (place?.isLive !== true && place) return content('location', locationContent(place), place.contextInfo);
-  if (live) return content('live_location', liveLocationContent(live), live.contextInfo);
-  if (person) return content('contact', vcard(person), person.contextInfo);
-  if (people) return content('contact_list', { list: (people.contacts ?? []).map(vcard) }, people.contextInfo);
-  return undefined;
+/** A message of a kind that no reader knows has the name of its kind; one newer than this build, its number. */
+function unknownContent(message: proto.IMessage): Content | undefined {
+  const names = Object.entries(message)
+    .filter(([, part]) => part !== null && part !== undefined && part !== '')
+    .map(([name]) => name)
+    .filter((name) => !SIGNALS.has(name));
+  const [name = unknownPartsOf(message).map((number) => `field ${number}`)[0]] = names;
+  return name === undefined ? undefined : { type: 'unknown', subtype: name, fields: {}, contextInfo: undefined };
 }
 
-function locationContent(place: proto.Message.ILocationMessage): LocationContent {
-  return {
-    latitude: place.degreesLatitude ?? 0,
-    longitude: place.degreesLongitude ?? 0,
-    ...present<Partial<LocationContent>>({
-      name: place.name,
-      address: place.address,
-      url: place.url,
-      comment: place.comment,
-      accuracy: place.accuracyInMeters || undefined,
-      preview: toPreview(place.jpegThumbnail),
+function extendedText(text: proto.Message.IExtendedTextMessage): Content {
+  if (!text.matchedText) return content('text', { body: text.text ?? '' }, text.contextInfo);
+  const preview: LinkPreviewContent = {
+    body: text.text ?? '',
+    ...present<Partial<LinkPreviewContent>>({
+      url: text.matchedText,
+      title: text.title,
+      description: text.description,
+      preview: toPreview(text.jpegThumbnail),
     }),
   };
+  return content('link_preview', preview, text.contextInfo);
 }
 
-function liveLocationContent(live: proto.Message.ILiveLocationMessage): LiveLocationContent {
-  return {
-    latitude: live.degreesLatitude ?? 0,
-    longitude: live.degreesLongitude ?? 0,
-    ...present<Partial<LiveLocationContent>>({
-      caption: live.caption,
-      accuracy: live.accuracyInMeters,
-      speed: live.speedInMps === null || live.speedInMps === undefined ? undefined : Math.round(live.speedInMps),
-      degrees: live.degreesClockwiseFromMagneticNorth,
-      sequence_number: toNumber(live.sequenceNumber),
-      time_offset: live.timeOffset,
-      preview: toPreview(live.jpegThumbnail),
-    }),
-  };
+function answerInWords({ text }: { text?: string | null }): Content | undefined {
+  return text ? content('text', { body: text }, undefined) : undefined;
 }
 
-function vcard({ displayName, vcard: card }: proto.Message.IContactMessage): ContactContent {
-  return present<ContactContent>({ name: displayName, vcard: card });
+function isViewOnce({ wrappers, content: inner }: OpenedMessage): boolean {
+  const part = inner.imageMessage ?? inner.videoMessage ?? inner.audioMessage ?? inner.extendedTextMessage;
+  return wrappers.some((name) => name.startsWith('viewOnceMessage')) || part?.viewOnce === true;
 }
 
-function choice(message: proto.IMessage): Content | undefined {
-  const poll =
-    message.pollCreationMessage ??
-    message.pollCreationMessageV2 ??
-    message.pollCreationMessageV3 ??
-    message.pollCreationMessageV4?.message?.pollCreationMessage;
-  if (poll) return content('poll', pollContent(poll), poll.contextInfo);
-  const { listResponseMessage: list, buttonsResponseMessage: button, templateButtonReplyMessage: template } = message;
-  if (list) {
-    const row = { id: list.singleSelectReply?.selectedRowId, title: list.title, description: list.description };
-    const value: ReplyContent = {
-      type: 'list_reply',
-      list_reply: present<NonNullable<ReplyContent['list_reply']>>(row),
-    };
-    return content('reply', value, list.contextInfo);
-  }
-  if (button) return reply(button.selectedButtonId, button.selectedDisplayText, button.contextInfo);
-  if (template) return reply(template.selectedId, template.selectedDisplayText, template.contextInfo);
-  return undefined;
-}
-
-function reply(
-  id: string | null | undefined,
-  title: string | null | undefined,
-  contextInfo: proto.IContextInfo | null | undefined,
-): Content {
-  const value = present<NonNullable<ReplyContent['buttons_reply']>>({ id, title });
-  return content('reply', { type: 'buttons_reply', buttons_reply: value }, contextInfo);
-}
-
-/** Votes name an option by the hash of its text; that is its id here too. */
-export function pollOptionId(name: string): string {
-  return createHash('sha256').update(name).digest('base64');
-}
-
-function pollContent(poll: proto.Message.IPollCreationMessage): PollContent {
-  const options = (poll.options ?? []).map(({ optionName }) => optionName ?? '');
-  return {
-    title: poll.name ?? '',
-    options,
-    vote_limit: poll.selectableOptionsCount ?? 0,
-    total: 0,
-    results: options.map((name) => ({ id: pollOptionId(name), name, count: 0, voters: [] })),
-  };
-}
-
-function offer(message: proto.IMessage): Content | undefined {
-  const { productMessage: product, orderMessage: order, eventMessage: event } = message;
-  if (product) {
-    const catalog = /^\d+/.exec(product.businessOwnerJid ?? '')?.[0];
-    const value = present<{ catalog_id: string; product_id: string }>({
-      catalog_id: catalog,
-      product_id: product.product?.productId,
-    });
-    return content('product', value, product.contextInfo);
-  }
-  if (order) {
-    const price = toNumber(order.totalAmount1000);
-    const value = present<NonNullable<Message['order']>>({
-      order_id: order.orderId,
-      title: order.orderTitle,
-      text: order.message,
-      token: order.token,
-      item_count: order.itemCount,
-      currency: order.totalCurrencyCode,
-      total_price: price === undefined ? undefined : price / 1_000,
-      seller: /^\d+/.exec(order.sellerJid ?? '')?.[0],
-      preview: toPreview(order.thumbnail),
-      status: undefined,
-    });
-    return content('order', value, order.contextInfo);
-  }
-  if (event) {
-    const value = present<PlannedEventContent>({
-      name: event.name,
-      description: event.description,
-      join_link: event.joinLink,
-      is_canceled: event.isCanceled,
-      start: toNumber(event.startTime),
-      responses: undefined,
-    });
-    return content('event', value, event.contextInfo);
-  }
-  return undefined;
-}
-
-function isViewOnce(outer: proto.IMessage, inner: proto.IMessage): boolean {
-  const wrapped = outer.viewOnceMessage ?? outer.viewOnceMessageV2 ?? outer.viewOnceMessageV2Extension;
-  const media = inner.imageMessage ?? inner.videoMessage ?? inner.audioMessage;
-  return Boolean(wrapped) || media?.viewOnce === true;
-}
-
-function viewOnce({ type, fields, contextInfo }: Content): Content {
-  const value = fields[type];
-  if (typeof value !== 'object' || value === null) return { type, fields, contextInfo };
-  return { type, fields: { [type]: { ...value, view_once: true } }, contextInfo };
-}
-
-/** Parts of messages that carry nothing for a person, when nothing else is there. */
-const SILENT_PARTS = [
-  'messageContextInfo',
-  'senderKeyDistributionMessage',
-  'fastRatchetKeySenderKeyDistributionMessage',
-  'protocolMessage',
-  'reactionMessage',
-  'encReactionMessage',
-  'pollUpdateMessage',
-  'keepInChatMessage',
-  'pinInChatMessage',
-  'albumMessage',
-  'stickerSyncRmrMessage',
-  'messageHistoryBundle',
-  'messageHistoryNotice',
-  'placeholderMessage',
-] as const;
-
-function saysNothing(message: proto.IMessage): boolean {
-  return Object.entries(message).every(
-    ([part, value]) =>
-      value === null || value === undefined || value === '' || SILENT_PARTS.some((name) => name === part),
-  );
+function viewOnce(found: Content): Content {
+  const value = found.fields[found.type];
+  if (typeof value !== 'object' || value === null) return found;
+  return { ...found, fields: { [found.type]: { ...value, view_once: true } } };
 }

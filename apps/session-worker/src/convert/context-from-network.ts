@@ -1,11 +1,12 @@
-import type { MessageContext } from '@dormouse/gateway-contract';
-import type { proto } from '@whiskeysockets/baileys';
+import type { AdContext, MessageContext } from '@dormouse/gateway-contract';
+import { proto } from '@whiskeysockets/baileys';
 import { contentFromNetwork } from './content-from-network.js';
 import { chatIdOfKey } from './jid.js';
-import { toMediaId } from './media-id.js';
 import { toMessageId } from './message-id.js';
+import { withNames } from './names-in-text.js';
 import { contactOf, isOwn, type People } from './people.js';
-import { present, toNumber } from './present.js';
+import { present, toBase64, toNumber, toPreview } from './present.js';
+import { readingOf } from './reading.js';
 
 /**
  * Quotes, mentions and forwards as customers see them.
@@ -17,16 +18,19 @@ export function contextFromNetwork(
   people: People,
 ): MessageContext | undefined {
   if (!info) return undefined;
-  const mentions = (info.mentionedJid ?? []).flatMap((jid) => contactOf(jid, people) ?? groupMention(jid));
+  const mentioned = (info.mentionedJid ?? []).flatMap((jid) => contactOf(jid, people) ?? groupMention(jid));
+  const groups = (info.groupMentions ?? []).flatMap(({ groupJid }) => groupMention(groupJid ?? ''));
+  const mentions = [...new Set([...mentioned, ...groups])];
   const context = {
     ...present<MessageContext>({
       forwarded: info.isForwarded || undefined,
       forwarding_score: info.forwardingScore || undefined,
       mentions: mentions.length > 0 ? mentions : undefined,
       ephemeral: info.expiration || undefined,
+      ad: adFromNetwork(info),
+      conversion: conversionFromNetwork(info),
     }),
     ...quoteFromNetwork(info, chatId, people),
-    ...adFromNetwork(info),
   };
   return Object.keys(context).length > 0 ? context : undefined;
 }
@@ -49,8 +53,9 @@ function quoteFromNetwork(info: proto.IContextInfo, chatId: string, people: Peop
     chatId: quotedChat,
     ...(inGroup && !fromMe && author !== undefined && { participant: author }),
   });
-  const quoted = info.quotedMessage && contentFromNetwork(info.quotedMessage, (extension) => toMediaId(extension, id));
-  const value = quoted?.fields[quoted.type];
+  const quoted = contentFromNetwork(info.quotedMessage, readingOf(id, people));
+  const mentioned = [...(info.mentionedJid ?? []), ...(quoted?.contextInfo?.mentionedJid ?? [])];
+  const value = quoted && withNames(quoted.fields, mentioned, people)[quoted.type];
   return {
     quoted_id: id,
     ...(author !== undefined && { quoted_author: author }),
@@ -59,32 +64,45 @@ function quoteFromNetwork(info: proto.IContextInfo, chatId: string, people: Peop
   };
 }
 
-function adFromNetwork(info: proto.IContextInfo): MessageContext {
-  const { externalAdReply: ad, ctwaSignals } = info;
-  if (!ad?.sourceId && !ad?.sourceUrl) return {};
-  const source = present<NonNullable<NonNullable<MessageContext['ad']>['source']>>({
-    id: ad.sourceId,
-    type: ad.sourceType,
-    url: ad.sourceUrl,
+/** The advertisement a conversation was started from; clients tell less and less of it. */
+function adFromNetwork({ externalAdReply: ad, quotedAd, ctwaSignals }: proto.IContextInfo): AdContext | undefined {
+  const fromAd = ad?.sourceId || ad?.sourceUrl || ad?.ctwaClid || ad?.showAdAttribution;
+  if (!fromAd && !quotedAd) return undefined;
+  const source = present<NonNullable<AdContext['source']>>({
+    id: ad?.sourceId,
+    type: ad?.sourceType,
+    url: ad?.sourceUrl,
   });
   return {
-    ad: {
-      ...present<NonNullable<MessageContext['ad']>>({
-        title: ad.title,
-        body: ad.body,
-        media_url: ad.mediaUrl,
-        preview_url: ad.thumbnailUrl,
-        ref: ad.ref,
-        ctwa: ad.ctwaClid ?? ctwaSignals,
-      }),
-      source,
-    },
-    ...(info.conversionSource && {
-      conversion: { source: info.conversionSource, ...conversionDelay(toNumber(info.conversionDelaySeconds)) },
+    ...present<AdContext>({
+      title: ad?.title,
+      body: ad?.body ?? quotedAd?.caption,
+      advertiser_name: quotedAd?.advertiserName,
+      media_type: mediaTypeOf(ad?.mediaType ?? quotedAd?.mediaType),
+      media_url: ad?.mediaUrl,
+      preview: toPreview(ad?.thumbnail ?? quotedAd?.jpegThumbnail),
+      preview_url: ad?.thumbnailUrl,
+      ref: ad?.ref,
+      ctwa: ad?.ctwaClid ?? ctwaSignals,
+      auto_reply: ad?.containsAutoReply,
+      attrib: ad?.showAdAttribution,
     }),
+    ...(ad && { source }),
   };
 }
 
-function conversionDelay(delay: number | undefined): { delay?: number } {
-  return delay === undefined ? {} : { delay };
+/** Both kinds of advertisements number their media alike. */
+function mediaTypeOf(type: number | null | undefined): AdContext['media_type'] {
+  const { IMAGE, VIDEO } = proto.ContextInfo.ExternalAdReplyInfo.MediaType;
+  return type === IMAGE ? 'image' : type === VIDEO ? 'video' : undefined;
+}
+
+/** What led to the conversation, also where nothing is told of the advertisement itself. */
+function conversionFromNetwork(info: proto.IContextInfo): NonNullable<MessageContext['conversion']> | undefined {
+  const conversion = present<NonNullable<MessageContext['conversion']>>({
+    source: info.conversionSource || info.entryPointConversionSource,
+    data: toBase64(info.conversionData),
+    delay: toNumber(info.conversionDelaySeconds ?? info.entryPointConversionDelaySeconds),
+  });
+  return conversion.source === undefined && conversion.data === undefined ? undefined : conversion;
 }

@@ -1,11 +1,24 @@
 import type { Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { proto } from '@whiskeysockets/baileys';
 import { inPresentWords } from './message-to-network.js';
+import { innerContent } from './opened-message.js';
 import type { Composed } from './plain-to-network.js';
 
 /** What cannot be said again: it is about another message or chat, or this gateway does not know what it says. */
-const NOT_FORWARDED = ['action', 'system', 'unknown', 'call', 'poll', 'event'];
+const NOT_FORWARDED = [
+  'action',
+  'system',
+  'unknown',
+  'call',
+  'poll',
+  'event',
+  // The network takes these from businesses alone.
+  'hsm',
+  'interactive',
+  'buttons',
+  'list',
+];
 
 /**
  * A stored message as a new one that says the same: without quote and mentions, marked as forwarded once more. A poll
@@ -13,7 +26,7 @@ const NOT_FORWARDED = ['action', 'system', 'unknown', 'call', 'poll', 'event'];
  * @returns undefined for a message that cannot be forwarded
  */
 export function forwardToNetwork({ message, proto: bytes }: StoredMessage): Composed | undefined {
-  const sent = bytes && normalizeMessageContent(proto.Message.decode(bytes));
+  const sent = bytes && innerContent(proto.Message.decode(bytes));
   const content = sent && inPresentWords(sent, message);
   if (!content || message.status === 'deleted' || NOT_FORWARDED.includes(message.type)) return undefined;
   const score = (message.context?.forwarding_score ?? 0) + 1;

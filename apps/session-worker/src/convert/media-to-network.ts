@@ -8,7 +8,7 @@ import type { Composed } from './plain-to-network.js';
  * @param content the message, wrappers included
  */
 export function shownFile(content: proto.IMessage, file: { id: string; link: string }): Composed['shown'] {
-  const shown = contentFromNetwork(content, () => file.id);
+  const shown = contentFromNetwork(content, { mediaId: () => file.id, contactOf: () => undefined });
   if (!shown) throw new Error('a message without content');
   const { type, fields } = shown;
   const value = fields[type];

@@ -4,13 +4,14 @@
 import type { Message, MessageStatus } from '@dormouse/gateway-contract';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import { getDevice, proto, WAMessageStatus, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
-import { contentFromNetwork, type Content } from './content-from-network.js';
+import { contentFromNetwork } from './content-from-network.js';
 import { contextFromNetwork } from './context-from-network.js';
 import { addressForms, bareJid, chatIdOfKey } from './jid.js';
-import { toMediaId } from './media-id.js';
 import { toMessageId } from './message-id.js';
+import { withNames } from './names-in-text.js';
 import { authorOf, isOwn, type People } from './people.js';
 import { toNumber } from './present.js';
+import { readingOf, type Content } from './reading.js';
 import { systemSentence } from './system-messages.js';
 
 /** The parts of a heard message that hold for all of its kinds. */
@@ -76,14 +77,22 @@ export function messageFromNetwork(heard: WAMessage, people: People): MessageRec
   if (!read) return undefined;
   const sentence = heard.message ? undefined : systemSentence(heard, people);
   if (sentence !== undefined) return read.record(systemMessage(read.base, sentence));
-  const content = heard.message && contentFromNetwork(heard.message, (extension) => toMediaId(extension, read.base.id));
+  if (!heard.message && heard.key.isViewOnce) return read.record(viewOnceNotice(read.base));
+  const content = contentFromNetwork(heard.message, readingOf(read.base.id, people));
   return content ? read.record(withContent(read.base, content, people)) : undefined;
 }
 
 /** The wire shape of a message with this content. */
 export function withContent(base: Message, content: Content, people: People): Message {
-  const context = contextFromNetwork(content.contextInfo, base.chat_id, people);
-  return { ...base, type: content.type, ...content.fields, ...(context && { context }) };
+  const { type, subtype, fields, contextInfo } = content;
+  const context = contextFromNetwork(contextInfo, base.chat_id, people);
+  const named = withNames(fields, contextInfo?.mentionedJid, people);
+  return { ...base, type, ...(subtype !== undefined && { subtype }), ...named, ...(context && { context }) };
+}
+
+/** The network gives linked devices notice of what can be seen once, and its content to the phone alone. */
+function viewOnceNotice(base: Message): Message {
+  return { ...base, type: 'unknown', subtype: 'view_once', unknown: { view_once: true } };
 }
 
 function systemMessage(base: Message, body: string): Message {

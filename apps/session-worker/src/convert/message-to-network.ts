@@ -1,8 +1,10 @@
 /** What customers ask to say, in the network's form. Pure. */
 import type { Message, MessageContext } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { proto } from '@whiskeysockets/baileys';
 import { contactIdOf, contactJid } from './jid.js';
+import { textForNetwork } from './names-in-text.js';
+import { innerContent } from './opened-message.js';
 import type { People } from './people.js';
 
 /** What accompanies any content. */
@@ -16,7 +18,8 @@ export interface OutgoingContext {
 
 /** A text. It is an "extended" one always, as the network's own web client writes texts that have a context. */
 export function textToNetwork(body: string, contextInfo: proto.IContextInfo | undefined): proto.IMessage {
-  return { extendedTextMessage: { text: body, ...(contextInfo && { contextInfo }) } };
+  const text = textForNetwork(body, contextInfo?.mentionedJid);
+  return { extendedTextMessage: { text, ...(contextInfo && { contextInfo }) } };
 }
 
 /** Quote, mentions and lifetime; undefined when there is none of them. */
@@ -50,7 +53,7 @@ function quoteToNetwork({ key, message, proto: bytes }: StoredMessage, people: P
 }
 
 function quotedContent(message: Message, bytes: Uint8Array | undefined): proto.IMessage {
-  const content = bytes && normalizeMessageContent(proto.Message.decode(bytes));
+  const content = bytes && innerContent(proto.Message.decode(bytes));
   if (!content) return { conversation: message.text?.body ?? '' };
   const parts = Object.entries(inPresentWords(content, message)).filter(
     ([name]) => name !== 'messageContextInfo' && !name.startsWith('senderKey'),
@@ -100,7 +103,7 @@ export function editToNetwork(
 }
 
 function editedContent(edited: StoredMessage, body: string, context: OutgoingContext, people: People): proto.IMessage {
-  const content = edited.proto && normalizeMessageContent(proto.Message.decode(edited.proto));
+  const content = edited.proto && innerContent(proto.Message.decode(edited.proto));
   const contextInfo = contextToNetwork(context, people);
   for (const kind of ['imageMessage', 'videoMessage', 'documentMessage'] as const) {
     const media = content?.[kind];

@@ -7,7 +7,10 @@ import { contactToNetwork, firstLink, locationToNetwork, pictureOf, pollToNetwor
 const to = '15550001111';
 /** What a receiver reads out of what is sent. */
 const received = (content: proto.IMessage) =>
-  contentFromNetwork(proto.Message.decode(proto.Message.encode(content).finish()), () => 'x');
+  contentFromNetwork(proto.Message.decode(proto.Message.encode(content).finish()), {
+    mediaId: () => 'x',
+    contactOf: () => undefined,
+  });
 
 describe('plain messages', () => {
   it('are shown to their sender as their receiver sees them', () => {

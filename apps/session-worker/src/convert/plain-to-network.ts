@@ -1,7 +1,7 @@
 /** Locations, contact cards, polls and link previews in the network's form, each with the part customers see. Pure. */
 import type { Message, SendContactBody, SendLocationBody, SendPollBody } from '@dormouse/gateway-contract';
 import type { proto } from '@whiskeysockets/baileys';
-import { pollOptionId } from './content-from-network.js';
+import { pollOptionId } from './poll-content.js';
 import { present } from './present.js';
 
 /** What a message says, in the network's form and as customers see it. */

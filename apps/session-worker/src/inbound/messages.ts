@@ -3,11 +3,14 @@ import type { MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
 import type { ClearedChat } from '../sessions/cleared-chat.js';
-import { actionFromNetwork, type HeardAction } from '../convert/change-from-network.js';
+import type { HeardAction } from '../convert/action-record.js';
+import type { Addition } from '../convert/addition.js';
+import { betterCopyFromNetwork } from '../convert/better-copy.js';
+import { actionFromNetwork } from '../convert/change-from-network.js';
 import { isGroup } from '../convert/jid.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
-import { pollVotedOn, voteFromNetwork } from '../convert/vote-from-network.js';
+import { sealedFromNetwork } from '../convert/sealed-from-network.js';
 import { learnPeople } from './contacts.js';
 import { storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn, peopleInGroups } from './people-in.js';
@@ -36,15 +39,15 @@ async function hearBatch(hearing: Hearing, messages: WAMessage[], failed: Set<WA
   await isolated(hearing, () => learnPeople(hearing, people.numbers));
   let records: HeardRecord[] = [];
   for (const message of messages) {
-    const { record, action, vote } = readOrFail(hearing, message, people, failed);
+    const { record, action, addition } = readOrFail(hearing, message, people, failed);
     if (record) records.push({ message, record });
-    if (!action && !vote) continue;
+    if (!action && !addition) continue;
     await storeRecords(hearing, records, failed); // an action follows what it changes
     records = [];
-    const stored = action
-      ? await isolated(hearing, () => storeAction(hearing, action))
-      : await isolated(hearing, () => storeVote(hearing, vote, people));
-    if (!stored) failed.add(message);
+    const found = addition ? await readAddition(hearing, message, addition, failed) : { action };
+    if (found.record) records.push({ message, record: found.record });
+    const change = found.action;
+    if (change && !(await isolated(hearing, () => storeAction(hearing, change)))) failed.add(message);
   }
   await storeRecords(hearing, records, failed);
 }
@@ -69,13 +72,13 @@ interface HeardRecord {
 interface Read {
   record?: MessageRecord;
   action?: HeardAction;
-  /** A vote can be opened only with its poll, and the id of that. */
-  vote?: { pollId: string; message: WAMessage };
+  /** Something that can be read only with the message it belongs to. */
+  addition?: Addition;
 }
 
 function read(message: WAMessage, people: People): Read | undefined {
-  const pollId = pollVotedOn(message, people);
-  if (pollId !== undefined) return { vote: { pollId, message } };
+  const addition = sealedFromNetwork(message, people) ?? betterCopyFromNetwork(message, people);
+  if (addition) return { addition };
   const action = actionFromNetwork(message, people);
   if (action) return { action };
   const record = messageFromNetwork(message, people);
@@ -178,13 +181,21 @@ function markWaited(session: Hearing['session'], record: MessageRecord): Message
   return session.hasWaited(record) ? { ...record, waited: true } : record;
 }
 
-async function storeVote(hearing: Hearing, vote: Read['vote'], people: People): Promise<void> {
-  if (!vote) return;
-  const { pollId, message } = vote;
+/** Reads what can be read only with the message that it belongs to. */
+async function readAddition(
+  hearing: Hearing,
+  message: WAMessage,
+  addition: Addition,
+  failed: Set<WAMessage>,
+): Promise<Read> {
   const { ear, session, writer } = hearing;
-  const poll = await ear.store(() => writer.find(session.channelId, pollId));
-  const action = voteFromNetwork(message, people, poll);
-  if (action) await storeAction(hearing, action);
+  let read: Read = {};
+  const isRead = await isolated(hearing, async () => {
+    const target = await ear.store(() => writer.findInChat(session.channelId, addition.target));
+    read = addition.read(target) ?? {};
+  });
+  if (!isRead) failed.add(message);
+  return read;
 }
 
 /** Messages that the owner deleted on the phone, for its own devices only; or a chat that was cleared there. */

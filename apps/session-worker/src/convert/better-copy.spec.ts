@@ -1,0 +1,52 @@
+import type { StoredMessage } from '@dormouse/message-store/write';
+import type { proto } from '@whiskeysockets/baileys';
+import { betterCopyFromNetwork } from './better-copy.js';
+import { messageFromNetwork } from './message-from-network.js';
+import { heard, people } from './test-heard.js';
+
+const file = { mimetype: 'image/jpeg', caption: 'receipt', fileLength: 7, fileSha256: Buffer.alloc(32, 1) };
+const first = messageFromNetwork(heard({ imageMessage: { ...file, width: 900 } }, { id: 'A5C3000000000001' }), people);
+const stored = (fields: Partial<StoredMessage['message']> = {}): StoredMessage | undefined =>
+  first && { message: { ...first.message, ...fields }, key: first.key };
+const copy = (
+  associationType: number,
+  content: proto.IMessage = { imageMessage: { ...file, width: 2250, fileLength: 70 } },
+) =>
+  heard({
+    messageContextInfo: {
+      messageAssociation: { associationType, parentMessageKey: { fromMe: true, id: 'A5C3000000000001' } },
+    },
+    associatedChildMessage: { message: content },
+  });
+
+describe('the better copy of a file', () => {
+  it.each([10, 5, 19])('takes the place of the first one: association %i', (association) => {
+    const addition = betterCopyFromNetwork(copy(association), people);
+    expect(addition?.target).toEqual({ keyId: 'A5C3000000000001', chatId: '15550001111@s.whatsapp.net' });
+    const image = { ...first?.message.image, link: 'https://files.example/first' };
+    const known = stored({ image: image as NonNullable<typeof first>['message']['image'] & object });
+    const { action, record } = addition?.read(known) ?? {};
+    expect(record).toBeUndefined();
+    expect(action?.trigger.message).toMatchObject({
+      type: 'action',
+      action: { type: 'edit', target: first?.message.id, edited_type: 'image', edited_content: { width: 2250 } },
+    });
+    expect(action?.trigger.message.image).toBeUndefined();
+    const after = known && action?.change?.apply(known.message);
+    expect(after?.image).toMatchObject({ caption: 'receipt', width: 2250, file_size: 70 });
+    expect(after?.image?.id).not.toBe(image.id);
+    expect(after?.image?.link).toBeUndefined();
+  });
+
+  it('is a message of its own where the first one is not there, of another kind, or of somebody else', () => {
+    const addition = betterCopyFromNetwork(copy(10), people);
+    for (const known of [undefined, stored({ type: 'video' }), stored({ from: '15550002222' })]) {
+      expect(addition?.read(known)).toMatchObject({ record: { message: { type: 'image', image: { width: 2250 } } } });
+    }
+  });
+
+  it('is none in an album or any other association', () => {
+    expect(betterCopyFromNetwork(copy(1), people)).toBeUndefined();
+    expect(betterCopyFromNetwork(heard({ imageMessage: file }), people)).toBeUndefined();
+  });
+});

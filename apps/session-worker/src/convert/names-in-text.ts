@@ -1,0 +1,59 @@
+/**
+ * Who is named in a text. Clients write `@` and the digits of whichever address they know of a person, a LID or a number;
+ * customers read `@` and the contact id, as in `mentions`: a LID never looks like a number.
+ */
+import type { Message } from '@dormouse/gateway-contract';
+import { LID_SUFFIX } from '@dormouse/gateway-contract';
+import { readJid } from './jid.js';
+import { contactOf, type People } from './people.js';
+
+/** Digits after an `@` that no other address follows. */
+const NAMED = /@(\d{5,20})(?![\d@])/g;
+
+/** Fields that are no texts, and what is in them stays as it is. */
+const VERBATIM: ReadonlySet<string> = new Set(['id', 'url', 'link', 'merchant_url', 'vcard', 'values']);
+
+/** Deeper than any content goes. */
+const MAX_DEPTH = 8;
+
+/**
+ * A content in whose texts people are named by contact id.
+ * @param mentioned addresses of the people a message mentions
+ */
+export function withNames(
+  fields: Partial<Message>,
+  mentioned: readonly string[] | null | undefined,
+  people: People,
+): Partial<Message> {
+  const named = (digits: string): string => {
+    const lid = `${digits}@${LID_SUFFIX}`;
+    const contact = contactOf(lid, people);
+    const isMentioned = () => (mentioned ?? []).some((jid) => isLidOf(jid, digits));
+    return contact !== undefined && (contact !== lid || isMentioned()) ? contact : digits;
+  };
+  const walk = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') {
+      return value.includes('@') ? value.replace(NAMED, (_, digits: string) => `@${named(digits)}`) : value;
+    }
+    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+    if (Array.isArray(value)) return value.map((entry) => walk(entry, depth + 1));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [name, VERBATIM.has(name) ? entry : walk(entry, depth + 1)]),
+    );
+  };
+  return walk(fields, 0) as Partial<Message>;
+}
+
+function isLidOf(jid: string, digits: string): boolean {
+  const read = readJid(jid);
+  return read?.server === LID_SUFFIX && read.user === digits;
+}
+
+/** A text for the network: people who are known by LID alone are named by its digits, as clients write it. */
+export function textForNetwork(text: string, mentioned: readonly string[] | null | undefined): string {
+  let written = text;
+  for (const jid of mentioned ?? []) {
+    if (readJid(jid)?.server === LID_SUFFIX) written = written.replaceAll(`@${jid}`, `@${readJid(jid)?.user ?? ''}`);
+  }
+  return written;
+}
