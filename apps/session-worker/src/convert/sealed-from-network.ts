@@ -78,8 +78,8 @@ export function sealedFromNetwork(heard: WAMessage, people: People): Addition | 
     target: { keyId: named.keyId, chatId: read.chatId },
     read: (stored) => {
       const target = { id: stored?.message.id ?? named.id, keyId: named.keyId };
-      const allowed = stored && (found.kind.action !== 'edit' || stored.message.from === read.base.from);
-      const plain = allowed && openSealed(found, heard, stored, people);
+      const known = found.kind.action === 'edit' && stored?.message.from !== read.base.from ? undefined : stored;
+      const plain = known && openSealed(found, heard, known, people);
       const action = plain && found.kind.opened(plain, { read, target, people });
       return { action: action ?? { trigger: actionRecord(read, { type: found.kind.action, target: target.id }) } };
     },

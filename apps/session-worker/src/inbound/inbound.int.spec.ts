@@ -3,11 +3,10 @@ import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } 
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
-import { proto, WAMessageStatus, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { type proto, WAMessageStatus, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
 import { recallFrom } from './recall.js';
-import { sealFor } from '../convert/test-seal.js';
 import type { Attachment } from '../sessions/open-session.js';
 
 const ADA = '15550001111@s.whatsapp.net';
@@ -120,64 +119,6 @@ describe('Inbound', () => {
     expect((await stored()).map(({ type, text }) => text?.body ?? type)).toEqual(
       expect.arrayContaining(['better', 'action', 'y']),
     );
-  });
-
-  it('carries out what is sealed under the secret of a message that it has stored', async () => {
-    const secret = randomBytes(32);
-    const author = ADA_LID;
-    const plain = proto.Message.encode({ conversation: 'at 6' }).finish();
-    const edit = sealFor(plain, { secret, keyId: 'A1', author, use: 'Message Edit' });
-    const answer = proto.Message.EventResponseMessage.encode({ response: 1, timestampMs: 5_000 }).finish();
-    const sealed = sealFor(answer, { secret, keyId: 'A2', author, use: 'Event Response' });
-    const key = { remoteJid: ADA, fromMe: true };
-    upsert([
-      heard('A1', { conversation: 'at 5', messageContextInfo: { messageSecret: secret } }),
-      heard('A2', { eventMessage: { name: 'Party' }, messageContextInfo: { messageSecret: secret } }),
-      heard('A3', { secretEncryptedMessage: { targetMessageKey: { ...key, id: 'A1' }, secretEncType: 2, ...edit } }),
-      heard('A4', { encEventResponseMessage: { eventCreationMessageKey: { ...key, id: 'A2' }, ...sealed } }),
-      heard('A5', { encReactionMessage: { targetMessageKey: { ...key, id: 'B1' }, ...sealed } }),
-    ]);
-    const each = ['messages.post', 'messages.patch'];
-    expect(await told()).toEqual(['messages.post', 'messages.post', ...each, ...each, 'messages.post']);
-    const messages = await stored();
-    expect(messages.map(({ text }) => text?.body)).toContain('at 6');
-    const event = messages.find(({ type }) => type === 'event')?.event;
-    expect(event?.responses).toEqual([{ participant: '15550001111', response: 'GOING', timestamp: 5 }]);
-    const reaction = messages.find(({ action }) => action?.type === 'reaction')?.action;
-    expect(reaction).toEqual({ type: 'reaction', target: expect.any(String) as string });
-    expect(session.faults).toEqual([]);
-  });
-
-  it('tells the better copy of a picture as a change of the first, and alone as a message', async () => {
-    const copy = (id: string) => ({
-      messageContextInfo: { messageAssociation: { associationType: 10, parentMessageKey: { id, fromMe: true } } },
-      associatedChildMessage: { message: { imageMessage: { caption: 'x', width: 2_250 } } },
-    });
-    upsert([heard('A1', { imageMessage: { caption: 'x', width: 900 } }), heard('A2', copy('A1'))]);
-    expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch']);
-    expect((await stored()).flatMap(({ image }) => image?.width ?? [])).toEqual([2_250]);
-    upsert([heard('A3', copy('A0'))]);
-    await attachment.drained();
-    expect((await stored()).filter(({ type }) => type === 'image')).toHaveLength(2);
-  });
-
-  it('tells once that something came that can be seen once', async () => {
-    upsert([heard('A1', undefined, { isViewOnce: true })]);
-    upsert([heard('A1', { imageMessage: { viewOnce: true } })]);
-    expect(await told()).toEqual(['messages.post']);
-    expect((await stored())[0]).toMatchObject({ subtype: 'view_once', unknown: { view_once: true } });
-  });
-
-  it('names people in quoted texts by the numbers that the key store knows', async () => {
-    session.numbers.set('90000000000002', '15550002222');
-    const contextInfo = {
-      stanzaId: 'A0',
-      participant: ADA_LID,
-      quotedMessage: { conversation: 'ask @90000000000002' },
-    };
-    upsert([heard('A1', { extendedTextMessage: { text: 'him', contextInfo } })]);
-    await attachment.drained();
-    expect((await stored())[0]?.context?.quoted_content).toEqual({ body: 'ask @15550002222' });
   });
 
   it('takes receipts of own messages, also when they are heard before the message', async () => {
