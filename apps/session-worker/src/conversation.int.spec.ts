@@ -104,6 +104,24 @@ describe('a conversation', () => {
     });
   });
 
+  it('takes "view once" without effect where only files can be viewed once: the poll can be voted in', async () => {
+    const once = { to: ada, view_once: true };
+    const poll = await talk.send(
+      { ...once, title: 'Test', options: ['a', 'b'], count: 1 },
+      { name: 'messages.sendPoll' },
+    );
+    await talk.send({ ...once, name: 'Bo', vcard: 'BEGIN:VCARD' }, { name: 'messages.sendContact' });
+    await talk.send({ ...once, latitude: 1, longitude: 2 }, { name: 'messages.sendLocation' });
+    await talk.send({ ...once, body: 'not only once' });
+    await talk.received(ada, { text: 'not only once' });
+    const shown = await talk.network.call<{ id: string; viewOnce?: boolean }[]>('GET', `/phones/${ada}/messages`);
+    const [polled, ...others] = shown.slice(-4);
+    expect([polled, ...others].map((message) => message?.viewOnce ?? false)).toEqual([false, false, false, false]);
+    await talk.said(ada, { vote: { id: polled?.id, options: ['b'] } });
+    const counted = (await talk.reader.message(CHANNEL, poll.id))?.poll;
+    expect(counted?.results?.map(({ count }) => count)).toEqual([0, 1]);
+  });
+
   it('shows typing before it speaks, for as long as asked', async () => {
     const startedMs = Date.now();
     await talk.send({ to: ada, body: 'thought about it', typing_time: 0.3 });

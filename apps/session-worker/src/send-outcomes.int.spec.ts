@@ -83,6 +83,16 @@ describe('a send whose outcome is not known at once', () => {
     expect(await onPhone('once and again')).toHaveLength(1);
   });
 
+  it('is given to the network once when its caller repeats it five times at once', async () => {
+    await talk.network.call('POST', '/faults', { kind: 'delay-acks', ms: 300, count: 5 });
+    const keyed = { to: ada, body: 'five at once' };
+    const sends = await Promise.all([1, 2, 3, 4, 5].map(() => talk.send(keyed, { sendAs: 'k5' })));
+    expect(new Set(sends.map(({ id }) => id)).size).toBe(1);
+    await talk.send({ to: ada, body: 'after the five' });
+    await talk.received(ada, { text: 'after the five' });
+    expect(await onPhone('five at once')).toMatchObject([{ deliveries: 1 }]);
+  });
+
   it.each([1, 3, 5])('reaches a phone that could not read %i copies of it', async (count) => {
     await talk.network.call('POST', '/faults', { kind: 'corrupt-message', phone: ada, device: 0, count });
     const message = await talk.send({ to: ada, body: `readable after ${count}` });

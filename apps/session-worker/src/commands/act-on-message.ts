@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { ActionContent, Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
 import { toMessageId } from '../convert/message-id.js';
+import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
 import type { CommandContext } from './command-context.js';
 import { handOver, UnsaidError } from './hand-over.js';
 import { keyIdFor } from './message-key.js';
@@ -26,7 +28,8 @@ export interface Act {
  * @throws {GatewayError} what the network's refusal stands for; 502 when it may have been done
  */
 export async function actOn(context: CommandContext, tools: MessageTools, act: Act): Promise<void> {
-  const { target, content, edit, action, apply } = act;
+  const { target, edit, action, apply } = act;
+  const content = withMessageSecret(act.content, () => randomBytes(MESSAGE_SECRET_BYTES));
   const session = context.session();
   const keyId = keyIdFor(context);
   const { remote } = target.key;

@@ -97,6 +97,36 @@ describe('CommandRunner', () => {
     expect(seen).toEqual([SESSION, DEFAULT_SETTINGS, 'hello']);
   });
 
+  it('does a send that is repeated while it is under way once, and gives all its answer', async () => {
+    const results: ReturnType<typeof deferred<SentMessage>>[] = [];
+    const { runner, command, clock } = setup({
+      'messages.sendText': (context) => {
+        context.leaveLane();
+        results.push(deferred<SentMessage>());
+        return results.at(-1)?.promise ?? Promise.reject(new Error('unreachable'));
+      },
+    });
+    const repeat = (sendAs = 'k', channelId = 'c1') =>
+      Array.from({ length: 5 }, (_, n) => runner.run(command({ order: n + 1, sendAs, channelId })));
+    const first = repeat();
+    while (results.length === 0) await turn();
+    results[0]?.reject(new GatewayError(502));
+    expect(await Promise.all(first)).toEqual(Array.from({ length: 5 }, () => failing(502)));
+    const again = repeat();
+    while (results.length === 1) await turn();
+    results[1]?.resolve(SENT);
+    expect(await Promise.all([...again, ...repeat()])).toEqual(
+      Array.from({ length: 10 }, () => ({ ok: true, result: SENT })),
+    );
+    expect(results).toHaveLength(2);
+    clock.nowMs += 10_000;
+    const later = repeat();
+    while (results.length === 2) await turn();
+    results[2]?.resolve(SENT);
+    await Promise.all(later);
+    expect(results).toHaveLength(3);
+  });
+
   it('gives a handler only text that can be stored, so that what is sent is what is stored', async () => {
     const seen: unknown[] = [];
     const { runner, command } = setup({

@@ -25,6 +25,7 @@ import type { SessionControl } from '../sessions/session-control.js';
 import { notConnected } from '../sessions/session-facts.js';
 import type { CommandContext, Handler, Handlers, PreparationContext } from './command-context.js';
 import { Lanes, SYSTEM_CLOCK, TooLate, type LaneClock, type LaneTicket } from './lane.js';
+import { RepeatedSends } from './repeated-sends.js';
 
 /** Saying a message and waiting for the network's answer takes no longer; a caller that waits less is not answered. */
 const SAYING_MS = 25_000;
@@ -54,10 +55,12 @@ export interface CommandRunnerOptions {
 export class CommandRunner {
   private readonly clock: LaneClock;
   private readonly lanes: Lanes;
+  private readonly repeated: RepeatedSends;
 
   constructor(private readonly options: CommandRunnerOptions) {
     this.clock = options.clock ?? SYSTEM_CLOCK;
     this.lanes = new Lanes(this.clock);
+    this.repeated = new RepeatedSends(() => this.clock.now());
   }
 
   /** How many channels have a command that runs or waits for its turn. */
@@ -66,7 +69,13 @@ export class CommandRunner {
   }
 
   /** Never rejects. */
-  readonly run = async (command: ReceivedCommand): Promise<CommandReply> => {
+  readonly run = (command: ReceivedCommand): Promise<CommandReply> => {
+    const { channelId, sendAs } = command;
+    if (sendAs === undefined) return this.answer(command);
+    return this.repeated.once(channelId, sendAs, () => this.answer(command));
+  };
+
+  private async answer(command: ReceivedCommand): Promise<CommandReply> {
     const { name, channelId, requestId } = command;
     const startedMs = this.clock.now();
     const facts = { command: name, channelId, requestId };
@@ -80,7 +89,7 @@ export class CommandRunner {
       this.answered(facts, failure.status, startedMs);
       return { ok: false, error: toErrorReply(failure) };
     }
-  };
+  }
 
   /** Nothing may be awaited before the lane is entered: what arrived first would lose its place. */
   private async perform<Name extends CommandName>(name: Name, command: ReceivedCommand): Promise<unknown> {

@@ -19,7 +19,6 @@ export interface SendOptions {
   /** Of voice messages: shows "recording" instead. */
   recording_time?: number | undefined;
   ephemeral?: number | undefined;
-  view_once?: boolean | undefined;
 }
 
 /** Makes the content around a context (quote, mentions, lifetime). */
@@ -42,8 +41,7 @@ export async function composeAndSend(
   const people = { own: session.identity, numbers: new Map<string, string>() };
   const { mentions, ephemeral } = options;
   const around = { mentions, quoted, ephemeral };
-  const composed = await compose(contextToNetwork(around, people));
-  const { content, shown } = options.view_once ? viewOnce(composed) : composed;
+  const { content, shown } = await compose(contextToNetwork(around, people));
   await showIndicator(context, tools, to.jid, options);
   const shownAround = shownContext(around);
   return sendMessage(context, tools, {
@@ -79,16 +77,6 @@ export async function findNamed(
   const found = await writer.find(channelId, id);
   if (!found) throw new GatewayError(404, { details: `${field}: no such message` });
   return found;
-}
-
-/** Media has a mark of its own for it; everything else is put into an envelope. */
-function viewOnce({ content, shown }: Composed): Composed {
-  const value = shown[shown.type];
-  return {
-    content: { viewOnceMessageV2: { message: content } },
-    shown:
-      typeof value === 'object' && value !== null ? { ...shown, [shown.type]: { ...value, view_once: true } } : shown,
-  };
 }
 
 /** Shows "typing" or "recording" for some seconds; the message follows in the same turn of the channel's lane. */

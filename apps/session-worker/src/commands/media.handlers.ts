@@ -42,6 +42,7 @@ type MediaCommands =
 
 /** What all sends of files take. */
 interface FileSend extends SendOptions {
+  view_once?: boolean | undefined;
   media: string;
   caption?: string | undefined;
   no_encode?: boolean | undefined;
@@ -103,7 +104,7 @@ function sendOf<Kind extends SendKind>(
       // What was made of a file is what the message tells of.
       const { madeId } = placed.facts;
       const sent = (madeId === undefined ? undefined : await files.file(channelId, madeId)) ?? file;
-      // Files have a mark of their own for "view once", beside the envelope.
+      // Only files can be viewed once; everything else takes the option without effect.
       const { view_once: viewOnce, ...options } = asked;
       return (context) =>
         composeAndSend(context, tools, options, async (contextInfo) => {

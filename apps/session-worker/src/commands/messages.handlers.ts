@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError, type SendLinkPreviewInput, type SentMessage } from '@dormouse/gateway-contract';
+import { MESSAGE_SECRET_BYTES } from '../convert/message-secret.js';
 import { textToNetwork } from '../convert/message-to-network.js';
 import {
   contactToNetwork,
@@ -30,8 +31,6 @@ type PlainSends =
   | 'messages.sendPoll'
   | 'messages.sendLinkPreview';
 
-const SECRET_BYTES = 32;
-
 /** Sends of everything that carries no file. */
 export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainSends> {
   return {
@@ -41,7 +40,7 @@ export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainS
         if (edit !== undefined) {
           return (context) => editMessage(context, tools, { id: edit, body, context: { mentions }, field: 'edit' });
         }
-        const link = input.no_link_preview || input.view_once ? undefined : firstLink(body);
+        const link = input.no_link_preview ? undefined : firstLink(body);
         const preview = link === undefined ? undefined : await tools.previews.of(link, preparing.channelId);
         const wide = preview && input.wide_link_preview ? await widePicture(preparing, tools, preview) : undefined;
         return (context) =>
@@ -60,7 +59,7 @@ export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainS
       sendOrRefuseEdit(context, tools, input, (contextInfo) => contactToNetwork(input, contextInfo)),
     'messages.sendPoll': (context, input) =>
       sendOrRefuseEdit(context, tools, input, (contextInfo) =>
-        pollToNetwork(input, randomBytes(SECRET_BYTES), contextInfo),
+        pollToNetwork(input, randomBytes(MESSAGE_SECRET_BYTES), contextInfo),
       ),
     'messages.sendLinkPreview': { prepare: (context, input) => prepareLinkPreview(context, tools, input) },
   };

@@ -1,6 +1,6 @@
 import { GatewayError, type Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
-import { type proto } from '@whiskeysockets/baileys';
+import { proto } from '@whiskeysockets/baileys';
 import type { MessageAck, OpenSession } from '../sessions/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { editMessage } from './edit-message.js';
@@ -122,6 +122,19 @@ describe('a send', () => {
     expect(said[1]?.content.extendedTextMessage?.text).toBe('first words');
     expect([...stored.keys()]).toEqual([message.id]);
     expect(stored.get(message.id)?.message.status).toBe('sent');
+  });
+
+  it('has a secret of its own, which is stored with it and is the same in a repetition', async () => {
+    const { said, send, stored } = setup([() => Promise.reject(new GatewayError(502))]);
+    await send('key').catch(() => undefined);
+    await send('key');
+    const [first, again] = said.map(({ content }) => Buffer.from(content.messageContextInfo?.messageSecret ?? []));
+    expect(first).toHaveLength(32);
+    expect(again).toEqual(first);
+    const [kept] = [...stored.values()].map(({ proto: bytes = Buffer.alloc(0) }) => proto.Message.decode(bytes));
+    expect(kept?.messageContextInfo?.messageSecret).toEqual(first);
+    await send('other');
+    expect(Buffer.from(said.at(-1)?.content.messageContextInfo?.messageSecret ?? [])).not.toEqual(first);
   });
 
   it('that cannot be stored is refused with 503 before anything is said', async () => {

@@ -9,6 +9,7 @@
  * beside the answer: when PostgreSQL goes away just then, the caller still hears the truth of the network, and the first
  * receipt makes up for the step that was not written.
  */
+import { randomBytes } from 'node:crypto';
 import { FencedError } from '@dormouse/database';
 import { GatewayError, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
@@ -16,6 +17,7 @@ import type { MessageRecord, MessageWriter, StatusReport, StoredMessage } from '
 import { proto } from '@whiskeysockets/baileys';
 import { isGroup } from '../convert/jid.js';
 import { toMessageId } from '../convert/message-id.js';
+import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
 import { refusalOf } from '../convert/refusal.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { CommandContext } from './command-context.js';
@@ -48,10 +50,11 @@ export interface OutgoingMessage {
 export async function sendMessage(
   context: CommandContext,
   tools: MessageTools,
-  { to, content, shown }: OutgoingMessage,
+  { to, content: composed, shown }: OutgoingMessage,
 ): Promise<SentMessage> {
   const { keyId, said } = await nameOf(context, tools, to.chatId);
   if (said) return repeat(context, tools, to, said);
+  const content = withMessageSecret(composed, () => randomBytes(MESSAGE_SECRET_BYTES));
   const session = context.session();
   const { phone, deviceId } = session.identity;
   const message: Message = {

@@ -1,0 +1,47 @@
+/**
+ * Sends that their callers repeat (`Idempotency-Key`) while the first one is under way.
+ *
+ * What it guarantees: one of them is done, whatever kind it is; the others wait for it and take its answer, so the network
+ * gets one message once. What may be tried again is forgotten with its answer; a success is remembered until it is surely
+ * written down, where later repetitions find it.
+ */
+import type { CommandReply } from '@dormouse/queues';
+
+/** Longer than it takes to write down that a message was sent, and to keep its answer. */
+const REMEMBERED_MS = 10_000;
+
+interface Send {
+  readonly reply: Promise<CommandReply>;
+  /** Epoch milliseconds; undefined while it is under way. */
+  untilMs?: number;
+}
+
+export class RepeatedSends {
+  /** The oldest first. */
+  private readonly sends = new Map<string, Send>();
+
+  constructor(private readonly now: () => number) {}
+
+  /** Does it, or waits for the same that is being done. */
+  once(channelId: string, sendAs: string, run: () => Promise<CommandReply>): Promise<CommandReply> {
+    this.forgetOld();
+    const key = `${channelId}\n${sendAs}`;
+    const known = this.sends.get(key);
+    if (known) return known.reply;
+    const send: Send = { reply: run() };
+    this.sends.set(key, send);
+    void send.reply.then(({ ok }) => {
+      this.sends.delete(key);
+      if (ok) this.sends.set(key, Object.assign(send, { untilMs: this.now() + REMEMBERED_MS }));
+    });
+    return send.reply;
+  }
+
+  private forgetOld(): void {
+    for (const [key, { untilMs }] of this.sends) {
+      if (untilMs === undefined) continue;
+      if (untilMs > this.now()) return;
+      this.sends.delete(key);
+    }
+  }
+}
