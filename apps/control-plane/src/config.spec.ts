@@ -5,6 +5,8 @@ const region = { databaseUrl: 'postgresql://localhost/sg', redisUrl: 'redis://lo
 const enough = {
   GLOBAL_DATABASE_URL: 'postgresql://localhost/global',
   REGIONS: JSON.stringify({ eu: region, sg: region }),
+  SETTINGS_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SETTINGS_MASTER_KEY_ID: 's1',
 };
 
 describe('controlPlaneConfig', () => {
@@ -32,6 +34,10 @@ describe('controlPlaneConfig', () => {
     ['{}', /REGIONS: must name a region/],
     ['{"mars":{}}', /REGIONS: /],
     ['{"sg":{}}', /REGIONS: sg\.databaseUrl/],
+    [
+      JSON.stringify({ sg: { ...region, storage: { bucket: 'b', accessKeyId: 'a' } } }),
+      /REGIONS: sg\.storage has one of accessKeyId and secretAccessKey without the other/,
+    ],
     ['nonsense', /REGIONS: must be JSON/],
   ])('refuses REGIONS=%s', (regions, message) => {
     expect(() => controlPlaneConfig({ ...enough, REGIONS: regions })).toThrow(ConfigError);

@@ -1,4 +1,4 @@
-import { readConfig, variable } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, variable } from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
@@ -15,6 +15,10 @@ const storage = z
     /** How long links work, in seconds; as the worker's switch. */
     linkTtlS: z.int().min(60).max(LONGEST_LINK_S).default(86_400),
   })
+  .refine(
+    ({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined),
+    'has one of accessKeyId and secretAccessKey without the other; set both or none',
+  )
   .transform(({ linkTtlS, accessKeyId, secretAccessKey, ...place }) => ({
     linkTtlS,
     place: {
@@ -30,7 +34,8 @@ const storage = z
 const region = z.object({
   databaseUrl: variable.url('postgresql', 'postgres'),
   redisUrl: variable.url('redis', 'rediss'),
-  shardCount: z.int().min(1).max(4_096),
+  /** Only compared with what the region's database says: a region has the shards that are there. */
+  shardCount: z.int().min(1).max(4_096).optional(),
   /** Absent: events are shown with the links they were written with, which may have expired. */
   storage: storage.optional(),
 });
@@ -42,10 +47,14 @@ const keyHash = z
   .regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hex')
   .transform((hex) => Buffer.from(hex, 'hex'));
 
+const key = variable.key();
+
 const schema = z
   .object({
     /** Where to listen. */
     PORT: variable.port().default(3_100),
+    /** Port of /healthz, /readyz and /metrics; customers need not reach it. */
+    PROBE_PORT: variable.port().default(9_093),
     HOST: z.string().default('0.0.0.0'),
     LOG_LEVEL: variable.logLevel().default('info'),
     /** Accounts, their keys, and in which region each channel lives. */
@@ -57,6 +66,12 @@ const schema = z
      * `{"ada":"9f86d0…"}`. None: nobody sees the fleet.
      */
     OPERATORS: variable.json(z.record(z.string().min(1), keyHash)).default({}),
+    /** Seals what is secret in settings of channels: 32 bytes in base64. That of every region's apps. */
+    SETTINGS_MASTER_KEY: key.optional(),
+    /** Name of that key, stored beside what it seals. */
+    SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
+    /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
+    SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
     /** Connections to the global database, and to each region's. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     /** Where the documentation lives: errors link to its errors page. */
@@ -66,10 +81,18 @@ const schema = z
   })
   .transform((env) => ({
     listen: { port: env.PORT, host: env.HOST },
+    probes: { port: env.PROBE_PORT, host: env.HOST },
     logLevel: env.LOG_LEVEL,
     globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
     regions: new Map(Object.entries(env.REGIONS) as [Region, RegionAddress][]),
     operators: new Map(Object.entries(env.OPERATORS)),
+    settingsKeys: masterKeysFrom({
+      name: 'SETTINGS_MASTER_KEY',
+      earlierName: 'SETTINGS_MASTER_KEYS_EARLIER',
+      key: env.SETTINGS_MASTER_KEY,
+      id: env.SETTINGS_MASTER_KEY_ID,
+      earlier: env.SETTINGS_MASTER_KEYS_EARLIER,
+    }),
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
   }))
   .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });

@@ -306,10 +306,14 @@ describe('management API', () => {
     expect(answer).toMatchObject({ status: 200, body: { openapi: '3.1.0' } });
   });
 
-  it('answers probes and metrics without a key, unknown paths and broken requests with the envelope', async () => {
-    expect((await plane.call(undefined, 'GET', '/readyz')).status).toBe(200);
-    const metrics = await plane.app.inject({ method: 'GET', url: '/metrics' });
-    expect(metrics.payload).toContain('http_request_duration_seconds_bucket');
+  it('keeps readiness and metrics off the port of customers', async () => {
+    expect((await plane.call(undefined, 'GET', '/healthz')).body).toEqual({ status: 'alive' });
+    for (const path of ['/readyz', '/metrics']) {
+      expect([path, (await plane.call(undefined, 'GET', path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('answers unknown paths and broken requests with the envelope', async () => {
     const unknown = await plane.call(key, 'GET', '/api/v1/nothing');
     expect([unknown.status, errorOf(unknown)['code']]).toEqual([404, 404]);
     const huge = await plane.call(key, 'POST', '/api/v1/channels', { body: { name: 'x'.repeat(70_000) } });

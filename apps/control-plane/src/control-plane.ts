@@ -4,12 +4,14 @@ import {
   headerFault,
   measureConnections,
   NestLog,
+  openProbeServer,
   Probes,
   requestIdFrom,
   takeEveryExpectation,
   type Logger,
   type RunningServer,
 } from '@dormouse/bootstrap';
+import { ChannelSeals } from '@dormouse/channel-directory';
 import { openGlobalDatabase } from '@dormouse/database';
 import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
@@ -22,7 +24,7 @@ import { readJsonBodies } from './http/json-body.js';
 import { pathIds } from './http/path-ids.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';
-import { answerProbes, logRequests } from './http/request-log.js';
+import { answerLiveness, logRequests } from './http/request-log.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
@@ -56,7 +58,7 @@ export async function createApp(
     const fault = headerFault(raw);
     done(fault && new GatewayError(fault.status, fault));
   });
-  answerProbes(fastify, probes);
+  answerLiveness(fastify, probes);
   readJsonBodies(fastify);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(services), adapter, {
     logger: new NestLog(services.log),
@@ -70,17 +72,22 @@ export async function createApp(
   return app;
 }
 
-/** Opens everything and listens. Neither the global database nor a region need be there for that. */
+/**
+ * Opens everything and listens. Neither the global database nor a region need be there for that.
+ * @throws {RegionMismatchError} when `REGIONS` leads to another region's database, or disagrees with it
+ */
 export async function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
   const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'control-plane' });
-  const regions = new Regions(config.regions, log);
+  const regions = new Regions(config.regions, log, new ChannelSeals(config.settingsKeys));
   const operators = new OperatorKeys(config.operators);
   const isThere = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
   // Only the global database counts: a region that is away makes some answers 503, not this process unfit.
   const probes = new Probes({ app: 'control-plane', checks: { database: isThere } });
   measureConnections(probes.metrics, { databases: { global: database.pool } });
+  await regions.check({ settings: config.settingsKeys.keys });
   const app = await createApp({ database, regions, operators, log }, { site: config.site, probes });
   await app.listen(config.listen.port, config.listen.host);
+  const probeServer = await openProbeServer({ probes, ...config.probes });
   return {
     url: (await app.getUrl()).replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
     drain: async () => {
@@ -88,6 +95,7 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
       await app.close();
       await regions.close();
       await database.close();
+      await probeServer.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { openLog, Probes } from '@dormouse/bootstrap';
+import { ChannelSeals } from '@dormouse/channel-directory';
 import {
   openGlobalDatabase,
   openRegionalDatabase,
@@ -69,7 +70,9 @@ export class RunningControlPlane {
     ]);
     const database = openGlobalDatabase({ url: globalStore.url, applicationName: 'control-plane-spec' });
     const regional = openRegionalDatabase({ url: regionalStore.url, applicationName: 'control-plane-spec' });
-    const regions = new Regions(addresses, log);
+    const seals = new ChannelSeals({ currentId: 'spec', keys: new Map([['spec', Buffer.alloc(32, 7)]]) });
+    await regional.pool.query('INSERT INTO shard_leases (shard) SELECT generate_series(0, $1::int - 1)', [SHARD_COUNT]);
+    const regions = new Regions(addresses, log, seals);
     const operators = new OperatorKeys(new Map([['ada', hashOperatorKey(OPERATOR_KEY)]]));
     const probes = new Probes({ app: 'control-plane', checks: {} });
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };

@@ -6,6 +6,8 @@ const needed = {
   REGIONAL_DATABASE_URL: 'postgresql://localhost/sg',
   REDIS_URL: 'redis://localhost:6379',
   S3_BUCKET: 'files',
+  SETTINGS_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SETTINGS_MASTER_KEY_ID: 's1',
 };
 
 describe('edgeConfig', () => {
@@ -37,5 +39,16 @@ describe('edgeConfig', () => {
         'RATE_SENDS: must be <requests>/<seconds> or off',
       );
     }
+  });
+
+  it('refuses one half of the credentials for S3, and a start without a key for settings', () => {
+    expect(() => edgeConfig({ ...needed, S3_ACCESS_KEY_ID: 'a' })).toThrow(
+      'S3_ACCESS_KEY_ID: given without S3_SECRET_ACCESS_KEY; set all of them or none',
+    );
+    expect(() => edgeConfig({ ...needed, SETTINGS_MASTER_KEY: '' })).toThrow(
+      'SETTINGS_MASTER_KEY_ID: given without SETTINGS_MASTER_KEY; set all of them or none',
+    );
+    const none = { ...needed, SETTINGS_MASTER_KEY: '', SETTINGS_MASTER_KEY_ID: '' };
+    expect(() => edgeConfig(none)).toThrow('SETTINGS_MASTER_KEY: required');
   });
 });

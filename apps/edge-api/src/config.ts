@@ -1,4 +1,4 @@
-import { readConfig, variable } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, requireTogether, variable } from '@dormouse/bootstrap';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
@@ -34,10 +34,14 @@ const allowedOrigins = z
     'must be *, off, or origins such as https://app.example.com, separated by commas',
   );
 
+const key = variable.key();
+
 const schema = z
   .object({
     /** Where to listen. */
     PORT: variable.port().default(3000),
+    /** Port of /healthz, /readyz and /metrics; customers need not reach it. */
+    PROBE_PORT: variable.port().default(9_092),
     HOST: z.string().default('0.0.0.0'),
     LOG_LEVEL: variable.logLevel().default('info'),
     /** The region this edge serves. */
@@ -51,6 +55,12 @@ const schema = z
     /** Connections to PostgreSQL, beside one that listens for changes. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     REDIS_URL: variable.url('redis', 'rediss'),
+    /** Seals what is secret in settings of channels: 32 bytes in base64. The same in every app and every region. */
+    SETTINGS_MASTER_KEY: key.optional(),
+    /** Name of that key, stored beside what it seals. */
+    SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
+    /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
+    SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
     /** Where files lie: an S3-compatible storage; absent for AWS itself. */
     S3_ENDPOINT: variable.url('http', 'https').optional(),
     /** The same storage as customers reach it: links to files are signed for this address. Default: `S3_ENDPOINT`. */
@@ -98,8 +108,13 @@ const schema = z
     RATE_HEALTH: rate(DEFAULT_RATE_LIMITS.health),
     RATE_OTHER: rate(DEFAULT_RATE_LIMITS.other),
   })
+  .transform((env) => {
+    requireTogether(env, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+    return env;
+  })
   .transform((env) => ({
     listen: { port: env.PORT, host: env.HOST },
+    probes: { port: env.PROBE_PORT, host: env.HOST },
     logLevel: env.LOG_LEVEL,
     region: env.REGION,
     regionHosts: env.REGION_HOSTS,
@@ -137,6 +152,13 @@ const schema = z
       health: env.RATE_HEALTH,
       other: env.RATE_OTHER,
     },
+    settingsKeys: masterKeysFrom({
+      name: 'SETTINGS_MASTER_KEY',
+      earlierName: 'SETTINGS_MASTER_KEYS_EARLIER',
+      key: env.SETTINGS_MASTER_KEY,
+      id: env.SETTINGS_MASTER_KEY_ID,
+      earlier: env.SETTINGS_MASTER_KEYS_EARLIER,
+    }),
   }));
 
 export type EdgeConfig = z.output<typeof schema>;

@@ -21,7 +21,8 @@ describe('an edge', () => {
     const underWay = edge.ask('POST /messages/text', { token: channel.token, body: hello });
     await taken;
     const stopped = edge.stop();
-    await expect(fetch(`${edge.url}/readyz`)).rejects.toThrow();
+    await expect(fetch(`${edge.url}/healthz`)).rejects.toThrow();
+    expect(await (await fetch(`${edge.probesUrl}/readyz`)).json()).toEqual({ status: 'draining' });
     finish();
     expect((await underWay).status).toBe(200);
     await stopped;
@@ -37,7 +38,8 @@ describe('an edge', () => {
     const send = await edge.ask('POST /messages/text', { token, body: hello });
     expect(send.error).toMatchObject({ code: 503, details: 'the command queue is not reachable' });
     expect(send.headers.get('retry-after')).toBe('3');
-    expect(await edge.ask('GET /readyz')).toMatchObject({ status: 503, json: { missing: ['commands'] } });
+    const ready = await fetch(`${edge.probesUrl}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['commands'] }]);
     expect((await edge.ask('GET /healthz')).status).toBe(200);
     await edge.stop();
   });

@@ -1,6 +1,6 @@
-import { measureConnections, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
-import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
-import { openRegionalDatabase } from '@dormouse/database';
+import { measureConnections, openProbeServer, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
+import { ChannelChanges, ChannelDirectory, ChannelSeals, RegionCheck } from '@dormouse/channel-directory';
+import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { ByteBudget, Downloader, MediaIntake, Spool } from '@dormouse/media-files';
 import { MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
@@ -20,25 +20,43 @@ import { IdempotencyKeys } from './messages/idempotency-keys.js';
 const IDLE_SWEEP_MS = 250;
 const KEYS_SWEEP_MS = 600_000;
 
-/**
- * Opens an edge: connects to the region's stores and listens. It starts without them, too, answers 503 meanwhile, and
- * is ready (GET /readyz) once they are there.
- */
-export async function openEdge(config: EdgeConfig, log: Logger): Promise<RunningServer & { url: string }> {
-  const { region, regionHosts, redisUrl, rateLimits, maxJsonBytes, site, allowPrivateWebhooks } = config;
-  const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api' });
-  const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
-  const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
+function channelsOf(database: RegionalDatabase, { region, settingsKeys }: EdgeConfig, log: Logger) {
   const changes = new ChannelChanges({ database, log });
-  const directory = new ChannelDirectory({ database, changes });
-  const passOn = new PassOn({ here: region });
-  const probes = new Probes({
+  const directory = new ChannelDirectory({ database, changes, seals: new ChannelSeals(settingsKeys) });
+  const regionCheck = new RegionCheck({ database, region, masterKeys: { settings: settingsKeys.keys } });
+  return { changes, directory, regionCheck };
+}
+
+function probesOf(database: RegionalDatabase, commands: CommandClient): Probes {
+  return new Probes({
     app: 'edge-api',
     checks: {
       database: async () => (await database.pool.query('SELECT 1')).rowCount === 1,
       commands: () => commands.isReady(),
     },
   });
+}
+
+export interface OpenEdge extends RunningServer {
+  url: string;
+  /** Where it answers probes and metrics. */
+  probesUrl: string;
+}
+
+/**
+ * Opens an edge: connects to the region's stores and listens. It starts without them, too, answers 503 meanwhile, and
+ * is ready (GET /readyz of its probe port) once they are there.
+ * @throws {RegionMismatchError} when its database is another region's
+ */
+export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdge> {
+  const { region, regionHosts, redisUrl, rateLimits, maxJsonBytes, site, allowPrivateWebhooks } = config;
+  const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api' });
+  const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
+  const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
+  const { changes, directory, regionCheck } = channelsOf(database, config, log);
+  await regionCheck.start();
+  const passOn = new PassOn({ here: region });
+  const probes = probesOf(database, commands);
   measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { edge: redis } });
   measureCalls(probes.metrics, commands);
   const { limits, linkTtlS, retentionMs } = config.media;
@@ -82,12 +100,15 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
     log,
   });
   await app.listen(config.listen);
+  const probeServer = await openProbeServer({ probes, ...config.probes });
   changes.start();
   return {
     url: await app.getUrl(),
+    probesUrl: probeServer.url,
     drain: async () => {
       probes.startDraining();
       clearInterval(forgetting);
+      regionCheck.close();
       // Ends once every request under way is answered and its connection, which may have been kept, is closed.
       const server = app.getHttpServer();
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -101,6 +122,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<Running
       await closeRedis(redis);
       await changes.close();
       await database.close();
+      await probeServer.close();
     },
   };
 }

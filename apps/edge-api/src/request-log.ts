@@ -40,5 +40,5 @@ export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Lo
 }
 
 function isProbe(request: FastifyRequest): boolean {
-  return request.is404 && /^\/(healthz|readyz|metrics)(\?|$)/.test(request.originalUrl);
+  return request.is404 && /^\/healthz(\?|$)/.test(request.originalUrl);
 }

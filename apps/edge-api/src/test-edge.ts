@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLog } from '@dormouse/bootstrap';
 import { hashToken, mintToken } from '@dormouse/channel-token';
-import { ChannelDirectory, type Standing } from '@dormouse/channel-directory';
+import { ChannelDirectory, ChannelSeals, type Standing } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelSettings, ErrorEnvelope, SessionState } from '@dormouse/gateway-contract';
 import { openCommandWorker, type CommandReply, type CommandWorker, type ReceivedCommand } from '@dormouse/queues';
@@ -40,27 +40,40 @@ export interface Question {
   body?: unknown;
 }
 
+/** The same for all that share a database. */
+const SETTINGS_KEY = Buffer.alloc(32, 7);
+
 /** An edge on a free port over the test stores, with what a spec needs to put it to work. */
 export class RunningEdge {
   private readonly workers: CommandWorker[] = [];
+  /** The channels as another process sees them, always read anew. */
+  readonly directory: ChannelDirectory;
 
   private constructor(
     readonly url: string,
+    /** Where it answers probes and metrics. */
+    readonly probesUrl: string,
     readonly database: RegionalDatabase,
     /** What was logged, one JSON line each. */
     readonly logged: string[],
     private readonly drain: () => Promise<void>,
-  ) {}
+  ) {
+    const seals = new ChannelSeals({ currentId: 'spec', keys: new Map([['spec', SETTINGS_KEY]]) });
+    this.directory = new ChannelDirectory({ database, seals, cacheMs: 0 });
+  }
 
   static async start(environment: Record<string, string> = {}): Promise<RunningEdge> {
     const databaseUrl = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
     const config = edgeConfig({
       REGION: 'sg',
       PORT: '0',
+      PROBE_PORT: '0',
       HOST: '127.0.0.1',
       DOCS_URL: 'https://docs.example.com/',
       REGIONAL_DATABASE_URL: databaseUrl,
       REDIS_URL: process.env.TEST_REDIS_URL,
+      SETTINGS_MASTER_KEY: SETTINGS_KEY.toString('base64'),
+      SETTINGS_MASTER_KEY_ID: 'spec',
       S3_BUCKET: 'none',
       S3_ENDPOINT: 'http://127.0.0.1:9',
       SPOOL_DIRECTORY: join(tmpdir(), 'dormouse-edge-spec'),
@@ -70,11 +83,12 @@ export class RunningEdge {
     const log = openLog({ name: 'edge-api', destination: { write: (line: string) => void logged.push(line) } });
     const edge = await openEdge(config, log);
     const database = openRegionalDatabase({ url: databaseUrl, applicationName: 'edge-spec' });
-    return new RunningEdge(edge.url, database, logged, () => edge.drain());
+    return new RunningEdge(edge.url, edge.probesUrl, database, logged, () => edge.drain());
   }
 
   async ready(): Promise<void> {
-    while ((await fetch(`${this.url}/readyz`)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+    while ((await fetch(`${this.probesUrl}/readyz`)).status !== 200)
+      await new Promise((resolve) => setImmediate(resolve));
   }
 
   async stop(): Promise<void> {
@@ -87,7 +101,7 @@ export class RunningEdge {
     const id = `CH-${randomBytes(6).toString('hex')}`;
     // Of its own, far from what other specs use: its queue is its alone.
     const shard = randomInt(1_000_000, 2_000_000_000);
-    const directory = new ChannelDirectory({ database: this.database });
+    const { directory } = this;
     await directory.create({ id, accountId: 'account', name: 'Shop', tokenHash: hashToken(token), shard });
     if (settings) await directory.updateSettings(id, settings);
     await this.database.prisma.channel.update({

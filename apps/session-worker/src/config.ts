@@ -1,20 +1,22 @@
 import { hostname } from 'node:os';
 import { randomBytes } from 'node:crypto';
-import { readConfig, variable } from '@dormouse/bootstrap';
+import {
+  ConfigError,
+  masterKeysFrom,
+  readConfig,
+  requireTogether,
+  variable,
+  type MasterKeys,
+} from '@dormouse/bootstrap';
 import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { KEEP_ALIVE_MS } from './sessions/session-times.js';
 import { DEFAULT_SLEEP } from './sleep/sleep-policy.js';
 
-const KEY_BYTES = 32;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** 32 bytes in base64. */
-const key = z
-  .string()
-  .transform((text) => Buffer.from(text, 'base64'))
-  .refine((bytes) => bytes.length === KEY_BYTES, 'must be 32 bytes in base64');
+const key = variable.key();
 
 const environment = z.object({
   /** The region whose channels this worker serves. */
@@ -29,7 +31,13 @@ const environment = z.object({
   MASTER_KEY_ID: z.string().min(1),
   /** Other master keys that data keys may be sealed under, earlier or coming ones: `{"<id>":"<base64>"}`. */
   MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
-  /** After a change of the master key: how many channels a second have their keys wrapped anew at most. */
+  /** Seals what is secret in settings of channels: 32 bytes in base64. The same in every app and every region. */
+  SETTINGS_MASTER_KEY: key.optional(),
+  /** Name of that key, stored beside what it seals. */
+  SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
+  /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
+  SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
+  /** After a change of a master key: how many channels a second have their keys wrapped anew at most. */
   REWRAP_PER_SECOND: variable.integer(1, 1_000).default(20),
   /** How often it is looked for channels whose keys are wrapped by another master key. */
   REWRAP_EVERY_MS: variable.integer(100, DAY_MS).default(600_000),
@@ -64,8 +72,11 @@ const environment = z.object({
   AUTO_DOWNLOAD_WITHIN_MS: variable.integer(100, 120_000).default(20_000),
   /** Pages and files may be fetched from this machine itself, and proxies be on it: development and sandbox only. */
   ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
-  /** How many shards the region has; it may grow, never shrink. */
-  SHARD_COUNT: variable.integer(1, 4_096).default(8),
+  /**
+   * How many shards the region has. Decides at the region's first start (8 if absent); later on a worker that is given
+   * another number does not start. To grow: infra/runbooks/add-shards.md.
+   */
+  SHARD_COUNT: variable.integer(1, 4_096).optional(),
   /** Name of this worker in leases and logs; a random end is added, because a restarted worker is another one. */
   WORKER_ID: z.string().min(1).max(60).optional(),
   /** Port of /healthz, /readyz and /metrics. */
@@ -107,7 +118,8 @@ export type WorkerConfig = ReturnType<typeof workerConfig>;
 /** Reads the environment. @throws ConfigError naming every variable that is wrong */
 export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
   const read = readConfig(environment, source);
-  const earlier = Object.entries(read.MASTER_KEYS_EARLIER);
+  requireTogether(read, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'], ['NETWORK_SOCKET_URL', 'NETWORK_ROOT_KEY']);
+  if (read.NETWORK_MEDIA_ORIGIN !== undefined) requireTogether(read, ['NETWORK_SOCKET_URL', 'NETWORK_MEDIA_ORIGIN']);
   return {
     region: read.REGION,
     workerId: `${read.WORKER_ID ?? hostname()}-${randomBytes(4).toString('hex')}`,
@@ -115,10 +127,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
     probes: { port: read.PROBE_PORT, host: read.HOST },
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },
-    masterKeys: {
-      currentId: read.MASTER_KEY_ID,
-      keys: new Map<string, Buffer>([...earlier, [read.MASTER_KEY_ID, read.MASTER_KEY]]),
-    },
+    ...keysOf(read),
     rewrap: { perSecond: read.REWRAP_PER_SECOND, everyMs: read.REWRAP_EVERY_MS },
     network: {
       keepAliveMs: read.KEEP_ALIVE_MS,
@@ -165,4 +174,32 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       atOnce: read.WAKING_AT_ONCE,
     },
   };
+}
+
+/** The two kinds of master keys. @throws {ConfigError} also when one key does for both: edges have that of settings */
+function keysOf(read: z.output<typeof environment>): {
+  masterKeys: MasterKeys;
+  settingsKeys: MasterKeys<string | undefined>;
+} {
+  const { keys } = masterKeysFrom({
+    name: 'MASTER_KEY',
+    earlierName: 'MASTER_KEYS_EARLIER',
+    key: read.MASTER_KEY,
+    id: read.MASTER_KEY_ID,
+    earlier: read.MASTER_KEYS_EARLIER,
+  });
+  const settingsKeys = masterKeysFrom({
+    name: 'SETTINGS_MASTER_KEY',
+    earlierName: 'SETTINGS_MASTER_KEYS_EARLIER',
+    key: read.SETTINGS_MASTER_KEY,
+    id: read.SETTINGS_MASTER_KEY_ID,
+    earlier: read.SETTINGS_MASTER_KEYS_EARLIER,
+  });
+  for (const [id, one] of keys) {
+    for (const [other, two] of settingsKeys.keys) {
+      if (one.equals(two))
+        throw new ConfigError([`SETTINGS_MASTER_KEY: "${other}" is the master key "${id}" of sessions; make another`]);
+    }
+  }
+  return { masterKeys: { currentId: read.MASTER_KEY_ID, keys }, settingsKeys };
 }

@@ -29,6 +29,7 @@ describe('session worker', () => {
   let client: CommandClient;
   let directory: ChannelDirectory;
   const masterKey = randomBytes(32).toString('base64');
+  const settingsKey = randomBytes(32).toString('base64');
   const workers = new Set<RunningWorker>();
 
   const startWorker = async (id: string): Promise<RunningWorker> => {
@@ -41,6 +42,8 @@ describe('session worker', () => {
         S3_ENDPOINT: 'http://127.0.0.1:9',
         MASTER_KEY: masterKey,
         MASTER_KEY_ID: 'k1',
+        SETTINGS_MASTER_KEY: settingsKey,
+        SETTINGS_MASTER_KEY_ID: 's1',
         NETWORK_SOCKET_URL: network.socketUrl,
         NETWORK_ROOT_KEY: network.rootKey.toString('base64'),
         SHARD_COUNT: String(SHARDS),

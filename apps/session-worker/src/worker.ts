@@ -7,7 +7,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
-import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
+import {
+  ChannelChanges,
+  ChannelDirectory,
+  ChannelSeals,
+  checkRegion,
+  recordRegion,
+  resealChannel,
+} from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
@@ -95,7 +102,7 @@ export class Worker {
     const { ttlMs, commandsEach } = config.shards;
     const wait = (ms: number): Promise<void> => delay(ms);
     const changes = (this.changes = new ChannelChanges({ database, log }));
-    const directory = (this.directory = new ChannelDirectory({ database, changes }));
+    const directory = (this.directory = directoryOf(parts, changes));
     const { ready: eventsReady } = signalsOf(parts, directory);
     const { reader, writer, chats, events, groups, groupReader, pictures } = storesOf(parts);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
@@ -106,7 +113,7 @@ export class Worker {
     this.pictures = new PictureKeeper({ store: pictures, wants: wantsPictures(directory) });
     const automatic = new Automatic({ directory, wait, now: Date.now });
     const askGroup = keeper.ask.bind(keeper);
-    const wantsGroupNotices = async (id: string) => (await directory.byId(id))?.settings.group_notices ?? false;
+    const wantsGroupNotices = wantsNotices(directory);
     const hearing = {
       ...{ writer, chats, automatic, groups, pictures },
       ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
@@ -168,11 +175,14 @@ export class Worker {
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
   }
 
-  /** Begins to take shards. Rejects when the database cannot be reached. */
+  /** Begins to take shards. Rejects when the database cannot be reached or is not this worker's. */
   async start(): Promise<void> {
-    const { config, log } = this.parts;
-    await this.leases.ensureShards(config.shards.count);
-    log.info({ workerId: config.workerId, shards: config.shards.count }, 'worker starts');
+    const { config, database, log } = this.parts;
+    await recordRegion(database, config.region);
+    const masterKeys = { sessions: config.masterKeys.keys, settings: config.settingsKeys.keys };
+    await checkRegion(database, { region: config.region, masterKeys });
+    const shards = await this.leases.ensureShards(config.shards.count);
+    log.info({ workerId: config.workerId, shards }, 'worker starts');
     this.changes.start();
     this.settingsChanges = subscribeChannelChanged(this.parts.redis, (channelId) => {
       this.directory.forget(channelId);
@@ -199,6 +209,14 @@ export class Worker {
     await this.parts.database.pool.query('SELECT 1');
     return true;
   }
+}
+
+function directoryOf({ database, config }: WorkerParts, changes: ChannelChanges): ChannelDirectory {
+  return new ChannelDirectory({ database, changes, seals: new ChannelSeals(config.settingsKeys) });
+}
+
+function wantsNotices(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
+  return async (channelId) => (await directory.byId(channelId))?.settings.group_notices ?? false;
 }
 
 function downloadsOf({ media, config }: WorkerParts, directory: ChannelDirectory): AutoDownload {
@@ -247,15 +265,23 @@ function wakesOf({ database, config: { workerId } }: WorkerParts): WakeLatencies
 /** Brings what is stored under the current master key, beside everything else. */
 function sweepOf(
   { config, database, log }: WorkerParts,
-  of: { sessions: Sessions; authStates: AuthStates; hibernation: Hibernation; metrics: WorkerMetrics },
+  of: {
+    sessions: Sessions;
+    authStates: AuthStates;
+    hibernation: Hibernation;
+    metrics: WorkerMetrics;
+  },
 ): MasterKeySweep {
+  const seals = new ChannelSeals(config.settingsKeys);
   return new MasterKeySweep({
     ...config.rewrap,
     database,
     currentId: config.masterKeys.currentId,
+    currentSettingsId: config.settingsKeys.currentId,
     held: () => of.sessions.held,
     rewrapRows: (owner, channelId) => of.authStates.rewrap(owner, channelId),
     rewrapSnapshots: (owner, channelId) => of.hibernation.rewrap(owner, channelId),
+    resealSettings: (channelId) => resealChannel(database, seals, channelId),
     log,
     onLeft: of.metrics.underOtherMasterKey,
   });

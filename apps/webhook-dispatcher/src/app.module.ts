@@ -1,4 +1,5 @@
 import { measureConnections, type Logger, type Probes } from '@dormouse/bootstrap';
+import { ChannelSeals, RegionCheck } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
@@ -22,6 +23,7 @@ const REDIS = 'redis';
 const STORAGE = 'object storage';
 const CREATED = 'dispatcher and its connections';
 const RETENTION = 'retention';
+const REGION_CHECK = 'region check';
 
 type Created = ReturnType<typeof createDispatcher>;
 
@@ -34,6 +36,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(REDIS) private readonly redis: Redis,
     @Inject(STORAGE) private readonly storage: ObjectStorage,
     @Inject(RETENTION) private readonly retention: Retention,
+    @Inject(REGION_CHECK) private readonly regionCheck: RegionCheck,
   ) {}
 
   static with(config: DispatcherConfig, log: Logger, probes: Probes): DynamicModule {
@@ -52,12 +55,21 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
           useFactory: (database: RegionalDatabase) => new Retention(database, log),
         },
         {
+          provide: REGION_CHECK,
+          inject: [DATABASE],
+          useFactory: (database: RegionalDatabase) => {
+            const masterKeys = { settings: config.settingsKeys.keys };
+            return new RegionCheck({ database, region: config.region, masterKeys });
+          },
+        },
+        {
           provide: CREATED,
           inject: [DATABASE, REDIS, STORAGE],
           useFactory: (database: RegionalDatabase, redis: Redis, storage: ObjectStorage) => {
             measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { signals: redis } });
             return createDispatcher({
               database,
+              seals: new ChannelSeals(config.settingsKeys),
               subscribe: (hear) => subscribeEventsReady(redis, hear),
               links: new FreshLinks(new MediaReader({ database, storage, linkTtlS: config.linkTtlS })),
               settings: config.delivery,
@@ -80,12 +92,15 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
     return true;
   }
 
-  onApplicationBootstrap(): void {
+  /** @throws {RegionMismatchError} when the database is another region's */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.regionCheck.start();
     this.dispatcher.start();
     this.retention.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.regionCheck.close();
     await Promise.all([this.dispatcher.stop(), this.retention.stop()]);
     await this.created.close();
     this.storage.close();

@@ -1,8 +1,10 @@
-import { readConfig, variable } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, requireTogether, variable, type MasterKeys } from '@dormouse/bootstrap';
 import { REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { DELIVERY_DEFAULTS, type DeliverySettings } from './create-dispatcher.js';
+
+const key = variable.key();
 
 const environment = z.object({
   /** The region whose events this dispatcher tells. */
@@ -11,6 +13,12 @@ const environment = z.object({
   REGIONAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
   /** That region's Redis, for the wake signals. */
   REDIS_URL: variable.url('redis', 'rediss'),
+  /** Seals what is secret in settings of channels: 32 bytes in base64. The same in every app and every region. */
+  SETTINGS_MASTER_KEY: key.optional(),
+  /** Name of that key, stored beside what it seals. */
+  SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
+  /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
+  SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
   /** Where files lie, as the edge's switches of these names say it: links to them are signed anew for late events. */
   S3_ENDPOINT: variable.url('http', 'https').optional(),
   S3_PUBLIC_ENDPOINT: variable.url('http', 'https').optional(),
@@ -41,6 +49,7 @@ export interface DispatcherConfig {
   database: { url: string; maxConnections: number };
   redis: { url: string };
   storage: ObjectStorageOptions;
+  settingsKeys: MasterKeys<string | undefined>;
   /** Seconds. */
   linkTtlS: number;
   probes: { port: number; host: string };
@@ -50,8 +59,16 @@ export interface DispatcherConfig {
 /** Reads the environment. @throws ConfigError naming every variable that is wrong */
 export function dispatcherConfig(source: NodeJS.ProcessEnv = process.env): DispatcherConfig {
   const read = readConfig(environment, source);
+  requireTogether(read, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
   return {
     region: read.REGION,
+    settingsKeys: masterKeysFrom({
+      name: 'SETTINGS_MASTER_KEY',
+      earlierName: 'SETTINGS_MASTER_KEYS_EARLIER',
+      key: read.SETTINGS_MASTER_KEY,
+      id: read.SETTINGS_MASTER_KEY_ID,
+      earlier: read.SETTINGS_MASTER_KEYS_EARLIER,
+    }),
     logLevel: read.LOG_LEVEL,
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },

@@ -1,4 +1,4 @@
-import { WebhookSecrets } from '@dormouse/channel-directory';
+import { WebhookSecrets, type ChannelSeals } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import type { Registry } from 'prom-client';
@@ -46,13 +46,15 @@ const WRITE_DOWN_MS = 5_000;
 /** Puts a dispatcher together; it does nothing until started. `close` comes after its stop. */
 export function createDispatcher(parts: {
   database: Pick<RegionalDatabase, 'pool'>;
+  /** Opens what is sealed of channels. */
+  seals?: ChannelSeals;
   subscribe: (hear: (channelId: string) => void) => EventSignals;
   links: Pick<FreshLinks, 'inTold'>;
   settings: DeliverySettings;
   registry: Registry;
   log: DeliveryLog;
 }): { dispatcher: Dispatcher; close: () => Promise<void> } {
-  const { database, links, settings, registry, log, subscribe } = parts;
+  const { database, seals, links, settings, registry, log, subscribe } = parts;
   const metrics = new DeliveryMetrics(registry);
   const cursors = new Cursors({ database, leaseMs: settings.leaseMs });
   const client = new WebhookClient({
@@ -64,7 +66,7 @@ export function createDispatcher(parts: {
     cursors,
     client,
     hosts: new HostSlots({ perHost: settings.postsPerHost, waitMs: settings.hostWaitMs }),
-    secrets: new WebhookSecrets(database),
+    secrets: new WebhookSecrets(database, seals),
     links,
     metrics,
     postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
@@ -73,6 +75,7 @@ export function createDispatcher(parts: {
   });
   const delivery = new Delivery({
     database,
+    seals,
     cursors,
     deadLetters: new DeadLetters(database),
     poster,

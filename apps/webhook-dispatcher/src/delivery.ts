@@ -11,6 +11,7 @@
  *   id when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
  *   and a dead letter asked for.
  */
+import type { ChannelSeals } from '@dormouse/channel-directory';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RegionalDatabase } from '@dormouse/database';
 import { wantedEvents, type ChannelSettings } from '@dormouse/gateway-contract';
@@ -30,6 +31,8 @@ export interface DeliveryParts {
   database: Pick<RegionalDatabase, 'pool'>;
   cursors: Cursors;
   deadLetters: DeadLetters;
+  /** Opens what is sealed of channels. */
+  seals?: ChannelSeals;
   poster: Poster;
   log: DeliveryLog;
   /** Events read at a time. */
@@ -89,10 +92,10 @@ export class Delivery {
    * back. @throws when PostgreSQL is away; the lease then runs out by itself.
    */
   async run(claim: Claim, turn: DeliveryTurn): Promise<DeliveryEnd> {
-    const { cursors, database, batchSize } = this.#parts;
+    const { cursors, database, batchSize, seals } = this.#parts;
     for (;;) {
       turn.takeNews(); // whatever was announced until now is in what we read next
-      const webhook = await this.#surely(claim, () => readWebhook(database, claim));
+      const webhook = await this.#surely(claim, () => readWebhook(database, claim, seals));
       if (!webhook) return this.#putBack(claim, NO_WEBHOOK_WAIT_MS);
       const asked = await this.#tellAsked(claim, webhook, turn);
       if (asked.kind !== 'on') return asked;

@@ -1,5 +1,5 @@
 import type { RegionalDatabase } from '@dormouse/database';
-import { webhookIds } from '@dormouse/channel-directory';
+import { openSecret, openSettings, webhookIds, type ChannelSeals } from '@dormouse/channel-directory';
 import {
   settingsOf,
   wantedEvents,
@@ -60,6 +60,7 @@ export interface EventRow {
 export async function readWebhook(
   database: Pick<RegionalDatabase, 'pool'>,
   claim: Pick<Claim, 'channelId' | 'webhookId'>,
+  seals?: ChannelSeals,
 ): Promise<Webhook | undefined> {
   const { rows } = await database.pool.query<{ settings: unknown; secrets: string[] }>({
     name: 'webhook-settings',
@@ -72,9 +73,9 @@ export async function readWebhook(
   });
   const [row] = rows;
   if (!row) return undefined;
-  const settings = settingsOf(row.settings);
+  const settings = settingsOf(openSettings(seals, claim.channelId, row.settings));
   const entry = settings.webhooks[webhookIds(settings).indexOf(claim.webhookId)];
-  return entry && { entry, settings, secrets: row.secrets };
+  return entry && { entry, settings, secrets: row.secrets.map((secret) => openSecret(seals, claim.channelId, secret)) };
 }
 
 /**

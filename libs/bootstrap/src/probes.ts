@@ -78,7 +78,7 @@ function json(status: number, body: object): ProbeAnswer {
   return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body) };
 }
 
-/** The probes' own small HTTP server, for processes that serve no HTTP otherwise. */
+/** The probes' own small HTTP server: what it says is not for customers. */
 export async function openProbeServer(settings: {
   probes: Probes;
   port: number;

@@ -32,6 +32,8 @@ export function readConfig<Schema extends z.ZodType>(
   );
 }
 
+const KEY_BYTES = 32;
+
 /** Variables as zod types: everything in the environment is text. */
 export const variable = {
   /** A whole number in the range. */
@@ -67,6 +69,12 @@ export const variable = {
         }
       })
       .pipe(schema),
+  /** A key: 32 bytes in base64. */
+  key: () =>
+    z
+      .string()
+      .transform((text) => Buffer.from(text, 'base64'))
+      .refine((bytes) => bytes.length === KEY_BYTES, `must be ${KEY_BYTES} bytes in base64`),
   /** pino's levels. */
   logLevel: () => z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
 } as const;

@@ -198,6 +198,7 @@ describe('ChannelDirectory', () => {
     const schema = `spec_${randomBytes(6).toString('hex')}`;
     await database.pool.query(`CREATE SCHEMA ${schema}`);
     await database.pool.query(`CREATE TABLE ${schema}.channels (LIKE public.channels INCLUDING ALL)`);
+    await database.pool.query(`CREATE TABLE ${schema}.shard_leases (LIKE public.shard_leases INCLUDING ALL)`);
     const alone = new URL(url);
     alone.searchParams.set('options', `-c search_path=${schema}`);
     const own = openRegionalDatabase({ url: alone.toString(), applicationName: 'channel-directory-spec' });
@@ -207,17 +208,19 @@ describe('ChannelDirectory', () => {
         const given = { id: newId(), accountId: 'a', name: 'n', tokenHash: newHash(), shard: at };
         return (await emptied.create(given)).id;
       };
-      expect(await emptied.pickShard(3)).toBe(0);
+      expect(await emptied.pickShard()).toBeUndefined();
+      await own.pool.query('INSERT INTO shard_leases (shard) SELECT generate_series(0, 2)');
+      expect(await emptied.pickShard()).toBe(0);
       const first = await add(0);
       await add(1);
-      expect(await emptied.pickShard(3)).toBe(2);
+      expect(await emptied.pickShard()).toBe(2);
       await add(2);
       await add(0);
-      expect(await emptied.pickShard(3)).toBe(1);
+      expect(await emptied.pickShard()).toBe(1);
       await add(1);
       await add(2);
       await own.pool.query('UPDATE channels SET deleted_at = now() WHERE id = $1', [first]);
-      expect(await emptied.pickShard(3)).toBe(0);
+      expect(await emptied.pickShard()).toBe(0);
     } finally {
       await own.close();
       await database.pool.query(`DROP SCHEMA ${schema} CASCADE`);

@@ -35,6 +35,8 @@ import {
   type Standing,
 } from './channel-record.js';
 import { RecentLookups } from './recent-lookups.js';
+import { openSettings, sealSettings } from './sealed-settings.js';
+import { SealedValueError, type ChannelSeals } from './sealed-values.js';
 import { standingNotice } from './standing.js';
 import { keepCursorsOf } from './webhook-cursors.js';
 
@@ -42,6 +44,8 @@ export interface ChannelDirectoryOptions {
   database: Pick<RegionalDatabase, 'pool'>;
   /** How old a remembered record may be. */
   cacheMs?: number;
+  /** Seals what is secret in settings. Absent: it is stored as it is, and sealed settings cannot be read; for specs. */
+  seals?: ChannelSeals;
   /** Tells of changes, so that remembered records need not be read again; of the same database, with the same clock. */
   changes?: ChannelChanges;
   /** Clock in epoch milliseconds. */
@@ -91,12 +95,14 @@ SELECT channel_id, last_seq, gen_random_uuid(), 'service', 'post', $3::jsonb FRO
 export class ChannelDirectory {
   private readonly pool: RegionalDatabase['pool'];
   private readonly database: Pick<RegionalDatabase, 'pool'>;
+  private readonly seals: ChannelSeals | undefined;
   /** By token hash in hex. */
   private readonly byToken: RecentLookups<ChannelRecord>;
   private readonly byChannel: RecentLookups<ChannelRecord>;
 
-  constructor({ database, cacheMs = 1_000, changes, now = Date.now }: ChannelDirectoryOptions) {
+  constructor({ database, cacheMs = 1_000, seals, changes, now = Date.now }: ChannelDirectoryOptions) {
     this.database = database;
+    this.seals = seals;
     this.pool = database.pool;
     const options = { cacheMs, maxEntries: MAX_REMEMBERED, now, toldUntilMs: () => changes?.toldUntilMs };
     this.byToken = new RecentLookups({ ...options, ownerOf: ({ id }: ChannelRecord) => id });
@@ -134,7 +140,7 @@ export class ChannelDirectory {
       text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1 FOR NO KEY UPDATE`,
       values: [id],
     });
-    return rows[0] && toChannelRecord(rows[0]);
+    return rows[0] && toChannelRecord(rows[0], this.seals);
   }
 
   /** Forgets what is remembered of the channel and reads it anew. */
@@ -158,7 +164,7 @@ export class ChannelDirectory {
     });
     const [row] = rows;
     if (!row) throw new Error(`channel ${channel.id} was not written`);
-    return toChannelRecord(row);
+    return toChannelRecord(row, this.seals);
   }
 
   /**
@@ -222,11 +228,15 @@ export class ChannelDirectory {
       });
       const [row] = rows;
       if (!row) return undefined;
-      const before = settingsOf(row.settings);
+      const before = settingsOf(openSettings(this.seals, id, row.settings));
       const after = applySettingsPatch(before, patch);
       await connection.query({
-        text: 'UPDATE channels SET settings = $2 WHERE id = $1',
-        values: [id, storableJson(after)],
+        text: 'UPDATE channels SET settings = $2, settings_key_id = $3 WHERE id = $1',
+        values: [
+          id,
+          storableJson(this.seals ? sealSettings(this.seals, id, after) : after),
+          this.seals?.currentId ?? null,
+        ],
       });
       await keepCursorsOf(connection, id, after);
       return { before, after, changes: changedSettings(before, after) };
@@ -245,17 +255,20 @@ export class ChannelDirectory {
     return rowCount === 1;
   }
 
-  /** The shard among `0..shardCount-1` with the fewest live channels; the lowest of equals. */
-  async pickShard(shardCount: number): Promise<number> {
+  /** The region's shards: the lease table alone says how many there are. */
+  async shardCount(): Promise<number> {
+    const { rows } = await this.pool.query<{ shards: number }>('SELECT count(*)::int AS shards FROM shard_leases');
+    return rows[0]?.shards ?? 0;
+  }
+
+  /** The shard with the fewest live channels, the lowest of equals; undefined while the region has none. */
+  async pickShard(): Promise<number | undefined> {
     const { rows } = await this.pool.query<{ shard: number }>({
-      text: `SELECT s.shard FROM generate_series(0, $1::int - 1) AS s(shard)
+      text: `SELECT s.shard FROM shard_leases s
              LEFT JOIN channels c ON c.shard = s.shard AND c.deleted_at IS NULL
              GROUP BY s.shard ORDER BY count(c.id), s.shard LIMIT 1`,
-      values: [shardCount],
     });
-    const [row] = rows;
-    if (!row) throw new RangeError(`no shard among ${shardCount}`);
-    return row.shard;
+    return rows[0]?.shard;
   }
 
   /** The channels of a shard that are linked to a number, not deleted, and not asleep. */
@@ -266,7 +279,15 @@ export class ChannelDirectory {
              WHERE shard = $1 AND linked AND deleted_at IS NULL AND session_state <> 'hibernated' ORDER BY id`,
       values: [shard],
     });
-    return rows.map(toChannelRecord);
+    return rows.flatMap((row) => {
+      try {
+        return [toChannelRecord(row, this.seals)];
+      } catch (error) {
+        // Its own look-ups fail and say why; the others of the shard are not to suffer from it.
+        if (error instanceof SealedValueError) return [];
+        throw error;
+      }
+    });
   }
 
   /**
@@ -317,7 +338,7 @@ export class ChannelDirectory {
 
   private async readOne(query: { name: string; text: string; values: unknown[] }): Promise<ChannelRecord | undefined> {
     const { rows } = await this.pool.query<ChannelRow>(query);
-    return rows[0] && toChannelRecord(rows[0]);
+    return rows[0] && toChannelRecord(rows[0], this.seals);
   }
 }
 

@@ -1,4 +1,6 @@
 import { isSessionState, settingsOf, type ChannelSettings, type SessionState } from '@dormouse/gateway-contract';
+import { openSettings } from './sealed-settings.js';
+import type { ChannelSeals } from './sealed-values.js';
 
 /** 'good', or why the channel may not be billed. */
 export type Standing = 'good' | 'past_due' | 'over_free_allowance';
@@ -68,14 +70,15 @@ export const CHANNEL_COLUMNS = `id, account_id, name, shard, standing, settings,
   session_since, linked, phone, lid, device_id, push_name, sleep_override, created_at,
   deleted_at`;
 
-export function toChannelRecord(row: ChannelRow): ChannelRecord {
+/** @throws {SealedValueError} */
+export function toChannelRecord(row: ChannelRow, seals?: ChannelSeals): ChannelRecord {
   return {
     id: row.id,
     accountId: row.account_id,
     name: row.name,
     shard: row.shard,
     standing: toStanding(row.standing),
-    settings: settingsOf(row.settings),
+    settings: settingsOf(openSettings(seals, row.id, row.settings)),
     session: {
       state: isSessionState(row.session_state) ? row.session_state : 'closed',
       reason: row.session_reason,

@@ -3,11 +3,13 @@
  *
  * Guarantees: a channel has exactly one present secret from its first use on, whoever asks first. A rotation replaces it
  * in one transaction; the one before stays valid for as long as was asked, so that a receiver that knows either of the
- * two can check every call. Secrets stay in the regional database: customers read them through the management API only.
+ * two can check every call. Secrets stay in the regional database, sealed: customers read them through the management API
+ * only.
  * With PostgreSQL away there is no secret, and nothing is posted either.
  */
 import { randomBytes } from 'node:crypto';
 import { transaction, type RegionalDatabase } from '@dormouse/database';
+import { isSealed, type ChannelSeals } from './sealed-values.js';
 
 export interface WebhookSecret {
   secret: string;
@@ -26,8 +28,15 @@ const KEY_BYTES = 32;
 /** Signatures a call carries at most; a rotation beyond that ends the oldest secret at once. */
 const MOST_VALID = 5;
 
+/** What secrets are sealed for. */
+export const SECRET_PURPOSE = 'webhook secret';
+
 export class WebhookSecrets {
-  constructor(private readonly database: Pick<RegionalDatabase, 'pool'>) {}
+  /** @param seals absent: secrets are stored as they are, and sealed ones cannot be read; for specs */
+  constructor(
+    private readonly database: Pick<RegionalDatabase, 'pool'>,
+    private readonly seals?: ChannelSeals,
+  ) {}
 
   /** The valid secrets of a channel, the present one first; makes it if there is none. */
   async valid(channelId: string): Promise<[WebhookSecret, ...WebhookSecret[]]> {
@@ -54,14 +63,14 @@ export class WebhookSecrets {
         values: [channelId, validForMs],
       });
       await connection.query({
-        text: 'INSERT INTO webhook_secrets (channel_id, secret) VALUES ($1, $2)',
-        values: [channelId, mintSecret()],
+        text: 'INSERT INTO webhook_secrets (channel_id, secret, key_id) VALUES ($1, $2, $3)',
+        values: [channelId, ...this.mint(channelId)],
       });
       await connection.query({
         text: `DELETE FROM webhook_secrets w USING (
-                 SELECT secret, expires_at, row_number() OVER (ORDER BY created_at DESC) AS place
+                 SELECT id, expires_at, row_number() OVER (ORDER BY created_at DESC) AS place
                  FROM webhook_secrets WHERE channel_id = $1) ranked
-               WHERE w.channel_id = $1 AND w.secret = ranked.secret AND (place > $2 OR ranked.expires_at <= now())`,
+               WHERE w.id = ranked.id AND (place > $2 OR ranked.expires_at <= now())`,
         values: [channelId, MOST_VALID],
       });
     });
@@ -76,7 +85,7 @@ export class WebhookSecrets {
       values: [channelId],
     });
     return rows.map((row) => ({
-      secret: row.secret,
+      secret: openSecret(this.seals, channelId, row.secret),
       createdAtMs: row.created_at.getTime(),
       expiresAtMs: row.expires_at?.getTime(),
     }));
@@ -87,15 +96,24 @@ export class WebhookSecrets {
     await transaction(this.database, async (connection) => {
       await connection.query({ text: 'SELECT 1 FROM channels WHERE id = $1 FOR NO KEY UPDATE', values: [channelId] });
       await connection.query({
-        text: `INSERT INTO webhook_secrets (channel_id, secret)
-               SELECT $1, $2 WHERE NOT EXISTS (
+        text: `INSERT INTO webhook_secrets (channel_id, secret, key_id)
+               SELECT $1, $2, $3 WHERE NOT EXISTS (
                  SELECT 1 FROM webhook_secrets WHERE channel_id = $1 AND expires_at IS NULL)`,
-        values: [channelId, mintSecret()],
+        values: [channelId, ...this.mint(channelId)],
       });
     });
   }
+
+  /** A new secret as it is stored, and the key it is sealed under. */
+  private mint(channelId: string): [string, string | null] {
+    const secret = `whsec_${randomBytes(KEY_BYTES).toString('base64')}`;
+    return [this.seals?.seal(channelId, SECRET_PURPOSE, secret) ?? secret, this.seals?.currentId ?? null];
+  }
 }
 
-function mintSecret(): string {
-  return `whsec_${randomBytes(KEY_BYTES).toString('base64')}`;
+/** A stored secret in the clear. @throws {SealedValueError} */
+export function openSecret(seals: ChannelSeals | undefined, channelId: string, stored: string): string {
+  if (seals) return seals.open(channelId, SECRET_PURPOSE, stored);
+  if (isSealed(stored)) throw new Error(`the secret of channel ${channelId} is sealed, and there are no keys here`);
+  return stored;
 }

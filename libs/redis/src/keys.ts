@@ -1,7 +1,8 @@
 /**
  * Every key and every pub/sub channel of Dormouse in a region's Redis, apart from the keys BullMQ makes below
  * `bull:<queue>:` (queue names: `@dormouse/queues`). Nothing in here survives being lost: Redis holds calls in
- * flight, counters and wake signals, never state of a session.
+ * flight, counters and wake signals, never state of a session. So Redis is run without files: what people write passes
+ * through it.
  */
 export const redisKeys = {
   /** Pub/sub channel on which one caller of commands hears the answers to its own calls. */

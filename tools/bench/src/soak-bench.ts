@@ -43,14 +43,14 @@ interface InspectPorts {
   edge: number;
 }
 
-function watched({ processes, urls, installation }: Stack, inspect: InspectPorts): Watched[] {
+function watched({ processes, installation }: Stack, inspect: InspectPorts): Watched[] {
   const probe = (name: string): string => `http://127.0.0.1:${installation.facts.ports[name] ?? 0}/metrics`;
   const [worker] = processes['session-worker'];
   const all = [
     { name: 'session-worker', pid: worker, inspectPort: inspect.worker },
     { name: 'edge-api', pid: processes['edge-api'], inspectPort: inspect.edge },
     { name: 'webhook-dispatcher', pid: processes['webhook-dispatcher'], metrics: probe('webhook-dispatcher') },
-    { name: 'control-plane', pid: processes['control-plane'], metrics: `${urls.controlPlane}/metrics` },
+    { name: 'control-plane', pid: processes['control-plane'], metrics: probe('control-plane-probes') },
     { name: 'network-simulator', pid: processes['network-simulator'] },
   ];
   return all.flatMap(({ pid, ...rest }) => (pid === undefined ? [] : [{ pid, ...rest }]));

@@ -66,7 +66,7 @@ async function redisBytes(url: string, channelIds: readonly string[]): Promise<n
 
 /** One question to Redis; the whole answer without its type and length. */
 export function askRedis(url: string, words: readonly string[]): Promise<string> {
-  const { hostname, port, pathname } = new URL(url);
+  const { hostname, port, pathname, password } = new URL(url);
   const command = (parts: readonly string[]): string =>
     `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
   return new Promise((resolve, reject) => {
@@ -75,11 +75,12 @@ export function askRedis(url: string, words: readonly string[]): Promise<string>
     socket.on('error', reject);
     socket.on('data', (data) => (answer += data.toString()));
     socket.on('close', () => {
-      const [, asked = ''] = answer.split(/^\+OK\r\n/); // to SELECT; QUIT's own follows at the end
+      const [, asked = ''] = answer.split(/^(?:\+OK\r\n)+/); // to AUTH and SELECT; QUIT's own follows at the end
       const body = asked.replace(/\+OK\r\n$/, '');
       if (body.startsWith('-')) reject(new Error(body.trim()));
       else resolve(body.replace(/^\$\d+\r\n|^:/, '').trim());
     });
+    if (password !== '') socket.write(command(['AUTH', decodeURIComponent(password)]));
     socket.end(command(['SELECT', pathname.slice(1) || '0']) + command(words) + command(['QUIT']));
   });
 }

@@ -18,7 +18,8 @@ export interface NetworkAddress {
 export interface AppEnvironmentFacts {
   stores: Stores;
   installation: InstallationFacts;
-  shardCount: number;
+  /** Undefined: as many as there are, or the worker's own number at the first start. */
+  shardCount: number | undefined;
   /** Undefined: the real network, whose address and key the worker knows. */
   network: NetworkAddress | undefined;
   dataDir: string;
@@ -31,10 +32,21 @@ type Switches = Record<string, string>;
 /**
  * The switches of each app (each app's `config.ts` is their reference). Everything runs as in production, except that
  * webhooks may go to private addresses and files may come from this machine: on one machine everything is on it.
+ * @param probePort where it answers probes and metrics; the simulator has one port for everything
  */
-export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: number): NodeJS.ProcessEnv {
+export function appEnvironment(
+  app: AppName,
+  facts: AppEnvironmentFacts,
+  port: number,
+  probePort = port,
+): NodeJS.ProcessEnv {
   const { stores, installation, shardCount, network } = facts;
+  const settings: Switches = {
+    SETTINGS_MASTER_KEY: installation.settingsKey,
+    SETTINGS_MASTER_KEY_ID: installation.settingsKeyId,
+  };
   const regional: Switches = {
+    ...settings,
     REGION: 'sg',
     REGIONAL_DATABASE_URL: stores.databases.sg,
     REDIS_URL: stores.redisUrl,
@@ -61,10 +73,11 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
       }
     : {};
   const storage = { endpoint, bucket, accessKeyId, secretAccessKey };
-  const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, shardCount, storage } };
+  const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, storage } };
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     'control-plane': {
+      ...settings,
       GLOBAL_DATABASE_URL: stores.databases.global,
       REGIONS: JSON.stringify(regions),
       OPERATORS: JSON.stringify({ local: createHash('sha256').update(installation.operatorKey).digest('hex') }),
@@ -74,20 +87,25 @@ export function appEnvironment(app: AppName, facts: AppEnvironmentFacts, port: n
       ...master,
       ...simulated,
       ...files,
-      SHARD_COUNT: String(shardCount),
+      ...(shardCount === undefined ? {} : { SHARD_COUNT: String(shardCount) }),
     },
     'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },
     'edge-api': { ...regional, ...files, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };
-  const listens: Switches =
-    app === 'session-worker' || app === 'webhook-dispatcher' ? { PROBE_PORT: String(port) } : { PORT: String(port) };
+  const listens: Record<AppName, Switches> = {
+    'network-simulator': { PORT: String(port) },
+    'control-plane': { PORT: String(port), PROBE_PORT: String(probePort) },
+    'session-worker': { PROBE_PORT: String(probePort) },
+    'webhook-dispatcher': { PROBE_PORT: String(probePort) },
+    'edge-api': { PORT: String(port), PROBE_PORT: String(probePort) },
+  };
   return {
     ...inheritedEnvironment(),
     NODE_ENV: 'production',
     LOG_LEVEL: 'info',
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     HOST: '127.0.0.1',
-    ...listens,
+    ...listens[app],
     ...own[app],
   };
 }

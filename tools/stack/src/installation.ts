@@ -13,12 +13,26 @@ function newOperatorKey(): string {
   return `dmo_${randomBytes(32).toString('base64url')}`;
 }
 
+function newPassword(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64');
+}
+
 const installation = z.object({
   masterKey: z.string(),
   masterKeyId: z.string(),
+  settingsKey: z.string().default(newKey),
+  settingsKeyId: z.string().default('local-settings-1'),
   accountId: z.string(),
   accountKey: z.string(),
   operatorKey: z.string().default(newOperatorKey),
+  /** Of our own PostgreSQL and Redis. */
+  passwords: z
+    .object({ postgres: z.string(), redis: z.string() })
+    .default(() => ({ postgres: newPassword(), redis: newPassword() })),
   objectKeys: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
   ports: z.record(z.string(), z.number()),
   sandbox: z.object({ channel: sandboxChannel, phones: z.array(z.string()) }).optional(),
@@ -56,11 +70,14 @@ function readIfThere(file: string): string | undefined {
 
 function newFacts(): InstallationFacts {
   return {
-    masterKey: randomBytes(32).toString('base64'),
+    masterKey: newKey(),
     masterKeyId: 'local-1',
+    settingsKey: newKey(),
+    settingsKeyId: 'local-settings-1',
     accountId: `acc_${randomBytes(12).toString('hex')}`,
     accountKey: `dmk_${randomBytes(32).toString('base64url')}`,
     operatorKey: newOperatorKey(),
+    passwords: { postgres: newPassword(), redis: newPassword() },
     objectKeys: { accessKeyId: 'dormouse', secretAccessKey: randomBytes(24).toString('base64url') },
     ports: {},
   };

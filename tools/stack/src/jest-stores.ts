@@ -98,7 +98,6 @@ export default async function startTestStores(): Promise<void> {
     const server = await startRedis({
       register,
       dir: join(folder, 'redis'),
-      durable: false,
       binary: given.redisServer,
       databases: TEST_REDIS_DATABASES,
       say,

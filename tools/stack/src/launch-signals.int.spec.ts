@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -29,6 +29,12 @@ function alive(): Started[] {
   return launcher === undefined ? running : [...running, { pid: launcher, startedAt: '' }];
 }
 
+/** What is kept in the folder for everybody to read. */
+function readableByOthers(folder: string): string[] {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path));
+  return [folder, ...paths].filter((path) => (lstatSync(path).mode & 0o077) !== 0 && !lstatSync(path).isSymbolicLink());
+}
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((wake) => setTimeout(wake, 20));
 }
@@ -43,6 +49,7 @@ function npmStart(): { ready: Promise<void>; ended: Promise<unknown[]> } {
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'launch-signals-'));
+  chmodSync(dir, 0o755); // as earlier versions left it
 });
 
 afterEach(async () => {
@@ -57,6 +64,7 @@ describe('npm start', () => {
     const { ready, ended } = npmStart();
     await ready;
     expect(alive().length).toBeGreaterThan(5);
+    expect(readableByOthers(dir)).toEqual([]);
     npm.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(alive()).toEqual([]);

@@ -7,9 +7,11 @@ const OFFSETS: Record<string, number> = {
   'control-plane': 1,
   'network-simulator': 2,
   'webhook-dispatcher': 3,
+  'edge-api-probes': 4,
   postgres: 5,
   redis: 6,
   objects: 7,
+  'control-plane-probes': 8,
   'session-worker': 10,
 };
 

@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { appEnvironment, type NetworkAddress } from './app-environment.js';
@@ -81,6 +81,15 @@ function empty(dataDir: string): void {
   }
 }
 
+/** What is kept is for the account that runs us alone: keys, what people wrote, files. Children do as we do. */
+function keepPrivate(dataDir: string): void {
+  process.umask(0o077);
+  mkdirSync(dataDir, { recursive: true });
+  chmodSync(dataDir, 0o700);
+  const log = join(dataDir, 'stack.log');
+  if (existsSync(log)) chmodSync(log, 0o600);
+}
+
 function requireBuilt(apps: readonly AppName[]): void {
   const missing = apps.filter((app) => !existsSync(appEntry(app)));
   if (missing.length > 0) throw new Error(`Not built: ${missing.join(', ')}. Run npm run build first.`);
@@ -94,7 +103,7 @@ function requireBuilt(apps: readonly AppName[]): void {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const apps: AppName[] = ['control-plane', 'session-worker', 'webhook-dispatcher', 'edge-api'];
   requireBuilt(options.network === 'simulator' ? ['network-simulator', ...apps] : apps);
-  mkdirSync(options.dataDir, { recursive: true });
+  keepPrivate(options.dataDir);
   const register = await ProcessRegister.open(options.dataDir);
   try {
     if (options.fresh) empty(options.dataDir);
@@ -135,6 +144,7 @@ class RunningStack implements Stack {
       dataDir: options.dataDir,
       given: readEnvironment(),
       objectKeys: installation.facts.objectKeys,
+      passwords: installation.facts.passwords,
       fast: options.fast ?? false,
       port: (name) => ports.choose(name),
       say: (message) => logs.say(message),
@@ -215,19 +225,25 @@ class RunningStack implements Stack {
 
   async #startSimulator(): Promise<void> {
     const isStartLine = (text: string): boolean => text.startsWith('{"listening"');
-    const app = this.#create('network-simulator', 'network-simulator', await this.ports.choose('network-simulator'), {
-      line: (text) => {
-        if (!isStartLine(text)) return false;
-        const { listening } = JSON.parse(text) as {
-          listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin'>;
-        };
-        const { control, socketUrl, rootKey, certificateFile } = listening;
-        // One port for everything; files go over TLS only.
-        this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin: control.replace(/^http:/, 'https:') };
-        this.urls.simulator = control;
-        return true;
+    const port = await this.ports.choose('network-simulator');
+    const app = this.#create(
+      'network-simulator',
+      'network-simulator',
+      { port },
+      {
+        line: (text) => {
+          if (!isStartLine(text)) return false;
+          const { listening } = JSON.parse(text) as {
+            listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin'>;
+          };
+          const { control, socketUrl, rootKey, certificateFile } = listening;
+          // One port for everything; files go over TLS only.
+          this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin: control.replace(/^http:/, 'https:') };
+          this.urls.simulator = control;
+          return true;
+        },
       },
-    });
+    );
     this.#single.set('network-simulator', app);
     await app.start();
   }
@@ -236,7 +252,9 @@ class RunningStack implements Stack {
   async #startSingle(app: Exclude<AppName, 'session-worker' | 'network-simulator'>, chosen?: number): Promise<string> {
     const port = chosen ?? (await this.ports.choose(app));
     const url = `http://127.0.0.1:${port}`;
-    const created = this.#create(app, app, port, { url: `${url}/readyz` });
+    const probePort = app === 'webhook-dispatcher' ? port : await this.ports.choose(`${app}-probes`);
+    const ready = { url: `http://127.0.0.1:${probePort}/readyz` };
+    const created = this.#create(app, app, { port, probePort }, ready);
     this.#single.set(app, created);
     await created.start();
     return url;
@@ -245,7 +263,7 @@ class RunningStack implements Stack {
   #create(
     app: AppName,
     label: string,
-    port: number,
+    { port, probePort }: { port: number; probePort?: number },
     ready: AppProcess['options']['ready'],
     switches: Switches = {},
   ): AppProcess {
@@ -253,7 +271,7 @@ class RunningStack implements Stack {
     const facts = {
       stores: this.stores,
       installation: this.installation.facts,
-      shardCount: this.options.shardCount ?? 8,
+      shardCount: this.options.shardCount,
       network: this.#network,
       dataDir: this.options.dataDir,
       edge: this.urls.edge,
@@ -262,7 +280,7 @@ class RunningStack implements Stack {
       register: this.register,
       label,
       entry: appEntry(app),
-      env: { ...appEnvironment(app, facts, port), ...this.#switches[app], ...switches },
+      env: { ...appEnvironment(app, facts, port, probePort), ...this.#switches[app], ...switches },
       logs: this.logs,
       ready,
       restartCrashed: !this.options.fast,
@@ -275,7 +293,13 @@ class RunningStack implements Stack {
     this.#workers.set(index, undefined);
     const label = index === 0 ? 'session-worker' : `session-worker-${index + 1}`;
     const port = await this.ports.choose('session-worker', index);
-    const worker = this.#create('session-worker', label, port, { url: `http://127.0.0.1:${port}/readyz` }, switches);
+    const worker = this.#create(
+      'session-worker',
+      label,
+      { port },
+      { url: `http://127.0.0.1:${port}/readyz` },
+      switches,
+    );
     this.#workers.set(index, worker);
     await worker.start();
     if (worker.pid === undefined) throw new Error(`${label} ended as soon as it was ready.`);

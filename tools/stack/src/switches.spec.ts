@@ -9,6 +9,7 @@ interface Service {
   environment?: Record<string, string | number>;
   depends_on?: Record<string, unknown>;
   volumes?: string[];
+  ports?: string[];
   healthcheck?: { test: unknown[] };
 }
 
@@ -79,6 +80,9 @@ describe('the launcher', () => {
     installation: {
       masterKey: 'm',
       masterKeyId: 'i',
+      settingsKey: 's',
+      settingsKeyId: 'si',
+      passwords: { postgres: 'p', redis: 'p' },
       accountId: 'a',
       accountKey: 'k',
       operatorKey: 'o',
@@ -98,15 +102,32 @@ describe('the launcher', () => {
   });
 });
 
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
+interface NetworkPolicy {
+  podSelector: { matchLabels: { app: string } };
+  policyTypes: string[];
+  egress: { to?: { ipBlock?: { cidr: string; except?: string[] } }[] }[];
+}
+
 interface Manifest {
   kind: string;
   metadata: { name: string };
   data?: Record<string, string>;
   spec?: {
+    ports?: { targetPort: string }[];
     template: {
+      metadata: { annotations: Record<string, string> };
       spec: {
+        automountServiceAccountToken?: boolean;
         containers: {
-          env?: { name: string }[];
+          image: string;
+          ports: { name: string; containerPort: number }[];
+          readinessProbe: Probe;
+          livenessProbe: Probe;
+          env?: { name: string; value?: string }[];
           envFrom: Record<'configMapRef' | 'secretRef', { name: string } | undefined>[];
         }[];
       };
@@ -168,6 +189,70 @@ describe('infra/kubernetes', () => {
     },
   );
 });
+
+describe('what customers reach', () => {
+  const folder = `${ROOT_FOLDER}infra/kubernetes/`;
+  const manifests = readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => parseAllDocuments(readFileSync(folder + file, 'utf8')).map((each) => each.toJS() as Manifest));
+  const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+
+  it.each(deployments)('is not the port of readiness and metrics ($metadata.name)', ({ spec }) => {
+    const container = spec?.template.spec.containers[0];
+    const probes = container?.ports.find(({ name }) => name === 'probes')?.containerPort;
+    expect(container?.env).toContainEqual({ name: 'PROBE_PORT', value: String(probes) });
+    expect(spec?.template.metadata.annotations['prometheus.io/port']).toBe(String(probes));
+    expect([container?.readinessProbe.httpGet.port, container?.livenessProbe.httpGet.port]).toEqual([
+      'probes',
+      'probes',
+    ]);
+    const services = manifests.filter(({ kind }) => kind === 'Service');
+    for (const service of services) expect(service.spec?.ports?.map(({ targetPort }) => targetPort)).toEqual(['http']);
+    for (const { ports, healthcheck } of publishedServices()) {
+      expect(ports.filter((port) => port.endsWith(':9090'))).toEqual([]);
+      expect(JSON.stringify(healthcheck?.test)).toContain(':9090/readyz');
+    }
+  });
+
+  it.each(deployments)(
+    'cannot be used against the cluster or its neighbours ($metadata.name)',
+    ({ metadata, spec }) => {
+      expect(spec?.template.spec.automountServiceAccountToken).toBe(false);
+      expect(spec?.template.spec.containers[0]?.image).toMatch(/:\d+\.\d+\.\d+$/);
+      const policies = parseAllDocuments(readFileSync(`${folder}network-policies.yaml`, 'utf8'))
+        .map((each) => each.toJS() as { spec: NetworkPolicy })
+        .filter((policy) => policy.spec.podSelector.matchLabels.app === metadata.name);
+      expect(policies.map((policy) => policy.spec.policyTypes)).toEqual([['Ingress', 'Egress']]);
+      const blocks = policies.flatMap((policy) =>
+        policy.spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? [])),
+      );
+      for (const { cidr, except = [] } of blocks.filter((block) => block.cidr === '0.0.0.0/0')) {
+        expect([cidr, ...except]).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '192.168.0.0/16']));
+      }
+    },
+  );
+
+  it('is no image with the tools of development', () => {
+    const dockerfile = readFileSync(`${ROOT_FOLDER}infra/images/Dockerfile`, 'utf8');
+    expect(dockerfile).toMatch(/test ! -e node_modules\/prisma && test ! -e node_modules\/elkjs/);
+  });
+
+  it('holds no secret: an .env that the instructions make is not for the repository', () => {
+    const ignored = readFileSync(`${ROOT_FOLDER}.gitignore`, 'utf8').split('\n');
+    expect(ignored).toContain('.env');
+    expect(compose.services['redis']?.command?.join(' ')).toMatch(/requirepass .*appendonly no.*save ""/);
+    expect(compose.services['redis']?.volumes).toBeUndefined();
+    expect(compose.services['postgres']?.command).toContain('log_min_messages=log');
+  });
+});
+
+/** Our servers that Docker publishes a port of. */
+function publishedServices(): { ports: string[]; healthcheck: Service['healthcheck'] }[] {
+  return ['edge-api', 'control-plane'].map((name) => ({
+    ports: compose.services[name]?.ports ?? [],
+    healthcheck: compose.services[name]?.healthcheck,
+  }));
+}
 
 describe('infra/prometheus', () => {
   interface Rules {

@@ -13,7 +13,7 @@
  * A region that is away makes creating, deleting and rotating there fail with 503 and nothing else.
  */
 import type { Logger } from '@dormouse/bootstrap';
-import type { ChannelRecord, SleepOverride } from '@dormouse/channel-directory';
+import type { ChannelDirectory, ChannelRecord, SleepOverride } from '@dormouse/channel-directory';
 import { hashToken, mintToken } from '@dormouse/channel-token';
 import { channelStatus, GatewayError, type Region } from '@dormouse/gateway-contract';
 import type {
@@ -52,7 +52,7 @@ export class Channels {
           accountId,
           name: entry.name,
           tokenHash: hashToken(token),
-          shard: await directory.pickShard(link.shardCount),
+          shard: await pickShard(directory),
         }),
       );
       if (!(await this.entries.settleCreation(entry.id))) throw new Error('given up meanwhile: it took too long');
@@ -165,6 +165,16 @@ export class Channels {
     if (!link) throw new RegionAwayError(entry.region);
     return link;
   }
+}
+
+async function pickShard(directory: ChannelDirectory): Promise<number> {
+  const shard = await directory.pickShard();
+  if (shard !== undefined) return shard;
+  const facts = {
+    message: 'region is not set up',
+    details: 'no session worker has started there yet; nothing was created',
+  };
+  throw new GatewayError(503, { ...facts, retryAfterS: RETRY_AFTER_S });
 }
 
 export function channelNotFound(): GatewayError {

@@ -1,4 +1,4 @@
-import { webhookIds, WebhookSecrets, type ChannelRecord } from '@dormouse/channel-directory';
+import { webhookIds, WebhookSecrets, type ChannelRecord, type ChannelSeals } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type {
@@ -25,6 +25,7 @@ import { WebhookRows, type ManagedWebhook } from './webhook-rows.js';
 interface Region extends EventSource {
   record: ChannelRecord;
   database: RegionalDatabase;
+  seals: ChannelSeals | undefined;
 }
 
 /** What an account may see and do about the events of its channels. Everything throws 404, and 503 when the region is away. */
@@ -35,12 +36,14 @@ export class Events {
   ) {}
 
   async secrets(accountId: string, id: string): Promise<WebhookSecretsShape> {
-    return this.#ask(accountId, id, async ({ database }) => shownSecrets(await new WebhookSecrets(database).valid(id)));
+    return this.#ask(accountId, id, async ({ database, seals }) =>
+      shownSecrets(await new WebhookSecrets(database, seals).valid(id)),
+    );
   }
 
   async rotateSecret(accountId: string, id: string, oldValidForMs: number): Promise<WebhookSecretsShape> {
-    return this.#ask(accountId, id, async ({ database }) =>
-      shownSecrets(await new WebhookSecrets(database).rotate(id, oldValidForMs)),
+    return this.#ask(accountId, id, async ({ database, seals }) =>
+      shownSecrets(await new WebhookSecrets(database, seals).rotate(id, oldValidForMs)),
     );
   }
 
@@ -100,7 +103,7 @@ export class Events {
       return await link.ask(async (directory, database) => {
         const record = await directory.byId(id);
         if (!record || record.deleted) throw channelNotFound();
-        return work({ record, database, links: link.links });
+        return work({ record, database, links: link.links, seals: link.seals });
       });
     } catch (error) {
       throw error instanceof RegionAwayError ? regionAway(error, 'try again later') : error;

@@ -22,22 +22,20 @@ export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Lo
     const status = reply.raw.statusCode;
     durations.observe({ method, route, status }, reply.elapsedTime / 1_000);
     const facts = { requestId: request.id, accountId: account?.id, operator: operator?.name, method, route, status };
-    if (!PROBES.has(route)) log.info({ ...facts, elapsedMs: Math.round(reply.elapsedTime) }, 'request');
+    if (route !== LIVENESS) log.info({ ...facts, elapsedMs: Math.round(reply.elapsedTime) }, 'request');
     done();
   });
 }
 
-const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+const LIVENESS = '/healthz';
 
-/** The probes' paths; they need no account key. */
-export function answerProbes(fastify: FastifyInstance, probes: Probes): void {
-  for (const path of PROBES) {
-    fastify.get(path, async (_request, reply) => {
-      const answer = await probes.answer(path);
-      return reply
-        .code(answer?.status ?? 404)
-        .header('content-type', answer?.contentType ?? 'text/plain')
-        .send(answer?.body);
-    });
-  }
+/** For load balancers: it tells nothing but that somebody answers, and needs no key. The other probes have their own port. */
+export function answerLiveness(fastify: FastifyInstance, probes: Probes): void {
+  fastify.get(LIVENESS, async (_request, reply) => {
+    const answer = await probes.answer(LIVENESS);
+    return reply
+      .code(answer?.status ?? 404)
+      .header('content-type', answer?.contentType ?? 'text/plain')
+      .send(answer?.body);
+  });
 }

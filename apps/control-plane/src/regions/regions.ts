@@ -5,7 +5,13 @@
  * Redis is used for signals and for telling workers only: without it both come later by themselves.
  */
 import type { Logger } from '@dormouse/bootstrap';
-import { ChannelDirectory } from '@dormouse/channel-directory';
+import {
+  ChannelDirectory,
+  RegionCheck,
+  RegionMismatchError,
+  type ChannelSeals,
+  type RegionFacts,
+} from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type CommandInput, type CommandResult, type Region } from '@dormouse/gateway-contract';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
@@ -46,6 +52,7 @@ export class RegionLink {
   readonly #commands: CommandClient;
   readonly #directory: ChannelDirectory;
   readonly #storage: ObjectStorage | undefined;
+  #check: RegionCheck | undefined;
   /** Links to files in events, as they work now. */
   readonly links: Pick<FreshLinks, 'inTold'>;
 
@@ -53,6 +60,8 @@ export class RegionLink {
     readonly region: Region,
     private readonly address: RegionAddress,
     private readonly log: Logger,
+    /** Opens what is sealed of channels. */
+    readonly seals?: ChannelSeals,
   ) {
     this.#database = openRegionalDatabase({
       url: address.databaseUrl,
@@ -65,11 +74,23 @@ export class RegionLink {
     this.links = linksOf(address, this.#database, this.#storage);
     this.#commands = new CommandClient({ redisUrl: address.redisUrl, log });
     // Nothing is remembered here: customers see what they have just changed.
-    this.#directory = new ChannelDirectory({ database: this.#database, cacheMs: 0 });
+    this.#directory = new ChannelDirectory({ database: this.#database, cacheMs: 0, seals });
   }
 
-  get shardCount(): number {
-    return this.address.shardCount;
+  /**
+   * Compares the entry of `REGIONS` with what the region's database says. A region that is away is compared later.
+   * @throws {RegionMismatchError} when they disagree
+   */
+  async check(masterKeys: RegionFacts['masterKeys']): Promise<void> {
+    const check = (this.#check = new RegionCheck({ database: this.#database, region: this.region, masterKeys }));
+    await check.start();
+    const { shardCount } = this.address;
+    if (shardCount === undefined) return;
+    const there = await this.ask((directory) => directory.shardCount()).catch(() => 0);
+    if (there === 0 || there === shardCount) return;
+    throw new RegionMismatchError(
+      `REGIONS: ${this.region} has ${there} shards, not ${shardCount}: correct shardCount, or leave it out`,
+    );
   }
 
   /**
@@ -147,6 +168,7 @@ export class RegionLink {
   }
 
   async close(): Promise<void> {
+    this.#check?.close();
     this.#storage?.close();
     await Promise.all([this.#commands.close(), closeRedis(this.#redis), this.#database.close()]);
   }
@@ -164,8 +186,15 @@ function linksOf(
 export class Regions {
   readonly #links: ReadonlyMap<Region, RegionLink>;
 
-  constructor(addresses: ReadonlyMap<Region, RegionAddress>, log: Logger) {
-    this.#links = new Map([...addresses].map(([region, address]) => [region, new RegionLink(region, address, log)]));
+  constructor(addresses: ReadonlyMap<Region, RegionAddress>, log: Logger, seals?: ChannelSeals) {
+    this.#links = new Map(
+      [...addresses].map(([region, address]) => [region, new RegionLink(region, address, log, seals)]),
+    );
+  }
+
+  /** Compares every region's entry with its database. @throws {RegionMismatchError} */
+  async check(masterKeys: RegionFacts['masterKeys']): Promise<void> {
+    await Promise.all([...this.#links.values()].map((link) => link.check(masterKeys)));
   }
 
   /** The regions of this installation; the first is the one for channels that name none. */

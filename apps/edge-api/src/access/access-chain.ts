@@ -2,7 +2,7 @@
  * Who may say what: every request passes these checks, in this order, before its body is read. What refuses it is
  * the answer; nothing later is looked at.
  *
- *   probes   /healthz, /readyz, /metrics: exactly these paths, GET, without a token
+ *   /healthz exactly this path, GET, without a token; the other probes have a port of their own
  *   401      no token, not a token, a token of another region (or passed on to it), unknown or revoked
  *   501      no such endpoint, or one that is never implemented; names it
  *   402      the channel may not be billed (not for GET /health)
@@ -46,6 +46,9 @@ declare module 'fastify' {
   }
 }
 
+/** For load balancers: it tells nothing but that somebody answers. */
+const LIVENESS = '/healthz';
+
 /** Puts the chain in front of every route, the unknown ones included. */
 export function guardAccess(fastify: FastifyInstance, services: AccessServices): void {
   fastify.decorateRequest('channel', null);
@@ -65,7 +68,8 @@ export function guardAccess(fastify: FastifyInstance, services: AccessServices):
 
 async function answeredAsProbe(request: FastifyRequest, reply: FastifyReply, probes: Probes): Promise<boolean> {
   if (request.method !== 'GET' || !request.is404) return false;
-  const answer = await probes.answer(request.originalUrl.split('?', 1)[0] ?? '');
+  const path = request.originalUrl.split('?', 1)[0];
+  const answer = path === LIVENESS ? await probes.answer(path) : undefined;
   if (answer === undefined) return false;
   await reply.code(answer.status).header('content-type', answer.contentType).send(answer.body);
   return true;

@@ -167,7 +167,7 @@ describe('access', () => {
     it('is on every answer, the caller’s own where it is harmless', async () => {
       const { token } = await edge.channel();
       const uuid = /^[0-9a-f-]{36}$/;
-      for (const route of ['GET /chats', 'GET /limits', 'GET /readyz']) {
+      for (const route of ['GET /chats', 'GET /limits', 'GET /healthz']) {
         expect((await edge.ask(route, { token })).headers.get('x-request-id')).toMatch(uuid);
       }
       expect((await edge.ask('GET /chats')).headers.get('x-request-id')).toMatch(uuid);
@@ -216,13 +216,15 @@ describe('access', () => {
   });
 
   describe('probes and the log', () => {
-    it('answer without a token on exactly their paths', async () => {
+    it('have a port of their own, but for the one that tells nothing', async () => {
       expect(await edge.ask('GET /healthz')).toMatchObject({ status: 200, json: { status: 'alive' } });
-      expect(await edge.ask('GET /readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
-      const metrics = await edge.ask('GET /metrics');
-      expect(metrics.text).toContain('http_request_duration_seconds_bucket');
-      expect((await edge.ask('GET /healthz/')).status).toBe(401);
-      expect((await edge.ask('POST /healthz')).status).toBe(401);
+      for (const route of ['GET /readyz', 'GET /metrics', 'GET /metrics?x=1', 'GET /healthz/', 'POST /healthz']) {
+        expect([route, (await edge.ask(route)).status]).toEqual([route, 401]);
+      }
+      expect(await (await fetch(`${edge.probesUrl}/readyz`)).json()).toEqual({ status: 'ready' });
+      const metrics = await (await fetch(`${edge.probesUrl}/metrics`)).text();
+      expect(metrics).toContain('http_request_duration_seconds_bucket');
+      expect((await fetch(`${edge.probesUrl}/chats`)).status).toBe(404);
     });
 
     it('never hold a token, an id in a path or a text', async () => {

@@ -116,7 +116,8 @@ describe('channel', () => {
       expect(update.json).toMatchObject({ after_update: { proxy: shown }, changes: ['proxy'] });
       await edge.ask('PATCH /settings', { token, body: { proxy: shown, auto_read: true } });
       const { settings } = await edge.database.prisma.channel.findUniqueOrThrow({ where: { id } });
-      expect(settings).toMatchObject(body);
+      expect(JSON.stringify(settings)).not.toContain('secret');
+      expect((await edge.directory.byId(id))?.settings).toMatchObject(body);
       expect((await edge.ask('GET /settings', { token })).text).not.toContain('secret');
     });
 

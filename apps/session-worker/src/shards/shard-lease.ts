@@ -6,7 +6,7 @@
  * stands in the row can renew or release. With PostgreSQL away nobody gains, keeps or gives up anything here; owners
  * let go by their own clocks (`shard-owner.ts`). Redis and S3 play no part.
  */
-import { type Fence, type RegionalDatabase } from '@dormouse/database';
+import { transaction, type Fence, type RegionalDatabase } from '@dormouse/database';
 
 export interface ShardLeasesOptions {
   readonly database: Pick<RegionalDatabase, 'pool'>;
@@ -26,6 +26,8 @@ export interface Fleet {
   /** How many other shards there are: they are spread evenly. */
   spreadCount: number;
 }
+
+const DEFAULT_SHARDS = 8;
 
 interface LeaseRow {
   shard: number;
@@ -79,11 +81,25 @@ export class ShardLeases {
     this.ttlMs = ttlMs;
   }
 
-  /** Makes sure that shards `0..count-1` exist; there may be more already. */
-  async ensureShards(count: number): Promise<void> {
-    await this.pool.query(
-      'INSERT INTO shard_leases (shard) SELECT generate_series(0, $1::int - 1) ON CONFLICT DO NOTHING',
-      [count],
+  /**
+   * Makes the region's shards at its first start; from then on the table says how many there are.
+   * @param count absent: 8, or what is there
+   * @returns how many there are
+   * @throws {RangeError} when it is asked for another number than there is: channels would be put where nobody looks
+   */
+  async ensureShards(count?: number): Promise<number> {
+    const shards = await transaction({ pool: this.pool }, async (connection) => {
+      await connection.query('LOCK TABLE shard_leases IN SHARE ROW EXCLUSIVE MODE'); // several workers may be the first
+      const { rows } = await connection.query<{ shards: number }>('SELECT count(*)::int AS shards FROM shard_leases');
+      const there = rows[0]?.shards ?? 0;
+      if (there > 0) return there;
+      const made = count ?? DEFAULT_SHARDS;
+      await connection.query('INSERT INTO shard_leases (shard) SELECT generate_series(0, $1::int - 1)', [made]);
+      return made;
+    });
+    if (count === undefined || count === shards) return shards;
+    throw new RangeError(
+      `SHARD_COUNT is ${count}, but the region has ${shards} shards: leave it out, or see infra/runbooks/add-shards.md`,
     );
   }
 

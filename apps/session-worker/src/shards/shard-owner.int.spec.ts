@@ -110,6 +110,24 @@ describe('ShardOwner', () => {
     everyone.clear();
   });
 
+  it('goes by the shards that there are: the first start decides, another number is refused', async () => {
+    const leases = new ShardLeases({ database, workerId: 'late', ttlMs: TTL_MS });
+    expect(await leases.ensureShards()).toBe(SHARDS);
+    expect(await leases.ensureShards(SHARDS)).toBe(SHARDS);
+    for (const other of [SHARDS - 1, SHARDS + 1]) {
+      await expect(leases.ensureShards(other)).rejects.toThrow(
+        `SHARD_COUNT is ${other}, but the region has ${SHARDS} shards`,
+      );
+    }
+    await database.pool.query('DELETE FROM shard_leases');
+    const first = await Promise.allSettled([leases.ensureShards(3), leases.ensureShards(5), leases.ensureShards()]);
+    const { rows } = await database.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM shard_leases');
+    const made = rows[0]?.n;
+    expect([3, 5, 8]).toContain(made);
+    const agreed = first.filter((one) => one.status === 'fulfilled' && one.value === made);
+    expect(agreed.length).toBe(made === 8 ? 1 : 2);
+  });
+
   it('takes every shard while it is alone', async () => {
     const worker = start('a');
     await worker.count(SHARDS);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { ChannelDirectory } from '@dormouse/channel-directory';
+import { ChannelDirectory, ChannelSeals, resealChannel } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
@@ -24,6 +24,7 @@ const during: MasterKeys = {
   ]),
 };
 const after: MasterKeys = { currentId: 'new', keys: new Map([['new', NEW]]) };
+const seals = new ChannelSeals({ currentId: 's1', keys: new Map([['s1', randomBytes(32)]]) });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const WAKE_AT_MS = Date.now() + 86_400_000;
 
@@ -46,6 +47,8 @@ describe('a change of the master key', () => {
       held: () => held,
       rewrapRows: (own, id) => states.rewrap(own, id),
       rewrapSnapshots: (own, id) => hibernation.rewrap(own, id),
+      currentSettingsId: seals.currentId,
+      resealSettings: (id) => resealChannel(database, seals, id),
       perSecond: 1_000,
       everyMs: 60_000,
       log: silent,

@@ -1,6 +1,7 @@
 /**
  * Brings every stored key of the owned shards under the current master key: those of channels that are awake and those
- * in the snapshots of channels that sleep, which sleep on.
+ * in the snapshots of channels that sleep, which sleep on; and the secrets among their settings under the current key of
+ * settings, those included that were stored before there was one.
  *
  * What it guarantees: a key is replaced only by the same key under the new wrapping, opened before it is stored; what
  * was changed by somebody else in between is left for the next pass. It goes at its pace beside everything else, and
@@ -8,20 +9,26 @@
  * PostgreSQL or object storage away: the pass goes on with what it can reach, the rest is tried in the next.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { needsReseal } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { Ownership } from '../auth-state/auth-state.js';
 import { errorOutline } from '../error-outline.js';
 
 const BATCH = 100;
+const FIRST_AFTER_MS = 60_000;
 
 export interface MasterKeySweepOptions {
   readonly database: Pick<RegionalDatabase, 'pool'>;
   readonly currentId: string;
+  /** Of the settings' keys; undefined: their secrets are left as they are. */
+  readonly currentSettingsId?: string;
   /** The shards owned now. */
   readonly held: () => readonly Ownership[];
   /** Wraps what a channel has by the current master key; each says whether there was anything to do. */
   readonly rewrapRows: (owner: Ownership, channelId: string) => Promise<unknown>;
   readonly rewrapSnapshots: (owner: Ownership, channelId: string) => Promise<unknown>;
+  /** Seals the secrets among a channel's settings under the current key. */
+  readonly resealSettings: (channelId: string) => Promise<unknown>;
   /** Channels a second at most. */
   readonly perSecond: number;
   /** Pause between two passes. */
@@ -71,11 +78,15 @@ export class MasterKeySweep {
 
   private async run(): Promise<void> {
     // A worker that has just started has no shards, and something better to do.
-    for (await this.nextTurn(); !this.stopping.signal.aborted; await this.nextTurn()) {
+    for (await this.firstTurn(); !this.stopping.signal.aborted; await this.nextTurn()) {
       await this.pass().catch((error: unknown) =>
         this.options.log.warn({ failure: errorOutline(error) }, 'master key: a pass failed'),
       );
     }
+  }
+
+  private firstTurn(): Promise<void> {
+    return this.pause(Math.min(this.options.everyMs, FIRST_AFTER_MS) * (0.75 + Math.random() / 2));
   }
 
   private nextTurn(): Promise<void> {
@@ -83,12 +94,13 @@ export class MasterKeySweep {
   }
 
   private async rewrap(channelId: string, shard: number): Promise<boolean> {
-    const { held, rewrapRows, rewrapSnapshots, log } = this.options;
+    const { held, rewrapRows, rewrapSnapshots, resealSettings, log } = this.options;
     const owner = held().find(({ fence }) => fence.shard === shard);
     if (!owner?.isHeld()) return false;
     try {
       await rewrapRows(owner, channelId);
       await rewrapSnapshots(owner, channelId);
+      await resealSettings(channelId);
       return true;
     } catch (error) {
       log.warn(
@@ -100,7 +112,7 @@ export class MasterKeySweep {
   }
 
   private async due(after: string): Promise<{ id: string; shard: number }[]> {
-    const { database, held, currentId } = this.options;
+    const { database, held, currentId, currentSettingsId } = this.options;
     const shards = held().flatMap((owner) => (owner.isHeld() ? [owner.fence.shard] : []));
     if (shards.length === 0) return [];
     const { rows } = await database.pool.query<{ id: string; shard: number }>({
@@ -108,8 +120,8 @@ export class MasterKeySweep {
       text: `SELECT c.id, c.shard FROM channels c LEFT JOIN channel_keys k ON k.channel_id = c.id
              WHERE c.shard = ANY($1) AND c.id > $2 AND (k.master_key_id <> $3 OR EXISTS (
                SELECT 1 FROM jsonb_array_elements(c.snapshots) s WHERE s ->> 'masterKeyId' <> $3 AND NOT s ? 'damaged'
-             )) ORDER BY c.id LIMIT $4`,
-      values: [shards, after, currentId, BATCH],
+             ) OR ($5::text IS NOT NULL AND ${needsReseal('$5')})) ORDER BY c.id LIMIT $4`,
+      values: [shards, after, currentId, BATCH, currentSettingsId ?? null],
     });
     return rows;
   }

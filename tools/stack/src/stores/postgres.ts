@@ -34,6 +34,8 @@ export interface PostgresOptions {
   ports?: (number | undefined)[];
   /** False: faster, and a power cut may lose data. For tests. */
   durable: boolean;
+  /** Of the superuser, the only account there is. Absent: nobody is asked for one. For tests. */
+  password?: string;
 }
 
 export interface PostgresServer {
@@ -132,10 +134,26 @@ function reachableData(dir: string, account: Account): string {
     return wanted;
   }
   const name = createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 16);
-  mkdirSync(ELSEWHERE, { recursive: true, mode: 0o755 });
+  mkdirSync(ELSEWHERE, { recursive: true });
+  chmodSync(ELSEWHERE, 0o711); // entered, not listed, whatever our umask
   sweepElsewhere();
   writeFileSync(join(ELSEWHERE, `${name}.origin`), resolve(dir));
-  return join(ELSEWHERE, name);
+  const data = join(ELSEWHERE, name);
+  if (existsSync(join(wanted, 'PG_VERSION')) && !existsSync(data)) move(wanted, data, account);
+  return data;
+}
+
+/** The account could enter the folder when the data was made there, and cannot now that the folder is private. */
+function move(from: string, to: string, account: Account): void {
+  try {
+    renameSync(from, to);
+  } catch {
+    const making = `${to}.${process.pid}`; // on another disk
+    cpSync(from, making, { recursive: true, verbatimSymlinks: true });
+    giveTo(making, account);
+    renameSync(making, to);
+    rmSync(from, { recursive: true, force: true });
+  }
 }
 
 /** Deletes data whose own folder has been deleted: whoever deleted that does not know of this place. */
@@ -155,6 +173,25 @@ function sweepElsewhere(): void {
 /** Where a server's data lies for a folder given to `startPostgres`: for those who delete it. */
 export function postgresDataFolder(dir: string): string {
   return reachableData(dir, unprivilegedAccount());
+}
+
+/**
+ * Whoever connects must know the password. It is set before the server takes connections, also in a folder that was made
+ * without one or with another (its print is in the file), through standard input: a command line is seen by everybody.
+ */
+function requirePassword(bin: string, data: string, account: Account, password: string): void {
+  const file = join(data, 'pg_hba.conf');
+  const print = createHash('sha256').update(`postgres ${password}`).digest('hex');
+  const rules = `# ${print}\nhost all all 127.0.0.1/32 scram-sha-256\n`;
+  if (readFileSync(file, 'utf8') === rules) return;
+  const set = spawnSync(join(bin, 'postgres'), ['--single', '-D', data, 'postgres'], {
+    ...account,
+    cwd: '/',
+    encoding: 'utf8',
+    input: `ALTER USER postgres PASSWORD '${password.replaceAll("'", "''")}'\n`,
+  });
+  if (set.status !== 0) throw new Error(`PostgreSQL's password could not be set: ${set.error?.message ?? set.stderr}`);
+  writeFileSync(file, rules, { mode: 0o600 });
 }
 
 function initialise(bin: string, data: string, account: Account, durable: boolean): void {
@@ -192,6 +229,10 @@ function serverArguments(data: string, port: number, durable: boolean): string[]
     unix_socket_directories: '',
     max_connections: '300',
     logging_collector: 'off',
+    // What a statement held does not get into the log: apps log their own failures.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   return [
@@ -235,6 +276,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const data = reachableData(options.dir, account);
   initialise(bin, data, account, options.durable);
   stopHolder(bin, data, account);
+  if (options.password !== undefined) requirePassword(bin, data, account, options.password);
   const logFile = join(options.dir, 'postgres.log');
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(...(attempt === 1 ? (options.ports ?? []) : []));
@@ -255,7 +297,8 @@ interface Launch {
 }
 
 async function launch(options: PostgresOptions, binary: string, launch: Launch): Promise<PostgresServer | undefined> {
-  const log = openSync(launch.logFile, 'a');
+  const log = openSync(launch.logFile, 'a', 0o600);
+  chmodSync(launch.logFile, 0o600);
   const child = options.register.spawn(
     'postgres',
     binary,
@@ -263,7 +306,8 @@ async function launch(options: PostgresOptions, binary: string, launch: Launch):
     { ...launch.account, cwd: '/', stdio: ['ignore', log, log], stopSignal: 'SIGINT', isStore: true }, // SIGINT: fast shutdown
   );
   const exited = new Promise<string>((resolve) => child.once('exit', (code, sig) => resolve(String(sig ?? code))));
-  const url = (database: string): string => `postgresql://postgres@127.0.0.1:${launch.port}/${database}`;
+  const user = options.password === undefined ? 'postgres' : `postgres:${encodeURIComponent(options.password)}`;
+  const url = (database: string): string => `postgresql://${user}@127.0.0.1:${launch.port}/${database}`;
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await accepts(url('postgres')))) {
     if (child.exitCode !== null || child.signalCode !== null) return undefined;

@@ -1,9 +1,11 @@
 /**
  * A Redis of our own on the loopback address. There is no usable Redis binary on npm, so the server comes from the
  * PATH, and if there is none it is installed by the system's package manager where that needs no question asked.
+ *
+ * Nothing is written to disk: what goes through Redis (calls in flight, with what people wrote) need not survive it.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedEnvironment } from '../config.js';
 import { choosePort } from '../free-port.js';
@@ -15,8 +17,8 @@ export interface RedisOptions {
   /** Folder of this server's data and log, made if missing. */
   dir: string;
   ports?: (number | undefined)[];
-  /** False: nothing is written to disk. For tests. */
-  durable: boolean;
+  /** Absent: none is asked for. For tests. */
+  password?: string;
   /** Path of the server if it is not on the PATH. */
   binary?: string;
   /** How many logical databases; tests claim one each. */
@@ -82,7 +84,8 @@ export function redisBinary(options: Pick<RedisOptions, 'binary' | 'say'>): stri
   return installed;
 }
 
-function serverArguments(options: RedisOptions, port: number, logFile: string): string[] {
+/** In a file, as a command line is seen by everybody on the machine. */
+function writeConfiguration(options: RedisOptions, port: number, logFile: string): string {
   const settings: Record<string, string> = {
     port: String(port),
     bind: '127.0.0.1',
@@ -93,10 +96,13 @@ function serverArguments(options: RedisOptions, port: number, logFile: string): 
     // BullMQ's condition: a queue must never be evicted.
     'maxmemory-policy': 'noeviction',
     save: '',
-    appendonly: options.durable ? 'yes' : 'no',
-    appendfsync: 'everysec',
+    appendonly: 'no',
+    ...(options.password === undefined ? {} : { requirepass: options.password }),
   };
-  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const file = join(options.dir, 'redis.conf');
+  const lines = Object.entries(settings).map(([name, value]) => `${name} ${JSON.stringify(value)}\n`);
+  writeFileSync(file, lines.join(''), { mode: 0o600 });
+  return file;
 }
 
 /**
@@ -106,15 +112,18 @@ function serverArguments(options: RedisOptions, port: number, logFile: string): 
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const binary = redisBinary(options);
   mkdirSync(options.dir, { recursive: true });
+  chmodSync(options.dir, 0o700);
+  // Of earlier versions, which wrote down every command.
+  for (const left of ['appendonlydir', 'dump.rdb']) rmSync(join(options.dir, left), { recursive: true, force: true });
   const logFile = join(options.dir, 'redis.log');
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
     const port = await choosePort(...(attempt === 1 ? (options.ports ?? []) : []));
-    const child = options.register.spawn('redis', binary, serverArguments(options, port, logFile), {
+    const child = options.register.spawn('redis', binary, [writeConfiguration(options, port, logFile)], {
       stdio: 'ignore',
       isStore: true,
     });
     const exited = new Promise<string>((resolve) => child.once('exit', (code, sig) => resolve(String(sig ?? code))));
-    const url = `redis://127.0.0.1:${port}`;
+    const url = `redis://${options.password === undefined ? '' : `:${options.password}@`}127.0.0.1:${port}`;
     const deadline = Date.now() + START_TIMEOUT_MS;
     while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
       if (await redisAnswers(url))

@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,8 +32,13 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const startServer = (ports: number[] = []) =>
-  startPostgres({ register, dir: join(dir, 'postgres'), ports, durable: false });
+const startServer = (ports: number[] = [], password?: string) =>
+  startPostgres({ register, dir: join(dir, 'postgres'), ports, durable: false, password });
+
+/** As everybody on the machine sees it. */
+function commandLine(pid: number): string {
+  return spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
+}
 
 describe('PostgreSQL of our own', () => {
   it.each([0o700, 0o755])(
@@ -74,18 +90,74 @@ describe('PostgreSQL of our own', () => {
     expect(second.pid).not.toBe(first.pid);
     await second.stop();
   }, 60_000);
+
+  it('asks for its password, also on a folder that was made without one or with another', async () => {
+    const open = await startServer();
+    const url = await open.ensureDatabase('kept');
+    await withConnection(url, (connection) => connection.query('CREATE TABLE thing AS SELECT 7 AS n'));
+    await open.stop();
+    for (const password of ['first-password', "it's another"]) {
+      const server = await startServer([], password);
+      const { rows } = await withConnection(server.url('kept'), (connection) =>
+        connection.query('SELECT n FROM thing'),
+      );
+      expect(rows).toEqual([{ n: 7 }]);
+      for (const wrong of ['', ':guessed']) {
+        const guessed = `postgresql://postgres${wrong}@127.0.0.1:${server.port}/kept`;
+        await expect(withConnection(guessed, (connection) => connection.query('SELECT 1'))).rejects.toThrow(
+          /password/i,
+        );
+      }
+      expect(commandLine(server.pid)).not.toContain(password);
+      await server.stop();
+    }
+  }, 60_000);
+
+  it('keeps its data when the folder around it is made private', async () => {
+    chmodSync(dir, 0o755);
+    const first = await startServer();
+    await withConnection(await first.ensureDatabase('kept'), (connection) => connection.query('CREATE TABLE thing ()'));
+    await first.stop();
+    chmodSync(dir, 0o700);
+    const second = await startServer();
+    const { rowCount } = await withConnection(second.url('kept'), (connection) =>
+      connection.query("SELECT 1 FROM pg_tables WHERE tablename = 'thing'"),
+    );
+    expect(rowCount).toBe(1);
+    await second.stop();
+  }, 60_000);
+
+  it('does not write what a failed statement held into its log, which is private', async () => {
+    const server = await startServer();
+    const failing = [
+      `SELECT '{"body":"secret-text \\u0000"}'::jsonb`,
+      `SELECT 'secret-text'::int`,
+      'SELECT secret_text',
+    ];
+    for (const text of failing) {
+      await expect(withConnection(server.url('postgres'), (connection) => connection.query(text))).rejects.toThrow();
+    }
+    await server.stop();
+    const log = join(dir, 'postgres/postgres.log');
+    expect(readFileSync(log, 'utf8')).not.toMatch(/secret.text/);
+    expect(statSync(log).mode & 0o077).toBe(0);
+  }, 60_000);
 });
 
 describe('Redis of our own', () => {
-  it('keeps its data over a restart', async () => {
-    const options = { register, dir: join(dir, 'redis'), durable: true, say: () => undefined };
-    const first = await startRedis(options);
-    await redisLines(first.url, ['SET kept yes']);
-    await first.stop();
-    expect(await redisAnswers(first.url)).toBe(false);
-    const second = await startRedis({ ...options, ports: [first.port] });
-    expect(second.port).toBe(first.port);
-    expect(await redisLines(second.url, ['EXISTS kept'])).toEqual([':1']);
-    await second.stop();
+  it('asks for its password, which is on no command line, and writes nothing of what it holds to disk', async () => {
+    const folder = join(dir, 'redis');
+    // Of an earlier version.
+    mkdirSync(join(folder, 'appendonlydir'), { recursive: true });
+    writeFileSync(join(folder, 'appendonlydir/appendonly.aof'), 'secret-text');
+    const server = await startRedis({ register, dir: folder, password: 'a-password', say: () => undefined });
+    expect(await redisLines(server.url, ['SET secret-text yes'])).toEqual(['+OK']);
+    await expect(redisLines(`redis://127.0.0.1:${server.port}`, ['GET secret-text'])).rejects.toThrow(/NOAUTH/);
+    expect(commandLine(server.pid)).not.toContain('a-password');
+    await server.stop();
+    expect(readdirSync(folder).toSorted()).toEqual(['redis.conf', 'redis.log']);
+    expect(readFileSync(join(folder, 'redis.log'), 'utf8')).not.toContain('secret-text');
+    expect(statSync(folder).mode & 0o077).toBe(0);
+    expect(await redisAnswers(server.url)).toBe(false);
   }, 60_000);
 });

@@ -25,6 +25,8 @@ export interface StoresOptions {
   /** Servers that exist already are used instead of own ones. */
   given: LauncherEnvironment;
   objectKeys: Credentials;
+  /** Of our own PostgreSQL and Redis. */
+  passwords: { postgres: string; redis: string };
   /** True: faster, and a power cut may lose data. */
   fast: boolean;
   /** The port for a server by its name; remembers the choice. */
@@ -65,7 +67,8 @@ async function databases(options: StoresOptions): Promise<Started<Stores['databa
   if (global === undefined || regional === undefined) {
     const dir = join(options.dataDir, 'postgres');
     const ports = [await options.port('postgres')];
-    const server = await startPostgres({ register: options.register, dir, ports, durable: !options.fast });
+    const { register, passwords, fast } = options;
+    const server = await startPostgres({ register, dir, ports, durable: !fast, password: passwords.postgres });
     global ??= await server.ensureDatabase('dormouse_global');
     regional ??= await server.ensureDatabase('dormouse_sg');
     pids = { postgres: server.pid };
@@ -85,7 +88,7 @@ async function redis(options: StoresOptions): Promise<Started<string>> {
     register: options.register,
     dir: join(options.dataDir, 'redis'),
     ports: [await options.port('redis')],
-    durable: !options.fast,
+    password: options.passwords.redis,
     binary: redisServer,
     say: options.say,
   });
