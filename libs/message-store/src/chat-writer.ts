@@ -77,10 +77,15 @@ export class ChatWriter {
   /**
    * Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. Of a long chat this removes a
    * part: {@link finishRemovals} is to be called next.
+   * @param deletedUntilS when it was deleted (epoch seconds), if that may be heard late: a chat in which something was
+   * said since then stays, and loses only what is not younger
    */
-  async deleteChat(fence: Fence, channelId: string, id: string): Promise<Written> {
+  async deleteChat(fence: Fence, channelId: string, id: string, deletedUntilS?: number): Promise<Written> {
     const chatId = storableId(id);
     return this.changing(fence, channelId, async (transaction) => {
+      const untilS = deletedUntilS === undefined ? undefined : storableMoment(deletedUntilS);
+      if (untilS !== undefined && (await isYounger(transaction, chatId, untilS)))
+        return this.clear(transaction, chatId, untilS);
       await beginRemoval(transaction, this.endFiles, { chatId });
       const { rowCount } = await transaction.connection.query({
         name: 'delete-chat',
@@ -94,23 +99,24 @@ export class ChatWriter {
   /**
    * Removes the messages of a chat, which stays; told as `messages.delete` of all. A chat without messages is no news.
    * Of a long chat this removes a part: {@link finishRemovals} is to be called next.
-   * @param clearedUntilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
+   * @param untilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
    */
-  async clearChat(fence: Fence, channelId: string, id: string, clearedUntilS?: number): Promise<Written> {
-    const chatId = storableId(id);
-    const untilS = clearedUntilS === undefined ? undefined : storableMoment(clearedUntilS);
-    return this.changing(fence, channelId, async (transaction) => {
-      const before = await chatsById(transaction, [chatId]);
-      const removed = await beginRemoval(transaction, this.endFiles, { chatId, saidUntilS: untilS });
-      if (removed === 0) return [];
-      await transaction.connection.query({
-        name: 'clear-chat',
-        text: CLEAR_CHAT,
-        values: [channelId, chatId, untilS ?? null],
-      });
-      const all: ChannelEvent = { type: 'messages', method: 'delete', payload: { messages_removed_all: chatId } };
-      return [all, ...chatEvents(before, await chatsById(transaction, [chatId]))];
+  async clearChat(fence: Fence, channelId: string, id: string, untilS?: number): Promise<Written> {
+    const moment = untilS === undefined ? undefined : storableMoment(untilS);
+    return this.changing(fence, channelId, (transaction) => this.clear(transaction, storableId(id), moment));
+  }
+
+  private async clear(transaction: ChannelTransaction, chatId: string, untilS?: number): Promise<ChannelEvent[]> {
+    const before = await chatsById(transaction, [chatId]);
+    const removed = await beginRemoval(transaction, this.endFiles, { chatId, saidUntilS: untilS });
+    if (removed === 0) return [];
+    await transaction.connection.query({
+      name: 'clear-chat',
+      text: CLEAR_CHAT,
+      values: [transaction.channelId, chatId, untilS ?? null],
     });
+    const all: ChannelEvent = { type: 'messages', method: 'delete', payload: { messages_removed_all: chatId } };
+    return [all, ...chatEvents(before, await chatsById(transaction, [chatId]))];
   }
 
   /** Removes what is left of long chats that were deleted or cleared, by this owner or one before. Nothing is told. */
@@ -194,6 +200,20 @@ export class ChatWriter {
     });
     return rows;
   }
+}
+
+/** Was anything said in the chat after this moment? */
+async function isYounger(
+  { connection, channelId }: ChannelTransaction,
+  chatId: string,
+  untilS: number,
+): Promise<boolean> {
+  const { rows } = await connection.query<{ younger: boolean }>({
+    name: 'younger-than',
+    text: 'SELECT EXISTS (SELECT FROM messages WHERE channel_id = $1 AND chat_id = $2 AND timestamp > $3) AS younger',
+    values: [channelId, chatId, untilS],
+  });
+  return rows[0]?.younger === true;
 }
 
 /** What is younger than the clearing stays, and so does what is unread of it. `$3`: the moment, null for all. */

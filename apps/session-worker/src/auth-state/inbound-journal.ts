@@ -9,6 +9,8 @@
  * The next socket of the channel, in this worker or another one, hands over what it finds here before the network hears
  * a word from it, in the order of arrival. Handing over again what is stored already does nothing: messages are stored
  * once by their id. If the network brings a ciphertext again whose content is here, the content is taken from here.
+ * What a phone sends to its own devices (history, keys of the shared state) the library works on after it has handed it
+ * over; it stays until that is done and stored, and is worked on again by the next socket.
  * A message in several parts of which only some were decrypted is left to the network, which brings it again because
  * it was not answered.
  * PostgreSQL away: decrypting waits, as the ratchet does; entries that cannot be removed are handed over once more.
@@ -71,6 +73,11 @@ export class InboundJournal {
   /** Entries by message, to be removed when it is settled. */
   private readonly entries = new Map<string, Set<string>>();
   private readonly settledIds = new Set<string>();
+  /** Messages of the own phone to its devices, which are settled when the library is done with them. */
+  private readonly peerIds = new Set<string>();
+  /** Those that are decrypted in the work that is under way. */
+  private inHand = new Set<string>();
+  private stored: () => Promise<boolean> = () => Promise.resolve(false);
   private timer: NodeJS.Timeout | undefined;
   private count = 0;
 
@@ -89,11 +96,15 @@ export class InboundJournal {
     const journalled = (ciphertext: Uint8Array, lock: string, decrypt: () => Promise<Uint8Array>) => {
       const id = idOf(ciphertext);
       const known = this.left.get(id);
-      if (known) return Promise.resolve(known.plain);
+      if (known) {
+        this.takeInHand(known.stanza);
+        return Promise.resolve(known.plain);
+      }
       const part = this.arrived.get(ciphertext);
       if (!part) return decrypt();
       return keys.transaction(async () => {
         const plain = await decrypt();
+        this.takeInHand(part.node);
         await keys.set(this.write({ [id]: this.entryOf(id, part, plain) }));
         return plain;
       }, lock);
@@ -124,6 +135,22 @@ export class InboundJournal {
   }
 
   /**
+   * Follows the library's work on each message, one of which is worked on at a time (messages-recv.js of 7.0.0-rc14).
+   * @param stored resolves when everything that was emitted so far is stored; false when something could not be
+   */
+  follow({ messageMutex }: Pick<WASocket, 'messageMutex'>, stored: () => Promise<boolean>): void {
+    this.stored = stored;
+    const run = messageMutex.mutex.bind(messageMutex);
+    messageMutex.mutex = (work) =>
+      run(async () => {
+        this.inHand = new Set();
+        const result = await work();
+        this.workedOn([...this.inHand]);
+        return result;
+      });
+  }
+
+  /**
    * Hands over what earlier sockets left, as if it arrived now. Resolves when the listeners have heard it.
    * @throws when it cannot be read; the socket must not go on then
    */
@@ -138,7 +165,8 @@ export class InboundJournal {
       if (fullMessage.messageStubType === WAMessageStubType.CIPHERTEXT) continue;
       cleanMessage(fullMessage, me.id, me.lid ?? '');
       // Listeners are told at once; what the library does with it besides may need the network.
-      socket.upsertMessage(fullMessage, 'append').catch(() => undefined);
+      const worked = () => this.workedOn([fullMessage.key.id ?? '']);
+      socket.upsertMessage(fullMessage, 'append').then(worked, () => undefined);
     }
     socket.ev.flush();
   }
@@ -150,11 +178,28 @@ export class InboundJournal {
 
   /** These messages are stored, or nothing is to be stored of them. */
   settled(messages: readonly { key: { id?: string | null } }[]): void {
-    for (const { key } of messages) {
-      const ids = this.entries.get(key.id ?? '');
-      ids?.forEach((id) => this.settledIds.add(id));
-      this.entries.delete(key.id ?? '');
-      this.waitedIds.delete(key.id ?? '');
+    this.settle(messages.map(({ key }) => key.id ?? '').filter((id) => !this.peerIds.has(id)));
+  }
+
+  /** The library is done with these; what it emitted is to be stored first. */
+  private workedOn(messageIds: readonly string[]): void {
+    const peers = messageIds.filter((id) => this.peerIds.has(id));
+    if (peers.length === 0) return;
+    this.stored().then(
+      (isStored) => {
+        if (!isStored) return;
+        peers.forEach((id) => this.peerIds.delete(id));
+        this.settle(peers);
+      },
+      () => undefined,
+    );
+  }
+
+  private settle(messageIds: readonly string[]): void {
+    for (const messageId of messageIds) {
+      this.entries.get(messageId)?.forEach((id) => this.settledIds.add(id));
+      this.entries.delete(messageId);
+      this.waitedIds.delete(messageId);
     }
     if (this.settledIds.size === 0) return;
     this.timer ??= setTimeout(() => void this.flush(), REMOVE_AFTER_MS).unref();
@@ -182,7 +227,7 @@ export class InboundJournal {
       const entry = value as Entry;
       this.note(entry.stanza, id);
       if (entry.waited) this.waitedIds.add(entry.stanza.attrs['id'] ?? '');
-      if (entry.at[0] < oldest) this.settled([{ key: { id: entry.stanza.attrs['id'] ?? null } }]);
+      if (entry.at[0] < oldest) this.settle([entry.stanza.attrs['id'] ?? '']);
       else kept.set(id, entry);
     }
     return kept;
@@ -198,8 +243,13 @@ export class InboundJournal {
     return { at: [this.now(), (this.count += 1)], stanza, child, parts, plain, ...waited };
   }
 
+  private takeInHand({ attrs }: BinaryNode): void {
+    this.inHand.add(attrs['id'] ?? '');
+  }
+
   private note({ attrs }: BinaryNode, id: string): void {
     const message = attrs['id'] ?? '';
+    if (attrs['category'] === 'peer') this.peerIds.add(message);
     this.entries.set(message, (this.entries.get(message) ?? new Set()).add(id));
   }
 

@@ -22,6 +22,8 @@ const LONGEST_WAIT_MS = 2_000;
 
 export class ChannelEar {
   private replaced = false;
+  /** Something was not stored although nothing is wrong with it. */
+  private lost = false;
   private givenUp = false;
 
   /** @param before what of the channel must be stored first: the work of its earlier sockets */
@@ -39,6 +41,12 @@ export class ChannelEar {
   /** Resolves when everything heard so far is stored or given up. Never rejects. */
   drained(): Promise<void> {
     return this.tail;
+  }
+
+  /** Resolves when everything heard so far is stored; false when something was not, and is to be heard again. */
+  async stored(): Promise<boolean> {
+    await this.tail;
+    return !this.lost;
   }
 
   /**
@@ -66,6 +74,7 @@ export class ChannelEar {
       await work();
     } catch (error) {
       if (error instanceof FencedError) this.replaced = true;
+      if (this.replaced || isStoreAway(error)) this.lost = true;
       this.session.reportFault(error);
     }
   }

@@ -22,7 +22,8 @@ export async function hearChatsGone(hearing: Hearing, ids: readonly string[]): P
   for (const id of ids) {
     const chatId = chatIdOf({ id }, numbers);
     if (chatId === undefined) continue;
-    await storeAndTell(hearing, () => chats.deleteChat(session.fence, session.channelId, chatId));
+    const untilS = session.deletedUntilS(id);
+    await storeAndTell(hearing, () => chats.deleteChat(session.fence, session.channelId, chatId, untilS));
     await ear.store(() => chats.finishRemovals(session.fence, session.channelId));
   }
 }

@@ -23,6 +23,8 @@ export interface FakeSession extends OpenSession {
   readonly waited: Set<string>;
   /** Ids of messages that need not be kept for another socket. */
   readonly settled: string[];
+  /** Chats that were deleted on the phone, with the moment up to which (epoch seconds). */
+  readonly deletions: Map<string, number>;
 }
 
 export function fakeSession(channelId: string, fence: Fence, generation = 1): FakeSession {
@@ -31,6 +33,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
   const numbers = new Map<string, string>();
   const waited = new Set<string>();
   const settled: string[] = [];
+  const deletions = new Map<string, number>();
   const lidMapping = {
     getPNsForLIDs: (lids: string[]) =>
       Promise.resolve(
@@ -65,11 +68,13 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     hasWaited: ({ key }) => waited.has(key.id ?? ''),
     settle: (messages) => settled.push(...messages.flatMap(({ key }) => key.id ?? [])),
     forgetSettled: () => Promise.resolve(),
+    deletedUntilS: (jid) => deletions.get(jid),
     reportFault: (error) => faults.push(error),
     faults,
     ends,
     numbers,
     waited,
     settled,
+    deletions,
   };
 }

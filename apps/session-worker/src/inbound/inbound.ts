@@ -103,7 +103,7 @@ export class Inbound implements SessionListener {
         if (work) ear.hear(work);
       }
     });
-    return { drained: () => this.drained(channelId, ear) };
+    return { drained: () => this.drained(channelId, ear), stored: () => ear.stored() };
   }
 
   private async drained(channelId: string, ear: ChannelEar): Promise<void> {

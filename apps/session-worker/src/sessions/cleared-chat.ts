@@ -31,6 +31,28 @@ export function clearedChatIn(facts: unknown): ClearedChat | undefined {
   return { jid, all: true, ...(untilS > 0 && { untilS }) };
 }
 
+/** A chat that was deleted on the phone: the library's own event (`chats.delete`) does not say up to when. */
+export interface DeletedChat {
+  readonly jid: string;
+  /** Epoch seconds: what came later stays, also when the deletion is heard late, or again. */
+  readonly untilS: number;
+}
+
+/**
+ * @param facts of a change, as the library hands it to its log
+ * @returns undefined for any other change, and for one that does not say up to when
+ */
+export function deletedChatIn(facts: unknown): DeletedChat | undefined {
+  if (!isSharedChange(facts)) return undefined;
+  const { syncAction: action, index } = facts.syncAction;
+  const [type, jid] = index;
+  const deleted = action.value?.deleteChatAction;
+  if (type !== 'deleteChat' || jid === undefined || !deleted) return undefined;
+  const lastS = Number(deleted.messageRange?.lastMessageTimestamp ?? 0);
+  const untilS = lastS > 0 ? lastS : Math.floor(Number(action.value?.timestamp ?? 0) / 1_000);
+  return untilS > 0 ? { jid, untilS } : undefined;
+}
+
 /**
  * Emits the event past the library's buffer, which would drop it; what was heard before goes first. Whoever is buffering
  * goes on: without that the library would hold the events that follow back for up to 30 s.

@@ -9,6 +9,7 @@
 import type { Fence } from '@dormouse/database';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import {
+  ALL_WA_PATCH_NAMES,
   jidDecode,
   type AuthenticationCreds,
   type BinaryNode,
@@ -19,8 +20,11 @@ import type { Dispatcher } from 'undici';
 import { AnswerGate, type FrameSender } from '../auth-state/answer-gate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
+import type { CollectionName, SharedStateJournal } from '../auth-state/shared-state-journal.js';
+import { answerWhenStored } from './answer-when-stored.js';
 import { closeReasonOf, type CloseReason } from './close-reasons.js';
 import { deferred, endsWithin } from './deferred.js';
+import { EventDelivery } from './event-delivery.js';
 import type { HeldWords } from './held-words.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
@@ -49,6 +53,9 @@ export interface LiveOptions {
   readonly generation: number;
   readonly auth: AuthState;
   readonly journal: InboundJournal;
+  readonly sharedState: SharedStateJournal;
+  /** Chats that were deleted on the phone, with the moment up to which (epoch seconds). */
+  readonly deletions: ReadonlyMap<string, number>;
   readonly heldWords: Pick<HeldWords, 'hold'>;
   readonly socket: WASocket;
   /** How files are fetched; undefined: directly. */
@@ -91,6 +98,7 @@ export class LiveSession implements OpenSession {
   private readonly gate = new AnswerGate();
   private readonly acks: MessageAcks;
   private readonly attachments: Attachment[];
+  private readonly delivery: EventDelivery;
   private readonly gone = deferred<void>();
   private over = false;
   private holding: Promise<void> | undefined;
@@ -106,11 +114,13 @@ export class LiveSession implements OpenSession {
     this.gate.guard(this.raw);
     this.attachments = options.listeners.map((listener) => listener.attach(this));
     this.listen();
-    letEventsGo(this.socket.ev, {
-      hasWaited: (message) => this.hasWaited(message),
-      isSetUp: () => options.auth.creds.accountSyncCounter > 0,
-    });
+    const isSetUp = (): boolean => options.auth.creds.accountSyncCounter > 0;
+    letEventsGo(this.socket.ev, { hasWaited: (message) => this.hasWaited(message), isSetUp });
+    this.delivery = new EventDelivery(this.socket.ev, isSetUp);
     options.journal.watch(this.socket);
+    options.journal.follow(this.socket, () => this.storedSoFar());
+    options.sharedState.follow(() => this.storedSoFar());
+    answerWhenStored(this.socket, async () => !isSetUp() || this.storedSoFar());
     // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
   }
@@ -147,6 +157,10 @@ export class LiveSession implements OpenSession {
 
   forgetSettled(): Promise<void> {
     return this.options.journal.flush();
+  }
+
+  deletedUntilS(jid: string): number | undefined {
+    return this.options.deletions.get(jid);
   }
 
   reportFault(error: unknown): void {
@@ -187,8 +201,26 @@ export class LiveSession implements OpenSession {
   async stored(): Promise<void> {
     await endsWithin(HOLD_DEAD_WITHIN_MS, this.holdMessages());
     await Promise.all(this.attachments.map((attachment) => attachment.drained()));
+    await this.options.sharedState.confirm();
     await this.options.journal.flush();
     await this.options.auth.retire();
+  }
+
+  /** Resolves when everything that the library has emitted so far is stored; false when something could not be. */
+  private async storedSoFar(): Promise<boolean> {
+    await this.delivery.all();
+    const stored = await Promise.all(this.attachments.map(async (attachment) => (await attachment.stored?.()) ?? true));
+    return stored.every(Boolean);
+  }
+
+  /** What earlier sockets took of the phone's shared state and did not store, and what a first link left unasked. */
+  private async resumeSharedState(): Promise<void> {
+    const { auth, sharedState } = this.options;
+    const { accountSyncCounter, myAppStateKeyId } = auth.creds;
+    const isInterrupted = accountSyncCounter === 0 && myAppStateKeyId !== undefined;
+    const unconfirmed = await sharedState.unconfirmed();
+    const names: readonly CollectionName[] = isInterrupted ? ALL_WA_PATCH_NAMES : unconfirmed;
+    if (names.length > 0) await this.socket.resyncAppState(names, false);
   }
 
   private listen(): void {
@@ -203,7 +235,10 @@ export class LiveSession implements OpenSession {
         if (this.over) return;
         if (isNewLogin) this.hold(events.paired(this));
         if (qr) events.code(this, qr);
-        if (connection === 'open') events.opened(this);
+        if (connection === 'open') {
+          events.opened(this);
+          this.resumeSharedState().catch((error: unknown) => this.reportFault(error));
+        }
         if (receivedPendingNotifications) events.caughtUp(this);
       }),
     );

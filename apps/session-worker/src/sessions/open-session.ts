@@ -66,6 +66,8 @@ export interface OpenSession {
    * would be taken for new ones if they were handed over again.
    */
   forgetSettled(): Promise<void>;
+  /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was heard a moment ago. */
+  deletedUntilS(jid: string): number | undefined;
   /**
    * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
    * the shard has a newer owner; anything else is logged without content.
@@ -77,6 +79,11 @@ export interface OpenSession {
 export interface Attachment {
   /** Resolves when everything heard so far from this socket is stored. Must not reject. */
   drained(): Promise<void>;
+  /**
+   * Resolves when everything heard so far is stored: with false when something is not, because the store is away or the
+   * shard has a newer owner, so that it must be heard again. What can never be stored, by its own fault, does not count.
+   */
+  stored?(): Promise<boolean>;
 }
 
 /** Called with every new socket before any of its events can arrive. */

@@ -7,6 +7,7 @@ import type { AuthState } from '../auth-state/auth-state.js';
 import { keepTokensOutside } from '../auth-state/contact-tokens.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import { takeTurns } from '../auth-state/key-turns.js';
+import type { SharedStateJournal } from '../auth-state/shared-state-journal.js';
 import {
   DEFAULT_CONNECTION_CONFIG,
   makeWASocket,
@@ -19,7 +20,7 @@ import {
   type WAVersion,
 } from '@whiskeysockets/baileys';
 import type { ProxyRoute } from '../proxy/proxy-route.js';
-import { clearedChatIn, tellCleared } from './cleared-chat.js';
+import { clearedChatIn, deletedChatIn, tellCleared, type DeletedChat } from './cleared-chat.js';
 import { fileRequestsTo } from './file-requests.js';
 import type { HeldWords } from './held-words.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
@@ -51,7 +52,11 @@ export interface SocketOptions {
   readonly route: ProxyRoute | undefined;
   /** Writes down what is decrypted before the network hears that it arrived. */
   readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
+  /** Keeps what the library takes of the state that the phone shares until it is stored. */
+  readonly sharedState: Pick<SharedStateJournal, 'keys'>;
   readonly heldWords: Pick<HeldWords, 'guard'>;
+  /** Told before the library emits that the chat is gone. */
+  readonly onChatDeleted: (deleted: DeletedChat) => void;
   /** What was sent under this key, when somebody could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
   /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
@@ -72,15 +77,17 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { auth, network, version, log, fullHistory, route, journal, heldWords, getMessage, groupMetadata } = options;
+  const { auth, network, version, log, fullHistory, route, journal, heldWords, onChatDeleted } = options;
   const waWebSocketUrl = network.socketUrl ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl);
   if (network.rootKey) trustRootKey(network.rootKey);
   const onSharedChange = (facts: unknown): void => {
     const cleared = clearedChatIn(facts);
     if (cleared) tellCleared(socket.ev, cleared);
+    const deleted = deletedChatIn(facts);
+    if (deleted) onChatDeleted(deleted);
   };
   const config: UserFacingSocketConfig = {
-    auth,
+    auth: { creds: auth.creds, keys: options.sharedState.keys },
     ...(version ? { version } : {}),
     waWebSocketUrl,
     ...(route && { agent: route.socketAgent(waWebSocketUrl), fetchAgent: route.uploads }),
@@ -105,8 +112,8 @@ export function openSocket(options: SocketOptions): WASocket {
     // The key store repeats writes by itself, as long as they make sense.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     maxMsgRetryCount: COPIES_SENT * COUNTED_FOR_EACH_COPY,
-    getMessage,
-    cachedGroupMetadata: groupMetadata,
+    getMessage: options.getMessage,
+    cachedGroupMetadata: options.groupMetadata,
   };
   const socket = withOneAsyncStorage(() => makeWASocket(config));
   const { messageRetryManager: retries } = socket;

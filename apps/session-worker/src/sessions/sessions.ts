@@ -8,6 +8,7 @@ import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-director
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
 import { InboundJournal } from '../auth-state/inbound-journal.js';
+import { SharedStateJournal } from '../auth-state/shared-state-journal.js';
 import type { AuthStates } from '../auth-state/auth-state.js';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { DialOptions } from '../proxy/dial.js';
@@ -280,6 +281,8 @@ export class Sessions implements SessionControl {
     const { channelId, held, generation, auth, fullHistory, proxy, events, onFault } = request;
     const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
     const journal = new InboundJournal(auth);
+    const sharedState = new SharedStateJournal(auth);
+    const deletions = new Map<string, number>();
     const heldWords = new HeldWords();
     const route = proxy === '' ? undefined : new ProxyRoute(proxy, this.options.proxies ?? { allowLoopback: false });
     const socket = openSocket({
@@ -290,7 +293,9 @@ export class Sessions implements SessionControl {
       fullHistory,
       route,
       journal,
+      sharedState,
       heldWords,
+      onChatDeleted: ({ jid, untilS }) => deletions.set(jid, untilS),
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),
     });
@@ -300,6 +305,8 @@ export class Sessions implements SessionControl {
       generation,
       auth,
       journal,
+      sharedState,
+      deletions,
       heldWords,
       socket,
       fileRoute: route?.files,
