@@ -19,6 +19,7 @@ import type { HeldShard } from './shards/shard-owner.js';
 import { NOBODY_SLEEPS } from './test-sleep.js';
 import { silenceConsole } from './silent-console.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
+import { ChatTimers } from './sessions/chat-timers.js';
 
 jest.setTimeout(40_000);
 
@@ -121,6 +122,7 @@ describe('the journal of what was decrypted', () => {
   /** The listener of a real worker. */
   const inbound = (): Inbound =>
     new Inbound({
+      timers: new ChatTimers(() => Promise.resolve(undefined)),
       writer: new MessageWriter({ database }),
       chats: new ChatWriter({ database }),
       groups: new GroupWriter({ database }),

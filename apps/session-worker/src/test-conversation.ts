@@ -23,6 +23,7 @@ import { Automatic } from './inbound/automatic.js';
 import { Inbound } from './inbound/inbound.js';
 import { recallFrom } from './inbound/recall.js';
 import { UnreadableSends } from './inbound/unreadable-sends.js';
+import { ChatTimers } from './sessions/chat-timers.js';
 import { ChangeSignal } from './sessions/change-signal.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
@@ -122,6 +123,7 @@ export class TestConversation {
     const pictures = new PictureWriter({ database });
     const patience = { now: Date.now, wait, retryForMs: 5_000 };
     const wantsGroupNotices = (): Promise<boolean> => Promise.resolve(false);
+    const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), wantsGroupNotices, eventsReady };
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now, graceMs });
     this.sessions = new Sessions({
@@ -134,7 +136,7 @@ export class TestConversation {
         keeper,
         unconfirmed,
         new UnreadableSends({ writer, groups, eventsReady, now: Date.now, graceMs }),
-        new Inbound({ ...hearing, chats, pictures, ...patience }),
+        new Inbound({ ...hearing, timers, chats, pictures, ...patience }),
       ],
       recall: recallFrom(writer),
       groups: book,
@@ -148,6 +150,7 @@ export class TestConversation {
     const handlers = makeHandlers({
       reader,
       writer,
+      timers,
       unconfirmed,
       chats,
       checkedNumbers: new RecentNumbers(Date.now),

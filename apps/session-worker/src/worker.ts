@@ -44,6 +44,7 @@ import { recallFrom } from './inbound/recall.js';
 import { UnreadableSends } from './inbound/unreadable-sends.js';
 import { iconsFrom } from './media/icons.js';
 import { PictureKeeper } from './pictures/picture-keeper.js';
+import { ChatTimers } from './sessions/chat-timers.js';
 import { ClientVersion, newestVersion } from './sessions/client-version.js';
 import { DEFAULT_BACKOFF } from './sessions/reconnect-backoff.js';
 import { Sessions } from './sessions/sessions.js';
@@ -109,13 +110,14 @@ export class Worker {
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
     const downloads = downloadsOf(parts, directory);
+    const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
     this.pictures = new PictureKeeper({ store: pictures, wants: wantsPictures(directory) });
     const automatic = new Automatic({ directory, wait, now: Date.now });
     const askGroup = keeper.ask.bind(keeper);
     const wantsGroupNotices = wantsNotices(directory);
     const hearing = {
-      ...{ writer, chats, automatic, groups, pictures },
+      ...{ writer, chats, automatic, groups, pictures, timers },
       ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
     };
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
@@ -153,7 +155,7 @@ export class Worker {
       sessions,
       directory,
       handlers: makeHandlers({
-        ...{ reader, writer, chats, unconfirmed },
+        ...{ reader, writer, chats, timers, unconfirmed },
         checkedNumbers: new RecentNumbers(Date.now),
         iconOf: iconsFrom(media.files, media.spool, media.images),
         groups: book,

@@ -92,10 +92,13 @@ function differences<Thing extends object>(before: Thing, after: Thing): string[
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
+/** Was the timer of the record set after the one that is stored? */
+const LATER = `(r.timer->>'setAtS')::bigint >= coalesce(chats.ephemeral_at, 0)`;
+
 const WRITE_CHATS = `
 WITH r AS (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS r(id text, type text, name text, timestamp bigint, unread int,
-    "markedUnread" boolean, pinned boolean, archived boolean, "muteUntilMs" bigint)
+    "markedUnread" boolean, pinned boolean, archived boolean, "muteUntilMs" bigint, timer jsonb)
 ), changed AS (
   UPDATE chats SET
     name = coalesce(r.name, chats.name),
@@ -103,14 +106,18 @@ WITH r AS (
     unread = CASE WHEN r."markedUnread" THEN greatest(r.unread, chats.unread, 1) ELSE coalesce(r.unread, chats.unread) END,
     pinned = coalesce(r.pinned, chats.pinned),
     archived = coalesce(r.archived, chats.archived),
-    mute_until_ms = coalesce(r."muteUntilMs", chats.mute_until_ms)
+    mute_until_ms = coalesce(r."muteUntilMs", chats.mute_until_ms),
+    ephemeral_s = CASE WHEN ${LATER} THEN (r.timer->>'seconds')::int ELSE chats.ephemeral_s END,
+    ephemeral_at = CASE WHEN ${LATER} THEN (r.timer->>'setAtS')::bigint ELSE chats.ephemeral_at END
   FROM r WHERE chats.channel_id = $1 AND chats.id = r.id
   RETURNING chats.id
 )
-INSERT INTO chats (channel_id, id, type, name, timestamp, unread, pinned, archived, mute_until_ms)
+INSERT INTO chats (channel_id, id, type, name, timestamp, unread, pinned, archived, mute_until_ms,
+  ephemeral_s, ephemeral_at)
 SELECT $1, r.id, r.type, r.name, coalesce(r.timestamp, 0),
   CASE WHEN r."markedUnread" THEN greatest(r.unread, 1) ELSE coalesce(r.unread, 0) END, coalesce(r.pinned, false),
-  coalesce(r.archived, false), coalesce(r."muteUntilMs", 0)
+  coalesce(r.archived, false), coalesce(r."muteUntilMs", 0),
+  (r.timer->>'seconds')::int, (r.timer->>'setAtS')::bigint
 FROM r WHERE r.id NOT IN (SELECT id FROM changed)`;
 
 const WRITE_CONTACTS = `

@@ -11,6 +11,7 @@ import {
   type PageQuery,
   type StatusesList,
 } from '@dormouse/gateway-contract';
+import type { ChatTimer } from './records.js';
 import { chatsQuery, toChat, type ChatRow } from './chat-rows.js';
 import { CONTACT_COLUMNS, toContact, type ContactRow } from './contact-rows.js';
 import { messageListQueries, selectNamed, type PreparedQuery } from './message-query.js';
@@ -133,6 +134,17 @@ export class MessageReader {
     if (rows[0]) return toChat(rows[0], this.now());
     const moved = await this.movedTo(channelId, chatId);
     return moved === undefined ? undefined : this.chat(channelId, `${moved}${NUMBER_SERVER}`);
+  }
+
+  /** How long messages of a chat of two stay; undefined while that is not known. */
+  async chatTimer(channelId: string, chatId: string): Promise<ChatTimer | undefined> {
+    const { rows } = await this.pool.query<{ ephemeral_s: number | null; ephemeral_at: string | null }>({
+      name: 'chat-timer',
+      text: 'SELECT ephemeral_s, ephemeral_at FROM chats WHERE channel_id = $1 AND id = $2',
+      values: [channelId, chatId],
+    });
+    const { ephemeral_s: seconds = null, ephemeral_at: setAtS = null } = rows[0] ?? {};
+    return seconds === null ? undefined : { seconds, setAtS: Number(setAtS ?? 0) };
   }
 
   /** Contacts by their ids. */

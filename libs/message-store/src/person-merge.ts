@@ -113,8 +113,9 @@ ON CONFLICT (channel_id, kind, chat_id) DO UPDATE SET
 
 const MERGE_CHAT = `
 INSERT INTO chats AS known (channel_id, id, type, name, timestamp, unread, pinned, archived, mute_until_ms,
-  last_message_id)
-SELECT channel_id, $3, type, name, timestamp, unread, pinned, archived, mute_until_ms, last_message_id
+  last_message_id, ephemeral_s, ephemeral_at)
+SELECT channel_id, $3, type, name, timestamp, unread, pinned, archived, mute_until_ms, last_message_id, ephemeral_s,
+  ephemeral_at
 FROM chats WHERE channel_id = $1 AND id = $2
 ON CONFLICT (channel_id, id) DO UPDATE SET
   name = coalesce(known.name, excluded.name),
@@ -122,6 +123,9 @@ ON CONFLICT (channel_id, id) DO UPDATE SET
   pinned = known.pinned OR excluded.pinned,
   archived = known.archived AND excluded.archived,
   mute_until_ms = greatest(known.mute_until_ms, excluded.mute_until_ms),
+  ephemeral_s = CASE WHEN coalesce(known.ephemeral_at, 0) >= coalesce(excluded.ephemeral_at, 0)
+    THEN known.ephemeral_s ELSE excluded.ephemeral_s END,
+  ephemeral_at = greatest(known.ephemeral_at, excluded.ephemeral_at),
   last_message_id = CASE WHEN excluded.timestamp >= known.timestamp
     THEN coalesce(excluded.last_message_id, known.last_message_id) ELSE known.last_message_id END,
   timestamp = greatest(known.timestamp, excluded.timestamp)`;

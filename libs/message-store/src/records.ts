@@ -48,6 +48,16 @@ export interface ChatRecord {
   archived?: boolean;
   /** Epoch milliseconds; 0 = not muted. */
   muteUntilMs?: number;
+  /** How long messages of a chat of two stay; what was set later stays. */
+  timer?: ChatTimer;
+}
+
+/** How long messages of a chat stay. */
+export interface ChatTimer {
+  /** 0: for ever. */
+  seconds: number;
+  /** When it was set, or last seen in force, in epoch seconds. */
+  setAtS: number;
 }
 
 /** What became known of a contact; absent fields stay as they are. */

@@ -36,11 +36,12 @@ export async function composeAndSend(
   compose: Compose,
 ): Promise<SentMessage> {
   const session = context.session();
-  const to = await findRecipient(session, tools.reader, options.to);
+  const to = await findRecipient(session, tools, options.to);
   const quoted = options.quoted === undefined ? undefined : await findNamed(context, tools, options.quoted, 'quoted');
   const people = { own: session.identity, numbers: new Map<string, string>() };
-  const { mentions, ephemeral } = options;
-  const around = { mentions, quoted, ephemeral };
+  const { mentions, ephemeral = to.timer?.seconds } = options;
+  const timerSetAtS = options.ephemeral === undefined ? to.timer?.setAtS : undefined;
+  const around = { mentions, quoted, ephemeral, timerSetAtS };
   const { content, shown } = await compose(contextToNetwork(around, people));
   await showIndicator(context, tools, to.jid, options);
   const shownAround = shownContext(around);
@@ -57,10 +58,10 @@ export async function composeAndSend(
  */
 export async function assertSendable(
   session: OpenSession,
-  tools: Pick<MessageTools, 'reader' | 'writer'>,
+  tools: Pick<MessageTools, 'reader' | 'writer' | 'timers'>,
   options: Pick<SendOptions, 'to' | 'quoted'>,
 ): Promise<void> {
-  await findRecipient(session, tools.reader, options.to);
+  await findRecipient(session, tools, options.to);
   if (options.quoted !== undefined) await findNamed(session, tools, options.quoted, 'quoted');
 }
 

@@ -35,9 +35,11 @@ export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts>
     'messages.forward': {
       prepare: async (preparing, { messageId, to }) => {
         const target = await findNamed(preparing, tools, messageId, FIELD);
-        const composed = forwardToNetwork(await withRenewedFile(preparing, tools, target));
+        const renewed = await withRenewedFile(preparing, tools, target);
+        const composed = forwardToNetwork(renewed);
         if (!composed) throw new GatewayError(403, { details: `${FIELD}: a message of this kind cannot be forwarded` });
-        return (context) => composeAndSend(context, tools, { to }, () => composed);
+        return (context) =>
+          composeAndSend(context, tools, { to }, (around) => forwardToNetwork(renewed, around) ?? composed);
       },
     },
     'messages.markRead': (context, input) => markRead(context, tools, input),

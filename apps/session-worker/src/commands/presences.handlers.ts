@@ -5,14 +5,12 @@ import {
   type SendPresenceInput,
   type Success,
 } from '@dormouse/gateway-contract';
-import type { MessageReader } from '@dormouse/message-store/read';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { Handlers } from './command-context.js';
-import { findRecipient } from './recipient.js';
+import { findRecipient, type RecipientTools } from './recipient.js';
 
 /** What handlers of presences need. */
-export interface PresenceTools {
-  readonly reader: Pick<MessageReader, 'chat' | 'hasShown'>;
+export interface PresenceTools extends RecipientTools {
   readonly wait: (ms: number) => Promise<void>;
 }
 
@@ -45,9 +43,9 @@ export function presenceHandlers(tools: PresenceTools): Pick<Handlers, 'presence
 }
 
 /** Typing is shown in groups, too, whoever may write there. */
-async function addressOf(session: OpenSession, { reader }: PresenceTools, to: string): Promise<string> {
+async function addressOf(session: OpenSession, tools: PresenceTools, to: string): Promise<string> {
   const recipient = readRecipient(to);
-  if (recipient?.kind !== 'group') return (await findRecipient(session, reader, to)).jid;
+  if (recipient?.kind !== 'group') return (await findRecipient(session, tools, to)).jid;
   const groupId = chatIdOf(recipient);
   await session.group(groupId);
   return groupId;

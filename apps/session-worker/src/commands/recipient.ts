@@ -2,6 +2,7 @@ import { chatIdOf, GatewayError, readRecipient } from '@dormouse/gateway-contrac
 import type { MessageReader } from '@dormouse/message-store/read';
 import { isOwnMember } from '../convert/group.js';
 import { numbersOfLids } from '../sessions/lid-numbers.js';
+import type { ChatTimers } from '../sessions/chat-timers.js';
 import type { OpenSession } from '../sessions/open-session.js';
 
 /** Where a message goes. */
@@ -10,6 +11,14 @@ export interface Destination {
   jid: string;
   /** The chat as customers see it. */
   chatId: string;
+  /** How long messages stay there, where they do not stay for ever. */
+  timer?: { seconds: number; setAtS?: number } | undefined;
+}
+
+/** What is asked of the store to find a recipient. */
+export interface RecipientTools {
+  readonly reader: Pick<MessageReader, 'chat' | 'hasShown'>;
+  readonly timers: Pick<ChatTimers, 'of'>;
 }
 
 /**
@@ -18,38 +27,47 @@ export interface Destination {
  * @throws {GatewayError} 404 for a LID nobody was shown, a group the channel is not in; 403 for a group in which only
  * admins write
  */
-export async function findRecipient(
-  session: OpenSession,
-  reader: Pick<MessageReader, 'chat' | 'hasShown'>,
-  to: string,
-): Promise<Destination> {
+export async function findRecipient(session: OpenSession, tools: RecipientTools, to: string): Promise<Destination> {
   const recipient = readRecipient(to);
   if (!recipient) throw new GatewayError(400, { details: 'to: not a recipient' });
   const chatId = chatIdOf(recipient);
   switch (recipient.kind) {
     case 'individual':
-      return { jid: chatId, chatId };
+      return { jid: chatId, chatId, timer: await runningTimer(session, tools, chatId) };
     case 'lid': {
       const number = (await numbersOfLids(session.socket, [chatId])).get(recipient.digits);
-      if (number !== undefined) return findRecipient(session, reader, number);
+      if (number !== undefined) return findRecipient(session, tools, number);
+      const { reader } = tools;
       const chat = await reader.chat(session.channelId, chatId);
-      if (chat && chat.id !== chatId) return findRecipient(session, reader, chat.id);
-      if (chat || (await reader.hasShown(session.channelId, chatId))) return { jid: chatId, chatId };
+      if (chat && chat.id !== chatId) return findRecipient(session, tools, chat.id);
+      if (chat || (await reader.hasShown(session.channelId, chatId))) {
+        return { jid: chatId, chatId, timer: await runningTimer(session, tools, chatId) };
+      }
       throw new GatewayError(404, { details: 'to: no such chat' });
     }
-    case 'group':
-      await assertMayWrite(session, chatId);
-      return { jid: chatId, chatId };
+    case 'group': {
+      const seconds = await assertMayWrite(session, chatId);
+      return { jid: chatId, chatId, timer: seconds > 0 ? { seconds } : undefined };
+    }
   }
 }
 
-/** Asked before the message is said: the network would take it and deliver it to nobody. */
-async function assertMayWrite(session: OpenSession, groupId: string): Promise<void> {
-  const { announcements, rank } = await membershipIn(session, groupId);
+async function runningTimer(session: OpenSession, { timers }: RecipientTools, chatId: string) {
+  const timer = await timers.of(session, chatId);
+  return timer && timer.seconds > 0 ? timer : undefined;
+}
+
+/**
+ * Asked before the message is sent: the network would take it and deliver it to nobody.
+ * @returns seconds that messages stay in the group, 0 for ever
+ */
+async function assertMayWrite(session: OpenSession, groupId: string): Promise<number> {
+  const { announcements, rank, ephemeralS } = await membershipIn(session, groupId);
   if (!rank) throw new GatewayError(404, { details: 'to: the channel is not in this group' });
   if (announcements && rank === 'member') {
     throw new GatewayError(403, { details: 'to: only admins may write in this group' });
   }
+  return ephemeralS;
 }
 
 /** Is the channel an admin of the group? False when it is not in it. */
@@ -64,5 +82,6 @@ async function membershipIn(session: OpenSession, groupId: string) {
     throw error;
   });
   const self = group?.members.find((member) => isOwnMember(member, session.identity));
-  return { announcements: group?.facts.announcements ?? false, rank: self?.rank };
+  const { announcements = false, ephemeralS = 0 } = group?.facts ?? {};
+  return { announcements, ephemeralS, rank: self?.rank };
 }

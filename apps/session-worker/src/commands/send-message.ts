@@ -24,12 +24,14 @@ import type { CommandContext } from './command-context.js';
 import { keyIdFor, repeatedKeyId } from './message-key.js';
 import { handOver, UnsaidError, type WireMessage } from './hand-over.js';
 import { refusedMessage } from './network-errors.js';
-import type { Destination } from './recipient.js';
+import type { Destination, RecipientTools } from './recipient.js';
 import type { UnconfirmedIds } from './unconfirmed-sends.js';
 
 /** What handlers of messages need. */
 export interface MessageTools {
   readonly reader: Pick<MessageReader, 'chat' | 'hasShown' | 'message'>;
+  /** How long messages of chats stay. */
+  readonly timers: RecipientTools['timers'];
   readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find' | 'isUnconfirmed'>;
   /** Sees to it that a send whose outcome is not known does not stay pending. */
   readonly unconfirmed: UnconfirmedIds;

@@ -28,7 +28,14 @@ export function chatFromHistory(chat: Chat, numbers: KnownNumbers): ChatRecord |
     ...(typeof chat.unreadCount === 'number' && chat.unreadCount >= 0 && { unread: chat.unreadCount }),
     ...(chat.unreadCount === -1 && { markedUnread: true }),
     ...states(chat),
+    ...timerOf(chat),
   };
+}
+
+/** The phone's history tells of each chat how long its messages stay. */
+function timerOf({ ephemeralExpiration: seconds, ephemeralSettingTimestamp: setAt }: Chat): Partial<ChatRecord> {
+  if (typeof seconds !== 'number' || seconds < 0) return {};
+  return { timer: { seconds, setAtS: toNumber(setAt) ?? 0 } };
 }
 
 /**

@@ -23,14 +23,18 @@ const NOT_FORWARDED = [
 /**
  * A stored message as a new one that says the same: without quote and mentions, marked as forwarded once more. A poll
  * would come without its votes, as on phones, and is not forwarded.
+ * @param around what the chat it goes to asks for: how long messages stay there
  * @returns undefined for a message that cannot be forwarded
  */
-export function forwardToNetwork({ message, proto: bytes }: StoredMessage): Composed | undefined {
+export function forwardToNetwork(
+  { message, proto: bytes }: StoredMessage,
+  around?: proto.IContextInfo,
+): Composed | undefined {
   const sent = bytes && innerContent(proto.Message.decode(bytes));
   const content = sent && inPresentWords(sent, message);
   if (!content || message.status === 'deleted' || NOT_FORWARDED.includes(message.type)) return undefined;
   const score = (message.context?.forwarding_score ?? 0) + 1;
-  const contextInfo = { isForwarded: true, forwardingScore: score };
+  const contextInfo = { ...around, isForwarded: true, forwardingScore: score };
   const { conversation } = content;
   const said: proto.IMessage = conversation
     ? { extendedTextMessage: { text: conversation, contextInfo } }

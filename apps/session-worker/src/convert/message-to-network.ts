@@ -14,6 +14,8 @@ export interface OutgoingContext {
   quoted?: StoredMessage | undefined;
   /** Seconds until the message disappears. */
   ephemeral?: number | undefined;
+  /** When that was set for the chat, in epoch seconds; absent where the sender chose it. */
+  timerSetAtS?: number | undefined;
 }
 
 /** A text. It is an "extended" one always, as the network's own web client writes texts that have a context. */
@@ -24,11 +26,12 @@ export function textToNetwork(body: string, contextInfo: proto.IContextInfo | un
 
 /** Quote, mentions and lifetime; undefined when there is none of them. */
 export function contextToNetwork(context: OutgoingContext, people: People): proto.IContextInfo | undefined {
-  const { mentions = [], quoted, ephemeral } = context;
+  const { mentions = [], quoted, ephemeral, timerSetAtS } = context;
   const info: proto.IContextInfo = {
     ...(mentions.length > 0 && { mentionedJid: mentions.map(contactJid) }),
     ...(quoted && quoteToNetwork(quoted, people)),
     ...(ephemeral !== undefined && { expiration: ephemeral }),
+    ...(timerSetAtS !== undefined && timerSetAtS > 0 && { ephemeralSettingTimestamp: timerSetAtS }),
   };
   return Object.keys(info).length > 0 ? info : undefined;
 }

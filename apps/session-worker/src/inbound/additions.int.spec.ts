@@ -9,6 +9,7 @@ import { sealFor } from '../convert/test-seal.js';
 import type { Attachment } from '../sessions/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
+import { ChatTimers } from '../sessions/chat-timers.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const ADA_LID = '900000000001@lid';
@@ -36,6 +37,7 @@ describe('messages that belong to others', () => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
     session = fakeSession(channelId, fence);
     attachment = new Inbound({
+      timers: new ChatTimers(() => Promise.resolve(undefined)),
       writer: new MessageWriter({ database }),
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),

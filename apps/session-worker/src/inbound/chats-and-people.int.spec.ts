@@ -7,6 +7,7 @@ import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/bailey
 import type { Attachment } from '../sessions/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
+import { ChatTimers } from '../sessions/chat-timers.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const ADA_LID = '900000000001@lid';
@@ -42,6 +43,7 @@ describe('Inbound: chats and people', () => {
   /** What a worker's listener is. */
   const inboundOf = (chats: ChatWriter): Inbound =>
     new Inbound({
+      timers: new ChatTimers(() => Promise.resolve(undefined)),
       writer: new MessageWriter({ database }),
       chats,
       groups: new GroupWriter({ database }),

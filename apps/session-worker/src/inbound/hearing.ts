@@ -1,4 +1,5 @@
 import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
+import type { ChatTimers } from '../sessions/chat-timers.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { AutoDownload } from './auto-download.js';
 import type { Automatic } from './automatic.js';
@@ -18,6 +19,8 @@ export interface Hearing {
   /** What the channel does by itself. */
   readonly automatic: Pick<Automatic, 'heard'>;
   readonly groups: GroupWriter;
+  /** How long messages of chats stay. */
+  readonly timers: Pick<ChatTimers, 'learn'>;
   readonly pictures: Pick<PictureWriter, 'recordAsked'>;
   /** Does the channel want `messages` events of group notices? Off by default: bots answer them in the group. */
   readonly wantsGroupNotices: (channelId: string) => Promise<boolean>;

@@ -8,6 +8,7 @@ import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
 import { recallFrom } from './recall.js';
 import type { Attachment } from '../sessions/open-session.js';
+import { ChatTimers } from '../sessions/chat-timers.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const ADA_LID = '900000000001@lid';
@@ -52,6 +53,7 @@ describe('Inbound', () => {
   const listen = (store: MessageWriter) => {
     let nowMs = 1_790_000_000_000;
     return new Inbound({
+      timers: new ChatTimers(() => Promise.resolve(undefined)),
       writer: store,
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),

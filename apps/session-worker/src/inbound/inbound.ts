@@ -21,6 +21,7 @@ export interface InboundOptions extends Patience {
   readonly chats: ChatWriter;
   readonly automatic: Pick<Automatic, 'attach' | 'heard'>;
   readonly groups: GroupWriter;
+  readonly timers: Hearing['timers'];
   readonly pictures: Pick<PictureWriter, 'recordAsked'>;
   readonly wantsGroupNotices: (channelId: string) => Promise<boolean>;
   /** The network is to be asked about a group that could not be followed. */
@@ -74,7 +75,7 @@ export class Inbound implements SessionListener {
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
     const { writer, chats, automatic, groups, pictures, wantsGroupNotices } = this.options;
-    const { askGroup, downloads, eventsReady, now } = this.options;
+    const { timers, askGroup, downloads, eventsReady, now } = this.options;
     const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
     this.ears.set(channelId, ear);
     // What an owner before could not bring to its end.
@@ -91,6 +92,7 @@ export class Inbound implements SessionListener {
         automatic,
         groups,
         pictures,
+        timers,
         wantsGroupNotices,
         settled,
         askGroup,

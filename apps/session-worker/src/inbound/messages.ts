@@ -1,5 +1,5 @@
 import { FencedError, isStoreAway } from '@dormouse/database';
-import type { MessageRecord } from '@dormouse/message-store/write';
+import type { ChatRecord, MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
 import type { ClearedChat } from '../sessions/cleared-chat.js';
@@ -11,6 +11,7 @@ import { isGroup } from '../convert/jid.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
 import { sealedFromNetwork } from '../convert/sealed-from-network.js';
+import { learnTimers } from './chat-timers.js';
 import { learnPeople } from './contacts.js';
 import { storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn, peopleInGroups } from './people-in.js';
@@ -37,9 +38,13 @@ async function hearBatch(hearing: Hearing, messages: WAMessage[], failed: Set<WA
   const { ear } = hearing;
   const people = await ear.store(() => peopleInGroups(hearing, messages));
   await isolated(hearing, () => learnPeople(hearing, people.numbers));
+  const all = messages.map((message) => ({ message, ...readOrFail(hearing, message, people, failed) }));
+  const timers = learnTimers(
+    hearing,
+    all.flatMap(({ record, action }) => (record ?? action?.trigger)?.message ?? []),
+  );
   let records: HeardRecord[] = [];
-  for (const message of messages) {
-    const { record, action, addition } = readOrFail(hearing, message, people, failed);
+  for (const { message, record, action, addition } of all) {
     if (record) records.push({ message, record });
     if (!action && !addition) continue;
     await storeRecords(hearing, records, failed); // an action follows what it changes
@@ -50,6 +55,11 @@ async function hearBatch(hearing: Hearing, messages: WAMessage[], failed: Set<WA
     if (change && !(await isolated(hearing, () => storeAction(hearing, change)))) failed.add(message);
   }
   await storeRecords(hearing, records, failed);
+  if (timers.length > 0) await isolated(hearing, () => storeTimers(hearing, timers));
+}
+
+function storeTimers({ session, ear, writer }: Hearing, chats: readonly ChatRecord[]): Promise<void> {
+  return ear.store(() => writer.recordHistory(session.fence, session.channelId, { chats }));
 }
 
 /** One that cannot be read is reported and costs no other. */
