@@ -141,6 +141,9 @@ describe('messages that carry files', () => {
       expect(got.file).toMatchObject({ mimetype: 'audio/ogg; codecs=opus', seconds: 2 });
       expect(got.bytes.subarray(0, 4).toString()).toBe('OggS');
       expect(got.type).toBe('voice');
+      const { id, link = '', sha256 } = contentOf(message);
+      expect(id).toMatch(/^ogg-/);
+      expect(hashOf(await fetched(link))).toBe(sha256);
     }, 60_000);
 
     it('a voice message that is Opus already, byte by byte', async () => {

@@ -68,8 +68,8 @@ const environment = z.object({
   MEDIA_RETENTION_DAYS: variable.integer(1, 3_650).default(30),
   /** The ffmpeg to use; absent: one on the PATH, else the one of the optional package. */
   FFMPEG_PATH: z.string().optional(),
-  /** How long a heard message waits for its file before it is told without a link. */
-  AUTO_DOWNLOAD_WITHIN_MS: variable.integer(100, 120_000).default(20_000),
+  /** How long a received message, and its chat, wait for its file; a later file is notified by `messages.patch`. */
+  AUTO_DOWNLOAD_WITHIN_MS: variable.integer(100, 120_000).default(3_000),
   /** Pages and files may be fetched from this machine itself, and proxies be on it: development and sandbox only. */
   ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
   /**

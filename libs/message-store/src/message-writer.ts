@@ -116,6 +116,26 @@ export class MessageWriter {
   }
 
   /**
+   * A change that no message made, such as a file that is there now. Told with `messages.patch`, without a trigger.
+   * @param change.apply undefined when nothing changes
+   */
+  async recordUpdate(
+    fence: Fence,
+    channelId: string,
+    { id, apply }: { id: string; apply: MessageChange['apply'] },
+  ): Promise<Written> {
+    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+      const { rows } = await transaction.connection.query<KeyedMessageRow>({
+        name: 'message-to-update',
+        text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
+               FROM messages m WHERE m.channel_id = $1 AND m.id = $2 FOR UPDATE`,
+        values: [channelId, storableId(id)],
+      });
+      return { seqs: await transaction.append(await changeMessage(transaction, rows[0], apply)) };
+    });
+  }
+
+  /**
    * The owner read these messages on the phone or another device: unread in their chats is what came later.
    * @param keyIds the network's ids of messages of others
    */
@@ -322,12 +342,23 @@ function messageInChat(channelId: string, { keyId, chatId }: MessageChange['targ
 }
 
 async function changeTarget(
-  { connection, channelId }: ChannelTransaction,
+  transaction: ChannelTransaction,
   { target, apply }: MessageChange,
   trigger: Message,
 ): Promise<ChannelEvent[]> {
+  const { connection, channelId } = transaction;
   const { rows } = await connection.query<KeyedMessageRow>(messageInChat(channelId, target));
-  const before = rows[0] && toStoredMessage(rows[0]).message;
+  return changeMessage(transaction, rows[0], apply, trigger);
+}
+
+/** @param trigger the message that makes the change, if one does */
+async function changeMessage(
+  { connection, channelId }: ChannelTransaction,
+  row: KeyedMessageRow | undefined,
+  apply: MessageChange['apply'],
+  trigger?: Message,
+): Promise<ChannelEvent[]> {
+  const before = row && toStoredMessage(row).message;
   const changed = before && apply(before);
   if (!changed) return [];
   const after = storable(changed);
@@ -342,7 +373,7 @@ async function changeTarget(
   const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
-  const update = { id, trigger, before_update: before, after_update: after, changes };
+  const update = { id, ...(trigger && { trigger }), before_update: before, after_update: after, changes };
   return [{ type: 'messages', method: 'patch', payload: { messages_updates: [update] } }];
 }
 

@@ -1,7 +1,8 @@
 import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import type { OpenSession } from '../sessions/open-session.js';
-import { AutoDownload, type AutoDownloadOptions } from './auto-download.js';
+import { deferred } from '../sessions/deferred.js';
+import { AutoDownload, linked, type AutoDownloadOptions } from './auto-download.js';
 
 type Kinds = ChannelSettings['media']['auto_download'];
 
@@ -34,34 +35,83 @@ function downloads(kinds: Kinds, changes: Partial<AutoDownloadOptions> = {}) {
     withinMs: 10,
     ...changes,
   };
-  const linksOf = async (...records: MessageRecord[]) =>
-    (await new AutoDownload(options).complete(session, records)).map(({ message }) => {
-      const content: unknown = message[message.type];
-      return typeof content === 'object' && content !== null && 'link' in content ? content.link : undefined;
-    });
-  return { fetched, linksOf };
+  const auto = new AutoDownload(options);
+  const begin = (...records: MessageRecord[]) => auto.begin(session, records);
+  /** The links that files come with, by the place of their message; null for one that is not fetched. */
+  const linksOf = async (...records: MessageRecord[]) => {
+    const begun = await begin(...records);
+    return Promise.all(records.map(async (one) => (begun.has(one) ? await begun.get(one)?.link : null)));
+  };
+  return { fetched, begin, linksOf };
 }
 
 describe('AutoDownload', () => {
   it('fetches the kinds that the channel wants, in the order of the messages', async () => {
     const { fetched, linksOf } = downloads(['image', 'video']);
     const links = await linksOf(record('text'), record('image'), record('voice'), record('gif'));
-    expect(links).toEqual([undefined, 'https://files/image-00-00', undefined, 'https://files/gif-00-00']);
+    expect(links).toEqual([null, 'https://files/image-00-00', null, 'https://files/gif-00-00']);
     expect(fetched).toEqual(['image-00-00', 'gif-00-00']);
   });
 
   it('does not ask for settings when nothing carries a file', async () => {
     const { linksOf } = downloads([], { settingsOf: () => Promise.reject(new Error('must not be asked')) });
-    expect(await linksOf(record('text'))).toEqual([undefined]);
+    expect(await linksOf(record('text'))).toEqual([null]);
   });
 
   it.each<[string, Partial<AutoDownloadOptions>]>([
     ['cannot be had', { incoming: { fetch: () => Promise.reject(new Error('gone')) } }],
-    ['does not come in time', { incoming: { fetch: () => new Promise<never>(() => undefined) } }],
     ['was not kept', { files: { file: () => Promise.resolve(undefined), link: () => Promise.resolve('') } }],
-    ['belongs to a channel that is gone', { settingsOf: () => Promise.resolve(undefined) }],
-    ['belongs to settings that cannot be read', { settingsOf: () => Promise.reject(new Error('away')) }],
-  ])('tells a message without a link when its file %s', async (_why, changes) => {
-    expect(await downloads(['image'], changes).linksOf(record('image'))).toEqual([undefined]);
+  ])('ends without a link, and no message waits for it, when its file %s', async (_why, changes) => {
+    const image = record('image');
+    const file = (await downloads(['image'], { ...changes, withinMs: 60_000 }).begin(image)).get(image);
+    await file?.waited;
+    expect(await file?.link).toBeUndefined();
+  });
+
+  it.each<[string, Partial<AutoDownloadOptions>]>([
+    ['a channel that is gone', { settingsOf: () => Promise.resolve(undefined) }],
+    ['settings that cannot be read', { settingsOf: () => Promise.reject(new Error('away')) }],
+  ])('fetches nothing for %s', async (_whose, changes) => {
+    expect(await downloads(['image'], changes).linksOf(record('image'))).toEqual([null]);
+  });
+
+  it('lets a message wait no longer than it may, and gives the link when the file comes later', async () => {
+    const arrived = deferred<void>();
+    const image = record('image');
+    const { begin } = downloads(['image'], { incoming: { fetch: () => arrived.promise } });
+    const file = (await begin(image)).get(image);
+    await file?.waited;
+    arrived.resolve();
+    expect(await file?.link).toBe('https://files/image-00-00');
+  });
+
+  it('has two files of a channel under way, and a hundred waiting; more are left until somebody asks', async () => {
+    const fetched: string[] = [];
+    const incoming = {
+      fetch: ({ mediaId }: { mediaId: string }) => {
+        fetched.push(mediaId);
+        return new Promise<never>(() => undefined);
+      },
+    };
+    const { begin } = downloads(['image'], { incoming });
+    const records = Array.from({ length: 120 }, (_, number) => record('image', `image-${number}`));
+    expect((await begin(...records)).size).toBe(100);
+    expect(fetched).toEqual(['image-0', 'image-1']);
+  });
+});
+
+describe('a message with a link', () => {
+  const { message } = record('image');
+  it('is the same otherwise', () => {
+    expect(linked(message, 'image-00-00', 'https://x')).toEqual({
+      ...message,
+      image: { ...(message.image as object), link: 'https://x' },
+    });
+  });
+
+  it('is none when it was deleted meanwhile, or is not that message any more', () => {
+    expect(linked({ ...message, status: 'deleted' }, 'image-00-00', 'https://x')).toBeUndefined();
+    expect(linked(message, 'image-other', 'https://x')).toBeUndefined();
+    expect(linked(message, undefined, 'https://x')).toBeUndefined();
   });
 });

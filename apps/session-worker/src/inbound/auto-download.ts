@@ -1,17 +1,17 @@
 /**
- * Files of heard messages that the channel wants at once: brought into the media store before the message is told, so
- * that it is told with a link.
+ * Files of heard messages that the channel wants at once, brought into the media store beside everything else.
  *
- * What it guarantees: a message is told whatever becomes of its file. When the file is not there in time, or cannot be
- * had, the message goes without a link and GET /media/{MediaID} fetches it later. Messages of a channel are told in order,
- * so those that follow wait as well, which is why the time is bounded. What is heard meanwhile is not lost in a crash: it
- * is in the journal until it is stored.
+ * What it guarantees: a message is told whatever becomes of its file. It waits a short while, with its chat only, so that
+ * it can be told with a link; a file that comes later is told as a change of its message. One that cannot be had, or is
+ * still on its way when the process dies, is fetched when somebody asks for it (GET /media/{MediaID}). How many files are
+ * under way is bounded, for a channel and for the process.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelSettings, Message } from '@dormouse/gateway-contract';
 import type { MediaReader } from '@dormouse/media-store/read';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
+import { FairQueue } from '../media/fair-queue.js';
 import type { IncomingMedia } from '../media/incoming.js';
 import type { OpenSession } from '../sessions/open-session.js';
 
@@ -20,8 +20,11 @@ export interface AutoDownloadOptions {
   files: Pick<MediaReader, 'file' | 'link'>;
   /** Undefined for a channel that is gone. */
   settingsOf(channelId: string): Promise<ChannelSettings | undefined>;
-  /** How long messages wait for their files. */
+  /** How long a message waits for its file. */
   withinMs: number;
+  /** Files under way at a time in this process, and of one channel. */
+  maxParallel?: number;
+  maxParallelPerChannel?: number;
 }
 
 type WantedKind = ChannelSettings['media']['auto_download'][number];
@@ -37,57 +40,78 @@ const KINDS: Partial<Record<Message['type'], WantedKind>> = {
   document: 'document',
   sticker: 'sticker',
 };
+/** A channel that receives more files than it can fetch gets the rest when it asks for them. */
+const MOST_WAITING_PER_CHANNEL = 100;
+
+/** A file on its way. Neither promise rejects. */
+export interface FileUnderWay {
+  /** Resolves when the message need not wait for it any longer. */
+  readonly waited: Promise<void>;
+  /** A link to it once it is there; undefined when it cannot be had. */
+  readonly link: Promise<string | undefined>;
+}
 
 export class AutoDownload {
-  constructor(private readonly options: AutoDownloadOptions) {}
+  readonly #queue: FairQueue;
+  readonly #underWay = new Map<string, number>();
 
-  /** The records, those with wanted files with links to them. Never rejects. */
-  async complete(session: OpenSession, records: readonly MessageRecord[]): Promise<MessageRecord[]> {
+  constructor(private readonly options: AutoDownloadOptions) {
+    const { maxParallel = 8, maxParallelPerChannel = 2 } = options;
+    this.#queue = new FairQueue({ slots: maxParallel, slotsPerOwner: maxParallelPerChannel });
+  }
+
+  /** Begins to bring the files that the channel wants. Never rejects. @returns those under way, by their record */
+  async begin(session: OpenSession, records: readonly MessageRecord[]): Promise<Map<MessageRecord, FileUnderWay>> {
     const carriers = records.filter(({ message, proto: bytes }) => bytes && KINDS[message.type]);
     const settings = carriers.length > 0 ? await this.#settings(session) : undefined;
     const wanted = settings?.media.auto_download ?? [];
-    return Promise.all(
-      records.map(async (record) => {
-        const kind = KINDS[record.message.type];
-        return kind && wanted.includes(kind) ? this.#complete(session, record) : record;
-      }),
-    );
+    const begun = new Map<MessageRecord, FileUnderWay>();
+    for (const record of carriers) {
+      const kind = KINDS[record.message.type];
+      const underWay = kind && wanted.includes(kind) ? this.#begin(session, record) : undefined;
+      if (underWay) begun.set(record, underWay);
+    }
+    return begun;
   }
 
   async #settings(session: OpenSession): Promise<ChannelSettings | undefined> {
     return this.options.settingsOf(session.channelId).catch(() => undefined);
   }
 
-  async #complete(session: OpenSession, record: MessageRecord): Promise<MessageRecord> {
-    const { message, key, proto: bytes } = record;
-    const content = message[message.type];
-    if (!bytes || typeof content !== 'object' || content === null || !('id' in content)) return record;
-    const mediaId = String(content.id);
+  #begin(session: OpenSession, record: MessageRecord): FileUnderWay | undefined {
+    const { channelId } = session;
+    const mediaId = mediaIdOf(record.message);
+    const count = this.#underWay.get(channelId) ?? 0;
+    if (mediaId === undefined || count >= MOST_WAITING_PER_CHANNEL) return undefined;
+    this.#underWay.set(channelId, count + 1);
+    const fetched = this.#queue.run(channelId, () => this.#fetch(session, mediaId, record));
+    const link = fetched.catch(() => undefined).finally(() => this.#ended(channelId));
     const enough = new AbortController();
-    try {
-      const fetched = this.#fetch(session, mediaId, { key, fromMe: message.from_me, bytes });
-      const link = await Promise.race([fetched, delay(this.options.withinMs, undefined, { signal: enough.signal })]);
-      return link === undefined ? record : { ...record, message: { ...message, [message.type]: { ...content, link } } };
-    } catch {
-      return record;
-    } finally {
-      enough.abort();
-    }
+    const patience = delay(this.options.withinMs, undefined, { signal: enough.signal }).catch(() => undefined);
+    const waited = Promise.race([link, patience]).then(() => enough.abort());
+    return { waited, link };
+  }
+
+  #ended(channelId: string): void {
+    const left = (this.#underWay.get(channelId) ?? 1) - 1;
+    if (left > 0) this.#underWay.set(channelId, left);
+    else this.#underWay.delete(channelId);
   }
 
   async #fetch(
     session: OpenSession,
     mediaId: string,
-    { key, fromMe, bytes }: { key: MessageRecord['key']; fromMe: boolean; bytes: Uint8Array },
+    { key, message, proto: bytes }: MessageRecord,
   ): Promise<string | undefined> {
     const { incoming, files } = this.options;
     const { channelId, socket, fileRoute } = session;
+    const { id, remote: remoteJid, participant } = key;
     await incoming.fetch({
       channelId,
       mediaId,
       message: {
-        key: { id: key.id, remoteJid: key.remote, fromMe, ...(key.participant && { participant: key.participant }) },
-        message: proto.Message.decode(bytes),
+        key: { id, remoteJid, fromMe: message.from_me, ...(participant && { participant }) },
+        message: bytes ? proto.Message.decode(bytes) : undefined,
       },
       socket,
       fileRoute,
@@ -95,4 +119,17 @@ export class AutoDownload {
     const file = await files.file(channelId, mediaId);
     return file && files.link(file);
   }
+}
+
+/** The id of the file that a message carries. */
+export function mediaIdOf(message: Message): string | undefined {
+  const content = message[message.type];
+  return typeof content === 'object' && content !== null && 'id' in content ? String(content.id) : undefined;
+}
+
+/** The message with a link to its file; undefined when it is not that message any more, or was deleted. */
+export function linked(message: Message, mediaId: string | undefined, link: string): Message | undefined {
+  const content = message[message.type];
+  if (mediaId === undefined || message.status === 'deleted' || mediaIdOf(message) !== mediaId) return undefined;
+  return typeof content === 'object' ? { ...message, [message.type]: { ...content, link } } : undefined;
 }

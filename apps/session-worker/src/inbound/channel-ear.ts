@@ -68,7 +68,8 @@ export class ChannelEar {
     }
   }
 
-  private async attempt(work: () => Promise<void>): Promise<void> {
+  /** Does `work` within a step that is being done; what it fails with is reported. */
+  async attempt(work: () => Promise<void>): Promise<void> {
     if (this.replaced) return;
     try {
       await work();

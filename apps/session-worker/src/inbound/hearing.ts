@@ -4,6 +4,7 @@ import type { OpenSession } from '../sessions/open-session.js';
 import type { AutoDownload } from './auto-download.js';
 import type { Automatic } from './automatic.js';
 import type { ChannelEar } from './channel-ear.js';
+import type { WaitingChats } from './waiting-chats.js';
 
 /** What those who store something heard have at hand. */
 export interface Hearing {
@@ -27,7 +28,9 @@ export interface Hearing {
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants. */
-  readonly downloads?: Pick<AutoDownload, 'complete'> | undefined;
+  readonly downloads?: Pick<AutoDownload, 'begin'> | undefined;
+  /** What waits for its file. */
+  readonly waiting: WaitingChats;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
   /** Epoch milliseconds. */

@@ -15,6 +15,7 @@ import type { Hearing } from './hearing.js';
 import { hearHistory } from './history.js';
 import { hearMessages, hearRemovals } from './messages.js';
 import { hearGroupReceipts, hearUpdates } from './receipts.js';
+import { WaitingChats } from './waiting-chats.js';
 
 export interface InboundOptions extends Patience {
   readonly writer: MessageWriter;
@@ -27,7 +28,7 @@ export interface InboundOptions extends Patience {
   /** The network is to be asked about a group that could not be followed. */
   readonly askGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants; absent: none. */
-  readonly downloads?: Pick<AutoDownload, 'complete'>;
+  readonly downloads?: Pick<AutoDownload, 'begin'>;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
 }
@@ -35,13 +36,21 @@ export interface InboundOptions extends Patience {
 type Heard = Partial<BaileysEventMap>;
 type Step = (hearing: Hearing, heard: Heard) => (() => Promise<void>) | undefined;
 
+/** What takes messages away or renames their chat: it must not be overtaken by messages that still wait for a file. */
+const AFTER_ALL_THAT_WAITS = new Set<keyof BaileysEventMap>(['lid-mapping.update', 'chats.delete', 'messages.delete']);
+
 function on<Name extends keyof BaileysEventMap>(
   name: Name,
   listen: (hearing: Hearing, what: BaileysEventMap[Name]) => Promise<void>,
 ): Step {
   return (hearing, heard) => {
     const what: BaileysEventMap[Name] | undefined = heard[name];
-    return what === undefined ? undefined : () => listen(hearing, what);
+    if (what === undefined) return undefined;
+    if (!AFTER_ALL_THAT_WAITS.has(name)) return () => listen(hearing, what);
+    return async () => {
+      await hearing.waiting.flush();
+      await listen(hearing, what);
+    };
   };
 }
 
@@ -67,8 +76,8 @@ const STEPS: readonly Step[] = [
 ];
 
 export class Inbound implements SessionListener {
-  /** The last socket's ear of each channel: the next one waits for it. */
-  private readonly ears = new Map<string, ChannelEar>();
+  /** The last socket's ear of each channel, and what waits there: the next one waits for both. */
+  private readonly ears = new Map<string, { ear: ChannelEar; waiting: WaitingChats }>();
 
   constructor(private readonly options: InboundOptions) {}
 
@@ -76,8 +85,10 @@ export class Inbound implements SessionListener {
     const { channelId } = session;
     const { writer, chats, automatic, groups, pictures, wantsGroupNotices } = this.options;
     const { timers, askGroup, downloads, eventsReady, now } = this.options;
-    const ear = new ChannelEar(session, this.options, this.ears.get(channelId)?.drained());
-    this.ears.set(channelId, ear);
+    const earlier = this.ears.get(channelId);
+    const ear = new ChannelEar(session, this.options, earlier && drained(earlier));
+    const waiting = new WaitingChats(ear);
+    this.ears.set(channelId, { ear, waiting });
     // What an owner before could not bring to its end.
     ear.hear(() => ear.store(() => chats.finishRemovals(session.fence, channelId)));
     const { ev, authState } = session.socket;
@@ -97,6 +108,7 @@ export class Inbound implements SessionListener {
         settled,
         askGroup,
         downloads,
+        waiting,
         eventsReady,
         now,
       };
@@ -105,11 +117,17 @@ export class Inbound implements SessionListener {
         if (work) ear.hear(work);
       }
     });
-    return { drained: () => this.drained(channelId, ear), stored: () => ear.stored() };
+    return { drained: () => this.drained(channelId, { ear, waiting }), stored: () => ear.stored() };
   }
 
-  private async drained(channelId: string, ear: ChannelEar): Promise<void> {
-    await ear.drained();
-    if (this.ears.get(channelId) === ear) this.ears.delete(channelId);
+  private async drained(channelId: string, last: { ear: ChannelEar; waiting: WaitingChats }): Promise<void> {
+    await drained(last);
+    if (this.ears.get(channelId)?.ear === last.ear) this.ears.delete(channelId);
   }
+}
+
+/** Resolves when all that was heard is stored, without waiting for files any longer. */
+function drained({ ear, waiting }: { ear: ChannelEar; waiting: WaitingChats }): Promise<void> {
+  ear.hear(() => waiting.flush());
+  return ear.drained();
 }

@@ -1,4 +1,5 @@
 import { FencedError, isStoreAway } from '@dormouse/database';
+import type { Message } from '@dormouse/gateway-contract';
 import type { ChatRecord, MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
@@ -11,6 +12,7 @@ import { isGroup } from '../convert/jid.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
 import { sealedFromNetwork } from '../convert/sealed-from-network.js';
+import { linked, mediaIdOf, type FileUnderWay } from './auto-download.js';
 import { learnTimers } from './chat-timers.js';
 import { learnPeople } from './contacts.js';
 import { storeAndTell, type Hearing } from './hearing.js';
@@ -24,38 +26,95 @@ const BATCH = 50;
  * from the phone and its other devices. What is no news to a person is left out.
  */
 export async function hearMessages(hearing: Hearing, { messages }: BaileysEventMap['messages.upsert']): Promise<void> {
-  const failed = new Set<WAMessage>();
-  for (let at = 0; at < messages.length; at += BATCH) {
-    await hearBatch(hearing, messages.slice(at, at + BATCH), failed);
-  }
-  // What could not be stored stays in the journal, for a build that can.
-  hearing.session.settle(messages.filter((message) => !failed.has(message)));
-  await hearing.automatic.heard(hearing, messages);
+  for (let at = 0; at < messages.length; at += BATCH) await hearBatch(hearing, messages.slice(at, at + BATCH));
 }
 
-/** @param failed takes the messages of which nothing could be stored, by their own fault */
-async function hearBatch(hearing: Hearing, messages: WAMessage[], failed: Set<WAMessage>): Promise<void> {
-  const { ear } = hearing;
+/** Stores what need not wait for a file, nor for what does in its chat; see waiting-chats.ts. */
+async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
+  const { ear, session, downloads, waiting } = hearing;
   const people = await ear.store(() => peopleInGroups(hearing, messages));
   await isolated(hearing, () => learnPeople(hearing, people.numbers));
-  const all = messages.map((message) => ({ message, ...readOrFail(hearing, message, people, failed) }));
+  const failed = new Set<WAMessage>();
+  const items = messages.map((message) => ({ message, read: readOrFail(hearing, message, people, failed) }));
+  const records = items.flatMap(({ read: { record } }) => record ?? []);
+  const files = await downloads?.begin(session, records);
+  const now = items.filter((item) => {
+    const file = item.read.record && files?.get(item.read.record);
+    const chatId = chatOf(item, people);
+    if (chatId === undefined || !(file || waiting.has(chatId))) return true;
+    waiting.add(chatId, {
+      ready: file?.waited ?? Promise.resolve(),
+      store: () => (file ? storeWithFile(hearing, item, file) : storeItems(hearing, [item])),
+    });
+    return false;
+  });
+  await storeItems(hearing, now, failed);
+}
+
+/** A heard message, and what it turned out to be. */
+interface Item {
+  readonly message: WAMessage;
+  readonly read: Read;
+}
+
+/** The chat that an item belongs to, as customers see it. */
+function chatOf({ message, read: { record, action } }: Item, people: People): string | undefined {
+  const chatId = record?.message.chat_id ?? action?.trigger.message.chat_id;
+  return chatId ?? chatIdOf({ id: message.key.remoteJid }, people.numbers);
+}
+
+/** Stores a message with a link to its file when that is there; else the link is told when it comes. */
+async function storeWithFile(hearing: Hearing, item: Item, { link }: FileUnderWay): Promise<void> {
+  const { record } = item.read;
+  if (!record) return;
+  const { message } = record;
+  const there = await Promise.race([link, Promise.resolve(undefined)]);
+  const shown = there === undefined ? undefined : linked(message, mediaIdOf(message), there);
+  await storeItems(hearing, [{ ...item, read: { record: { ...record, message: shown ?? message } } }]);
+  if (there === undefined) tellLateLink(hearing, message, link);
+}
+
+/** Tells the link to a file that comes after its message was stored. */
+function tellLateLink(hearing: Hearing, message: Message, link: FileUnderWay['link']): void {
+  const { ear, session, writer } = hearing;
+  const mediaId = mediaIdOf(message);
+  void link.then((late) => {
+    if (late === undefined) return;
+    const change = { id: message.id, apply: (before: Message) => linked(before, mediaId, late) };
+    ear.hear(() => storeAndTell(hearing, () => writer.recordUpdate(session.fence, session.channelId, change)));
+  });
+}
+
+/** @param failed messages of which nothing can be stored, by their own fault */
+async function storeItems(hearing: Hearing, items: readonly Item[], failed = new Set<WAMessage>()): Promise<void> {
   const timers = learnTimers(
     hearing,
-    all.flatMap(({ record, action }) => (record ?? action?.trigger)?.message ?? []),
+    items.flatMap(({ read: { record, action } }) => (record ?? action?.trigger)?.message ?? []),
   );
   let records: HeardRecord[] = [];
-  for (const { message, record, action, addition } of all) {
+  /** Of messages that are known only now: they do not wait. */
+  const files: [MessageRecord, FileUnderWay][] = [];
+  for (const { message, read } of items) {
+    const { record, action, addition } = read;
     if (record) records.push({ message, record });
     if (!action && !addition) continue;
     await storeRecords(hearing, records, failed); // an action follows what it changes
     records = [];
-    const found = addition ? await readAddition(hearing, message, addition, failed) : { action };
-    if (found.record) records.push({ message, record: found.record });
-    const change = found.action;
+    const added: Read = addition ? await readAddition(hearing, message, addition, failed) : { action };
+    if (added.record) {
+      records.push({ message, record: added.record });
+      files.push(...((await hearing.downloads?.begin(hearing.session, [added.record])) ?? []));
+    }
+    const change = added.action;
     if (change && !(await isolated(hearing, () => storeAction(hearing, change)))) failed.add(message);
   }
   await storeRecords(hearing, records, failed);
   if (timers.length > 0) await isolated(hearing, () => storeTimers(hearing, timers));
+  for (const [{ message }, { link }] of files) tellLateLink(hearing, message, link);
+  const messages = items.map(({ message }) => message);
+  // What could not be stored stays in the journal, for a build that can.
+  hearing.session.settle(messages.filter((message) => !failed.has(message)));
+  await hearing.automatic.heard(hearing, messages);
 }
 
 function storeTimers({ session, ear, writer }: Hearing, chats: readonly ChatRecord[]): Promise<void> {
@@ -98,11 +157,10 @@ function read(message: WAMessage, people: People): Read | undefined {
 async function storeRecords(hearing: Hearing, heard: readonly HeardRecord[], failed: Set<WAMessage>): Promise<void> {
   if (heard.length === 0) return;
   const { session } = hearing;
-  const marked = await quietNotices(
+  const records = await quietNotices(
     hearing,
     heard.map(({ record }) => markWaited(session, record)),
   );
-  const records = (await hearing.downloads?.complete(session, marked)) ?? marked;
   try {
     await writeRecords(hearing, records);
   } catch (error) {
