@@ -10,6 +10,7 @@ import { AuthStates } from './auth-state/auth-state.js';
 import { UNCONFIRMED } from './auth-state/shared-state-journal.js';
 import { Inbound } from './inbound/inbound.js';
 import { deferred } from './sessions/deferred.js';
+import { ChatTimers } from './sessions/chat-timers.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
@@ -90,6 +91,7 @@ export class CrashingWorker {
           automatic: { attach: () => undefined, heard: () => Promise.resolve() },
           askGroup: () => undefined,
           wantsGroupNotices: () => Promise.resolve(false),
+          timers: new ChatTimers(() => Promise.resolve(undefined)),
           eventsReady: () => undefined,
           retryForMs: 1_000,
           now: Date.now,
