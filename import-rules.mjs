@@ -67,7 +67,7 @@ export const PROJECTS = {
       'redis',
     ],
     packages: ['@nestjs/*'],
-    specs: TEST_STORES,
+    specs: [...TEST_STORES, 'stack/test-hostile-requests'],
   },
   'apps/session-worker': {
     projects: [
@@ -133,7 +133,7 @@ export const PROJECTS = {
       'redis',
     ],
     packages: ['@nestjs/*'],
-    specs: [...TEST_STORES, 'media-store/uploads'],
+    specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads'],
   },
   'apps/network-simulator': { projects: [], packages: NETWORK },
   'apps/e2e': { projects: ['stack', 'stack/sample-files', 'stack/test-proxy'], packages: ['pg'] },

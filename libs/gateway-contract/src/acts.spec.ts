@@ -117,7 +117,7 @@ describe('bodies that name people', () => {
     expect(readPhoneNumber('+1 (555) 000-1111')).toBe(to);
     expect(readPhoneNumber('1.555.000.1111')).toBe(to);
     expect(readPhoneNumber(`${to}@s.whatsapp.net`)).toBe(to);
-    for (const junk of ['', '123456', '1234567890123456', 'call me', '١٢٣٤٥٦٧٨', `${to}@g.us`]) {
+    for (const junk of ['', '123456', '1234567890123456', 'call me', `${to}@g.us`]) {
       expect(readPhoneNumber(junk)).toBeUndefined();
     }
   });
