@@ -172,7 +172,7 @@ export function hostileRequests(
     ...parameters.map((name) =>
       plausible[name] === undefined
         ? pathId
-        : fc.oneof(pathId, fc.constant(encodeURIComponent(String(plausible[name])))),
+        : fc.oneof(pathId, fc.constant(encodeURIComponent(`${plausible[name] as string}`))),
     ),
   );
   const query = fc.dictionary(queryNames.length > 0 ? fc.constantFrom(...queryNames) : fc.constant('x'), text, {
