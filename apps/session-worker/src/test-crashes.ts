@@ -9,6 +9,7 @@ import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
 import { UNCONFIRMED } from './auth-state/shared-state-journal.js';
 import { Inbound } from './inbound/inbound.js';
+import { ChatTimers } from './sessions/chat-timers.js';
 import { deferred } from './sessions/deferred.js';
 import { ChatTimers } from './sessions/chat-timers.js';
 import { Sessions } from './sessions/sessions.js';
@@ -84,6 +85,7 @@ export class CrashingWorker {
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [
         new Inbound({
+          timers: new ChatTimers(() => Promise.resolve(undefined)),
           writer: staged(new MessageWriter({ database })),
           chats: staged(new ChatWriter({ database })),
           groups: staged(new GroupWriter({ database })),
