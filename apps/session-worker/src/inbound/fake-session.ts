@@ -21,6 +21,8 @@ export interface FakeSession extends OpenSession {
   readonly numbers: Map<string, string>;
   /** Ids of messages that the network kept while the session was away. */
   readonly waited: Set<string>;
+  /** Ids of messages whose next receipt of a group is one of playing. */
+  readonly played: Set<string>;
   /** Ids of messages that need not be kept for another socket. */
   readonly settled: string[];
   /** Chats that were deleted on the phone, with the moment up to which (epoch seconds). */
@@ -32,6 +34,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
   const ends: (Error | undefined)[] = [];
   const numbers = new Map<string, string>();
   const waited = new Set<string>();
+  const played = new Set<string>();
   const settled: string[] = [];
   const deletions = new Map<string, number>();
   const lidMapping = {
@@ -68,6 +71,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     hasWaited: ({ key }) => waited.has(key.id ?? ''),
     settle: (messages) => settled.push(...messages.flatMap(({ key }) => key.id ?? [])),
     forgetSettled: () => Promise.resolve(),
+    takePlayed: ({ id }) => played.delete(id ?? ''),
     deletedUntilS: (jid) => deletions.get(jid),
     reportFault: (error) => faults.push(error),
     faults,
@@ -75,6 +79,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     numbers,
     waited,
     settled,
+    played,
     deletions,
   };
 }

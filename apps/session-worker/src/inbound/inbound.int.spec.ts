@@ -163,6 +163,22 @@ describe('Inbound', () => {
     expect((await events()).length).toBe(2);
   });
 
+  it('ends the statuses of a voice note in a group with who played it, though the library emits that as reading', async () => {
+    session.numbers.set('900000000002', '15550002222');
+    const key = { remoteJid: GROUP, id: 'O1', fromMe: true };
+    upsert([{ ...heard('O1', { audioMessage: { ptt: true } }, { ...key, remoteJidAlt: undefined }), status: 2 }]);
+    const receipt = { userJid: '900000000002@lid' };
+    session.socket.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 105 } }]);
+    await attachment.drained();
+    session.played.add('O1');
+    session.socket.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 106 } }]);
+    const [, ...steps] = await events();
+    expect(steps.flatMap(({ payload }) => payload['statuses'])).toEqual([
+      expect.objectContaining({ status: 'read', viewer_id: '15550002222', recipient_id: GROUP }),
+      expect.objectContaining({ status: 'played', code: 5, viewer_id: '15550002222', recipient_id: GROUP }),
+    ]);
+  });
+
   it('tells that a message failed, with the reason of the network', async () => {
     upsert([{ ...heard('O1', { conversation: 'x' }, { fromMe: true }), status: WAMessageStatus.PENDING }]);
     session.socket.ev.emit('messages.update', [

@@ -36,7 +36,9 @@ export async function hearGroupReceipts(
     if (isOwn(receipt.userJid, people)) {
       if (readS !== undefined) read.push(key.id);
     } else {
-      reports.push({ keyId: key.id, status: readS === undefined ? 'delivered' : 'read', viewerId, timestamp });
+      const isPlayed = hearing.session.takePlayed(key, receipt.userJid);
+      const status = isPlayed ? 'played' : readS === undefined ? 'delivered' : 'read';
+      reports.push({ keyId: key.id, status, viewerId, timestamp });
     }
   }
   await storeReports(hearing, reports);

@@ -14,6 +14,7 @@ import {
   type AuthenticationCreds,
   type BinaryNode,
   type WAMessage,
+  type WAMessageKey,
   type WASocket,
 } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
@@ -28,6 +29,7 @@ import { EventDelivery } from './event-delivery.js';
 import type { HeldWords } from './held-words.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
+import { PlayedReceipts } from './played-receipts.js';
 import { letEventsGo } from './prompt-events.js';
 
 /** What a socket tells its session. */
@@ -98,6 +100,7 @@ export class LiveSession implements OpenSession {
   private readonly gate = new AnswerGate();
   private readonly acks: MessageAcks;
   private readonly attachments: Attachment[];
+  private readonly played = new PlayedReceipts();
   private readonly delivery: EventDelivery;
   private readonly gone = deferred<void>();
   private over = false;
@@ -120,6 +123,7 @@ export class LiveSession implements OpenSession {
     options.journal.watch(this.socket);
     options.journal.follow(this.socket, () => this.storedSoFar());
     options.sharedState.follow(() => this.storedSoFar());
+    this.played.watch(this.socket);
     answerWhenStored(this.socket, async () => !isSetUp() || this.storedSoFar());
     // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
@@ -157,6 +161,10 @@ export class LiveSession implements OpenSession {
 
   forgetSettled(): Promise<void> {
     return this.options.journal.flush();
+  }
+
+  takePlayed(key: Pick<WAMessageKey, 'id'>, userJid: string | null | undefined): boolean {
+    return this.played.take(key, userJid);
   }
 
   deletedUntilS(jid: string): number | undefined {

@@ -66,6 +66,8 @@ export interface OpenSession {
    * would be taken for new ones if they were handed over again.
    */
   forgetSettled(): Promise<void>;
+  /** Is the receipt of this message by this member of a group one of playing? Known until it is asked. */
+  takePlayed(key: Pick<WAMessageKey, 'id'>, userJid: string | null | undefined): boolean;
   /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was heard a moment ago. */
   deletedUntilS(jid: string): number | undefined;
   /**
