@@ -11,7 +11,6 @@ import { UNCONFIRMED } from './auth-state/shared-state-journal.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChatTimers } from './sessions/chat-timers.js';
 import { deferred } from './sessions/deferred.js';
-import { ChatTimers } from './sessions/chat-timers.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
@@ -93,7 +92,6 @@ export class CrashingWorker {
           automatic: { attach: () => undefined, heard: () => Promise.resolve() },
           askGroup: () => undefined,
           wantsGroupNotices: () => Promise.resolve(false),
-          timers: new ChatTimers(() => Promise.resolve(undefined)),
           eventsReady: () => undefined,
           retryForMs: 1_000,
           now: Date.now,
