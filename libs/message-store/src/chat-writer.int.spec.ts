@@ -103,6 +103,18 @@ describe('ChatWriter', () => {
       expect((await reader.listChats(channel, PAGE)).total).toBe(1);
     });
 
+    it('removes of a chat that was deleted up to a moment what is not younger, however often it hears of that', async () => {
+      await messages.recordMessages(fence, channel, [incoming('A1', { timestamp: 200 })]);
+      await messages.recordMessages(fence, channel, [incoming('A2', { timestamp: 201 })]);
+      const seq = await lastSeq();
+      await chats.deleteChat(fence, channel, ADA, 200);
+      await chats.deleteChat(fence, channel, ADA, 200);
+      expect((await told(seq)).map(({ kind }) => kind)).toEqual(['messages.delete', 'chats.patch']);
+      expect((await reader.listChatMessages(channel, ADA, ALL))?.messages).toMatchObject([{ id: 'id-A2' }]);
+      await chats.deleteChat(fence, channel, ADA, 201);
+      expect(await reader.chat(channel, ADA)).toBeUndefined();
+    });
+
     it('clears a chat up to a moment: what is younger stays, and the chat', async () => {
       await messages.recordMessages(fence, channel, [
         incoming('A1', { timestamp: 100 }),

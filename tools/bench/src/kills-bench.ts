@@ -1,6 +1,8 @@
 /**
  * Kills the session worker with SIGKILL at random moments while phones talk to its channel, again and again, and counts
  * what the webhook was told: every text whose sender's phone has it on the way must be told, once by message id, in order.
+ * Meanwhile the owner archives chats on the phone and writes from there to somebody who reads it: every chat must end as
+ * archived, every such text as read.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startStack } from '@dormouse/stack';
-import { World } from './world.js';
+import { World, type LinkedChannel } from './world.js';
 
 const PHONES = 3;
 const PAUSE_MS = 25;
@@ -23,6 +25,8 @@ const HEARS_WITHIN_MS = 60_000;
 /** Phones wait while so many texts have not been told: what is measured are kills, not the draining of a queue. */
 const MOST_UNTOLD = 100;
 const TOLD_WITHIN_MS = 120_000;
+const OWNER_PAUSE_MS = 150;
+const PAGE = 500;
 
 /** The same moments for the same seed. */
 function seeded(seed: number): () => number {
@@ -90,6 +94,71 @@ function faults(said: readonly string[][], told: readonly Told[]): string[] {
   return found;
 }
 
+/** What the owner did on the phone. */
+interface OwnersActs {
+  /** Chats that were archived there. */
+  readonly archived: string[];
+  /** Texts that were written there, and read by who got them. */
+  readonly read: string[];
+}
+
+async function actAsOwner(
+  world: World,
+  channel: LinkedChannel,
+  acts: OwnersActs,
+  isOver: () => boolean,
+): Promise<void> {
+  const reader = await world.newPhone();
+  for (let count = 0; !isOver(); count += 1) {
+    const chat = await world.newPhone();
+    await world.archive(channel.phone, chat);
+    acts.archived.push(`${chat}@s.whatsapp.net`);
+    const text = `owner: ${count}`;
+    const id = await world.say(channel.phone, reader, text);
+    await world.read(reader, channel.phone, [id]);
+    acts.read.push(text);
+    await delay(OWNER_PAUSE_MS);
+  }
+}
+
+/** All items of a list of the channel's API. */
+async function listed<Item>(world: World, url: string, name: string, token: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for (;;) {
+    const page = await world.call<Record<string, Item[]>>(
+      `${url}count=${PAGE}&offset=${items.length}`,
+      'GET',
+      undefined,
+      token,
+    );
+    const found = page[name] ?? [];
+    items.push(...found);
+    if (found.length < PAGE) return items;
+  }
+}
+
+/** What of the owner's acts the channel does not show. */
+async function ownersFaults(
+  world: World,
+  edge: string,
+  token: string,
+  { archived, read }: OwnersActs,
+): Promise<string[]> {
+  const chats = await listed<{ id: string; archive?: boolean }>(world, `${edge}/chats?`, 'chats', token);
+  const messages = await listed<{ status?: string; text?: { body: string } }>(
+    world,
+    `${edge}/messages/list?from_me=true&`,
+    'messages',
+    token,
+  );
+  const shownArchived = new Set(chats.filter(({ archive }) => archive).map(({ id }) => id));
+  const shownRead = new Set(messages.filter(({ status }) => status === 'read').map(({ text }) => text?.body));
+  return [
+    ...archived.filter((id) => !shownArchived.has(id)).map((id) => `not archived: ${id}`),
+    ...read.filter((text) => !shownRead.has(text)).map((text) => `not read: ${text}`),
+  ];
+}
+
 /** `npm run bench -- kills [--times 100] [--seed 1]`: ends with status 1 when something was lost, doubled or disordered. */
 export async function benchKills(): Promise<void> {
   const { values } = parseArgs({
@@ -122,6 +191,8 @@ export async function benchKills(): Promise<void> {
         while (!isOver && said.flat().length - distinct(hook.told) > MOST_UNTOLD);
       }
     });
+    const acts: OwnersActs = { archived: [], read: [] };
+    talkers.push(actAsOwner(world, channel, acts, () => isOver));
     for (let kill = 1; kill <= Number(values.times); kill += 1) {
       const before = hook.told.length;
       const hearsSoon = random() < 0.8;
@@ -141,9 +212,15 @@ export async function benchKills(): Promise<void> {
       await delay(200);
     }
     const found = faults(said, hook.told);
+    let owners = await ownersFaults(world, stack.urls.edge.sg, channel.token, acts);
+    for (let waitedMs = 0; owners.length > 0 && waitedMs < TOLD_WITHIN_MS; waitedMs += 1_000) {
+      await delay(1_000);
+      owners = await ownersFaults(world, stack.urls.edge.sg, channel.token, acts);
+    }
+    found.push(...owners);
     const repeated = hook.told.length - new Set(hook.told.map(({ eventId }) => eventId)).size;
     console.log(
-      `seed ${values.seed}: ${values.times} kills, ${total} texts, ${repeated} repeated calls under the same id, ${found.length} faults`,
+      `seed ${values.seed}: ${values.times} kills, ${total} texts, ${acts.archived.length} archived chats, ${acts.read.length} read texts, ${repeated} repeated calls under the same id, ${found.length} faults`,
     );
     for (const fault of found.slice(0, 20)) console.log(`  ${fault}`);
     if (found.length > 0) process.exitCode = 1;

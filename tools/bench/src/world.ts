@@ -38,8 +38,19 @@ export class World {
     return (await this.call<{ phone: string }>(`${this.simulator}/phones`, 'POST', {})).phone;
   }
 
-  async say(from: string, to: string, text: string): Promise<void> {
-    await this.call(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text });
+  /** @returns the network's id of the message */
+  async say(from: string, to: string, text: string): Promise<string> {
+    return (await this.call<{ id: string }>(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text })).id;
+  }
+
+  /** A phone reads messages of a chat. */
+  async read(reader: string, chat: string, ids: readonly string[]): Promise<void> {
+    await this.call(`${this.simulator}/phones/${reader}/read`, 'POST', { chat, ids });
+  }
+
+  /** The owner of a phone archives a chat there. */
+  async archive(phone: string, chat: string): Promise<void> {
+    await this.call(`${this.simulator}/phones/${phone}/chats`, 'POST', { chat, archived: true });
   }
 
   /** A group made by a phone. @returns its id */
