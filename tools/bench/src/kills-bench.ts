@@ -114,7 +114,7 @@ async function actAsOwner(
     await world.archive(channel.phone, chat);
     acts.archived.push(`${chat}@s.whatsapp.net`);
     const text = `owner: ${count}`;
-    const id = await world.say(channel.phone, reader, text);
+    const id = await world.write(channel.phone, reader, text);
     await world.read(reader, channel.phone, [id]);
     acts.read.push(text);
     await delay(OWNER_PAUSE_MS);

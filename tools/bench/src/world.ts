@@ -38,8 +38,12 @@ export class World {
     return (await this.call<{ phone: string }>(`${this.simulator}/phones`, 'POST', {})).phone;
   }
 
+  async say(from: string, to: string, text: string): Promise<void> {
+    await this.write(from, to, text);
+  }
+
   /** @returns the network's id of the message */
-  async say(from: string, to: string, text: string): Promise<string> {
+  async write(from: string, to: string, text: string): Promise<string> {
     return (await this.call<{ id: string }>(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text })).id;
   }
 
