@@ -10,6 +10,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
 import { ChannelController } from './channel/channel.controller.js';
+import { LoginImages } from './channel/login-images.js';
 import { UsersController } from './channel/users.controller.js';
 import { ChatsController } from './chats/chats.controller.js';
 import { ContactsController } from './contacts/contacts.controller.js';
@@ -76,6 +77,7 @@ export class AppModule {
         { provide: RateLimits, useValue: services.rateLimits },
         { provide: IdempotencyKeys, useValue: services.idempotencyKeys },
         Sends,
+        { provide: LoginImages, useFactory: () => new LoginImages() },
         { provide: MediaReader, useValue: services.media.reader },
         { provide: MediaUploads, useValue: services.media.uploads },
         { provide: FreshLinks, useValue: new FreshLinks(services.media.reader) },

@@ -1,9 +1,10 @@
+import { isIP } from 'node:net';
 import { masterKeysFrom, readConfig, requireTogether, variable } from '@dormouse/bootstrap';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
 import type { AllowedOrigins } from './access/cross-origin.js';
-import { DEFAULT_RATE_LIMITS, readRateLimit, type RateLimit } from './access/rate-limits.js';
+import { DEFAULT_BAD_TOKEN_LIMIT, DEFAULT_RATE_LIMITS, readRateLimit, type RateLimit } from './access/rate-limits.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -23,6 +24,14 @@ const origin = z
   .transform((text) => (text.includes('://') ? text : `https://${text}`))
   .refine((text) => URL.canParse(text), 'must be a host or an origin')
   .transform((text) => new URL(text).origin);
+
+const trustedProxies = z
+  .string()
+  .transform((text) => text.split(',').map((one) => one.trim()))
+  .refine(
+    (list) => list.every((one) => isIP(one) !== 0 || /^[\da-f.:]+\/\d{1,3}$/i.test(one)),
+    'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+  );
 
 const allowedOrigins = z
   .string()
@@ -103,10 +112,18 @@ const schema = z
     START_WITHIN_MS: variable.integer(100, 20_000).optional(),
     /** Rate limits of a channel, `<requests>/<seconds>` or `off`; see access/rate-limits.ts. */
     RATE_SENDS: rate(DEFAULT_RATE_LIMITS.sends),
+    RATE_MESSAGE_ACTS: rate(DEFAULT_RATE_LIMITS.messageActs),
     RATE_CONTACT_CHECKS: rate(DEFAULT_RATE_LIMITS.contactChecks),
     RATE_GROUP_WRITES: rate(DEFAULT_RATE_LIMITS.groupWrites),
     RATE_HEALTH: rate(DEFAULT_RATE_LIMITS.health),
     RATE_OTHER: rate(DEFAULT_RATE_LIMITS.other),
+    /** Of an address (IPv6: its /64): requests without a valid token. */
+    RATE_BAD_TOKENS: rate(DEFAULT_BAD_TOKEN_LIMIT),
+    /**
+     * Load balancers, and edges of other regions, whose `X-Forwarded-For` is believed: addresses or networks, separated
+     * by commas. Without it the address of a client is that of its connection.
+     */
+    TRUSTED_PROXIES: trustedProxies.optional(),
   })
   .transform((env) => {
     requireTogether(env, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
@@ -147,6 +164,7 @@ const schema = z
     startWithinMs: env.START_WITHIN_MS,
     rateLimits: {
       sends: env.RATE_SENDS,
+      messageActs: env.RATE_MESSAGE_ACTS,
       contactChecks: env.RATE_CONTACT_CHECKS,
       groupWrites: env.RATE_GROUP_WRITES,
       health: env.RATE_HEALTH,
@@ -159,6 +177,8 @@ const schema = z
       id: env.SETTINGS_MASTER_KEY_ID,
       earlier: env.SETTINGS_MASTER_KEYS_EARLIER,
     }),
+    badTokenLimit: env.RATE_BAD_TOKENS,
+    trustedProxies: env.TRUSTED_PROXIES,
   }));
 
 export type EdgeConfig = z.output<typeof schema>;

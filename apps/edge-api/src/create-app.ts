@@ -30,13 +30,15 @@ export interface AppSettings {
   services: AppServices;
   access: AccessServices;
   allowedOrigins: AllowedOrigins;
+  /** Whose `X-Forwarded-For` is believed; undefined: nobody's. */
+  trustedProxies?: string[] | undefined;
   site: Site;
   log: Logger;
 }
 
 /** The Nest application, complete but not listening. */
 export async function createApp(settings: AppSettings): Promise<NestFastifyApplication> {
-  const { services, access, allowedOrigins, site, log } = settings;
+  const { services, access, allowedOrigins, trustedProxies, site, log } = settings;
   const broken = answerBrokenRequests({
     answerTo: ({ status, details }) => {
       const answer = errorAnswer(new GatewayError(status, { details }), site);
@@ -57,6 +59,7 @@ export async function createApp(settings: AppSettings): Promise<NestFastifyAppli
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     ...broken,
+    ...(trustedProxies && { trustProxy: trustedProxies }),
     skipMiddie: true,
   });
   const fastify = adapter.getInstance();

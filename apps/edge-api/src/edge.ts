@@ -7,7 +7,8 @@ import { MediaUploads } from '@dormouse/media-store/uploads';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { CommandClient } from '@dormouse/queues';
-import { closeRedis, openRedis } from '@dormouse/redis';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { BadTokens } from './access/bad-tokens.js';
 import { PassOn } from './access/pass-on.js';
 import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
@@ -49,7 +50,7 @@ export interface OpenEdge extends RunningServer {
  * @throws {RegionMismatchError} when its database is another region's
  */
 export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdge> {
-  const { region, regionHosts, redisUrl, rateLimits, maxJsonBytes, site, allowPrivateWebhooks } = config;
+  const { region, regionHosts, redisUrl, maxJsonBytes, site, allowPrivateWebhooks } = config;
   const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api' });
   const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
   const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
@@ -64,7 +65,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
   const stores = { database, storage };
   const downloader = new Downloader(config.downloads);
   const mediaSweep = new MediaSweep(stores, log);
-  const limiter = new RateLimits({ redis, limits: rateLimits });
+  const counters = openCounters(redis, config);
   const idempotencyKeys = new IdempotencyKeys({ database });
   const forgetting = setInterval(() => void idempotencyKeys.sweep().catch(() => undefined), KEYS_SWEEP_MS);
   const app = await createApp({
@@ -74,7 +75,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       groups: new GroupReader({ database }),
       commands,
       settings: new Settings({ directory, redis, log, allowPrivateWebhooks }),
-      rateLimits: limiter,
+      rateLimits: counters.rateLimits,
       idempotencyKeys,
       media: {
         reader: new MediaReader({ ...stores, linkTtlS }),
@@ -88,7 +89,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       region,
       regionHosts,
       directory,
-      rateLimits: limiter,
+      ...counters,
       passOn,
       probes,
       maxJsonBytes,
@@ -96,6 +97,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       media: config.media,
     },
     allowedOrigins: config.allowedOrigins,
+    trustedProxies: config.trustedProxies,
     site,
     log,
   });
@@ -110,8 +112,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       clearInterval(forgetting);
       regionCheck.close();
       // Ends once every request under way is answered and its connection, which may have been kept, is closed.
-      const server = app.getHttpServer();
-      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => app.getHttpServer().closeIdleConnections(), IDLE_SWEEP_MS);
       await app.close();
       clearInterval(sweep);
       passOn.close();
@@ -124,6 +125,13 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       await database.close();
       await probeServer.close();
     },
+  };
+}
+
+function openCounters(redis: Redis, { rateLimits, badTokenLimit }: EdgeConfig) {
+  return {
+    rateLimits: new RateLimits({ redis, limits: rateLimits }),
+    badTokens: new BadTokens({ redis, limit: badTokenLimit }),
   };
 }
 

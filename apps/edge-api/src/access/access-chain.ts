@@ -6,7 +6,7 @@
  *   401      no token, not a token, a token of another region (or passed on to it), unknown or revoked
  *   501      no such endpoint, or one that is never implemented; names it
  *   402      the channel may not be billed (not for GET /health)
- *   429      too many requests of this channel
+ *   429      too many requests of this channel; or, in place of 401, too many of this address without a valid token
  *   413      a body that says it is too large (one that turns out to be: body/bodies.ts)
  *   -- the body is read --
  *   400      body/bodies.ts, body/valid.ts
@@ -21,6 +21,7 @@ import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type { ByteBudget } from '@dormouse/media-files';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyLimitOf, type BodyLimits } from '../body/body-limits.js';
+import type { BadTokens } from './bad-tokens.js';
 import { policyOf, type EndpointPolicy } from './endpoint.js';
 import { homeOf, type RegionHosts } from './home-region.js';
 import type { PassOn } from './pass-on.js';
@@ -33,6 +34,7 @@ export interface AccessServices extends BodyLimits {
   regionHosts: RegionHosts;
   directory: Pick<ChannelDirectory, 'byTokenHash'>;
   rateLimits: RateLimits;
+  badTokens: BadTokens;
   passOn: PassOn;
   probes: Probes;
   /** The memory that all bodies under way share. */
@@ -54,10 +56,14 @@ export function guardAccess(fastify: FastifyInstance, services: AccessServices):
   fastify.decorateRequest('channel', null);
   fastify.addHook('onRequest', async (request, reply) => {
     if (await answeredAsProbe(request, reply, services.probes)) return;
-    const token = presentedToken(request);
-    const elsewhere = homeOf(request, { home: token.region, here: services.region, hosts: services.regionHosts });
-    if (elsewhere !== undefined) return services.passOn.answer(request, reply, elsewhere);
-    const channel = await channelOf(token.text, services.directory);
+    const channel = await refusalsCounted(request, services.badTokens, async () => {
+      const token = presentedToken(request);
+      const elsewhere = homeOf(request, { home: token.region, here: services.region, hosts: services.regionHosts });
+      if (elsewhere === undefined) return channelOf(request, token.text, services);
+      await passedOn(request, reply, { token: token.text, origin: elsewhere }, services);
+      return undefined;
+    });
+    if (!channel) return;
     request.channel = channel;
     const policy = requireImplemented(request);
     if (policy.billed) requireGoodStanding(channel);
@@ -75,15 +81,56 @@ async function answeredAsProbe(request: FastifyRequest, reply: FastifyReply, pro
   return true;
 }
 
+/**
+ * Counts a 401 against the address that the request comes from.
+ * @throws {GatewayError} 429 in its place when there were too many
+ */
+async function refusalsCounted<Result>(
+  { ip }: FastifyRequest,
+  badTokens: BadTokens,
+  authenticate: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await authenticate();
+  } catch (error) {
+    throw error instanceof GatewayError && error.status === 401 ? await badTokens.count(ip, error) : error;
+  }
+}
+
+/** The home region decides about the token; what it refuses is counted here as well, where the client's address is known. */
+async function passedOn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { token, origin }: { token: string; origin: string },
+  { badTokens, passOn }: Pick<AccessServices, 'badTokens' | 'passOn'>,
+): Promise<void> {
+  const hash = hashToken(token).toString('hex');
+  badTokens.isKnownMiss(request.ip, hash);
+  await passOn.answer(request, reply, origin);
+  const { statusCode } = reply.raw;
+  if (statusCode < 400) badTokens.noteGood(hash);
+  if (statusCode === 401) await badTokens.count(request.ip, new GatewayError(401, { details: 'refused at home' }));
+}
+
 /** @throws {GatewayError} 401 for a token nobody has, 503 when nobody can be asked */
-async function channelOf(token: string, directory: AccessServices['directory']): Promise<ChannelRecord> {
-  const channel = await directory.byTokenHash(hashToken(token)).catch((error: unknown) => {
+async function channelOf(
+  { ip }: FastifyRequest,
+  token: string,
+  { directory, badTokens }: Pick<AccessServices, 'directory' | 'badTokens'>,
+): Promise<ChannelRecord> {
+  const hash = hashToken(token);
+  const remembered = hash.toString('hex');
+  const unknown = { details: 'the token is not known: it was revoked, or its channel is gone' };
+  if (badTokens.isKnownMiss(ip, remembered)) throw new GatewayError(401, unknown);
+  const channel = await directory.byTokenHash(hash).catch((error: unknown) => {
     const facts = { details: 'the channel directory is not reachable', retryAfterS: 3 };
     throw new GatewayError(503, facts, { cause: error });
   });
   if (!channel || channel.deleted) {
-    throw new GatewayError(401, { details: 'the token is not known: it was revoked, or its channel is gone' });
+    badTokens.noteMiss(remembered);
+    throw new GatewayError(401, unknown);
   }
+  badTokens.noteGood(remembered);
   return channel;
 }
 
@@ -95,7 +142,23 @@ function requireImplemented(request: FastifyRequest): EndpointPolicy {
   const policy = policyOf(request);
   if (policy?.implemented) return policy;
   const path = policy ? template(request) : (request.originalUrl.split('?', 1)[0] ?? '');
-  throw new GatewayError(501, { message: `${request.method} ${path} is not implemented` });
+  const details = elsewhere(request);
+  throw new GatewayError(501, {
+    message: `${request.method} ${path} is not implemented`,
+    ...(details !== undefined && { details }),
+  });
+}
+
+const SENDABLE_MEDIA = 'image|video|audio|voice|document|sticker';
+
+/** What to use in place of an endpoint of the compatible gateway that public programs call and the contract has not. */
+function elsewhere({ method, raw }: FastifyRequest): string | undefined {
+  const path = (raw.url ?? '').split('?', 1)[0] ?? '';
+  const [, type] = /^\/messages\/media(?:\/([^/]+))?$/i.exec(path) ?? [undefined, undefined];
+  if (method !== 'POST' || !/^\/messages\/media(\/|$)/i.test(path)) return undefined;
+  const kind = type?.toLowerCase() ?? '';
+  const known = new RegExp(`^(?:${SENDABLE_MEDIA})$`).test(kind) ? kind : `{${SENDABLE_MEDIA.replaceAll('|', ', ')}}`;
+  return `use POST /messages/${known} with to, media and caption in its body`;
 }
 
 function template(request: FastifyRequest): string {

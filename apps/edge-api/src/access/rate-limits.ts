@@ -11,20 +11,25 @@ import { redisKeys, type Redis } from '@dormouse/redis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 
 /** What a request counts against. */
-export type RateClass = 'sends' | 'contactChecks' | 'groupWrites' | 'health' | 'other';
+export type RateClass = 'sends' | 'messageActs' | 'contactChecks' | 'groupWrites' | 'health' | 'other';
 
 /** At most `points` within `windowS` seconds; or no limit. */
 export type RateLimit = { points: number; windowS: number } | 'off';
 
 export const DEFAULT_RATE_LIMITS: Record<RateClass, RateLimit> = {
-  /** 60 a minute, 20 at once. */
+  /** 60 a minute, 20 at once; forwards and edits are sends. */
   sends: { points: 20, windowS: 20 },
+  /** Reactions and deletions, which others see as well. */
+  messageActs: { points: 120, windowS: 60 },
   /** Numbers, not requests. */
   contactChecks: { points: 600, windowS: 60 },
   groupWrites: { points: 30, windowS: 60 },
   health: { points: 120, windowS: 60 },
   other: { points: 600, windowS: 60 },
 };
+
+/** Requests of one address that carried no valid token: counts what is refused, and says when there was too much of it. */
+export const DEFAULT_BAD_TOKEN_LIMIT: RateLimit = { points: 100, windowS: 60 };
 
 /** Reads `<points>/<seconds>` or `off`; undefined when it is neither. */
 export function readRateLimit(text: string): RateLimit | undefined {
@@ -60,12 +65,17 @@ export class RateLimits {
       await limiter.consume(channelId, Math.min(points, Math.max(1, limiter.points - 1)));
     } catch (refusal) {
       if (!isRefusal(refusal)) throw refusal;
-      throw new GatewayError(429, { retryAfterS: Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000)) });
+      throw tooMany(refusal);
     }
   }
 }
 
-function limiter(redis: Redis, name: string, { points, windowS }: Exclude<RateLimit, 'off'>): RateLimiterAbstract {
+/** A counter that goes on in memory while Redis is away. */
+export function limiter(
+  redis: Redis,
+  name: string,
+  { points, windowS }: Exclude<RateLimit, 'off'>,
+): RateLimiterAbstract {
   const keyPrefix = redisKeys.rateLimit(name);
   return new RateLimiterRedis({
     storeClient: redis,
@@ -75,6 +85,12 @@ function limiter(redis: Redis, name: string, { points, windowS }: Exclude<RateLi
     rejectIfRedisNotReady: true,
     insuranceLimiter: new RateLimiterMemory({ keyPrefix, points, duration: windowS }),
   });
+}
+
+/** 429 with the seconds until the window ends. */
+export function tooMany({ msBeforeNext }: Pick<RateLimiterRes, 'msBeforeNext'>, details?: string): GatewayError {
+  const retryAfterS = Math.max(1, Math.ceil(msBeforeNext / 1_000));
+  return new GatewayError(429, { retryAfterS, ...(details !== undefined && { details }) });
 }
 
 /** A refusal is a result, not an Error. */

@@ -47,6 +47,7 @@ beforeAll(async () => {
       PATH: process.env.PATH,
       REGION: 'sg',
       PORT: '0',
+      PROBE_PORT: '0',
       HOST: '127.0.0.1',
       REGIONAL_DATABASE_URL: process.env.TEST_REGIONAL_DATABASE_URL,
       REDIS_URL: process.env.TEST_REDIS_URL,
@@ -61,7 +62,9 @@ beforeAll(async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   url = await listening(edge);
-  while ((await fetch(`${url}/readyz`)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+  const headers = { authorization: `Bearer ${token}` };
+  while ((await fetch(`${url}/chats`, { headers })).status !== 200)
+    await new Promise((resolve) => setImmediate(resolve));
 });
 
 afterAll(async () => {
@@ -125,7 +128,7 @@ async function watched<Result>(work: Promise<Result>): Promise<{ result: Result 
   const watch = async (): Promise<void> => {
     while (pending.value) {
       const began = performance.now();
-      await fetch(`${url}/healthz`);
+      await fetch(`${url}/chats`);
       waitedMs = Math.max(waitedMs, performance.now() - began);
       const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(edge.pid)]);
       rssMib = Math.max(rssMib, Number(stdout) / 1024);

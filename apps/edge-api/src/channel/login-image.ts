@@ -1,6 +1,6 @@
-import { PNG } from 'pngjs';
 import { create, type QRCodeErrorCorrectionLevel } from 'qrcode';
 import { z } from 'zod';
+import { indexedPng } from './indexed-png.js';
 
 const MIN_PIXELS = 100;
 const MAX_PIXELS = 2_000;
@@ -30,7 +30,7 @@ export const loginImageQuery = z.object({
 });
 export type LoginImageQuery = z.output<typeof loginImageQuery>;
 
-type Rgba = [number, number, number, number];
+export type Rgba = [number, number, number, number];
 
 /** Blank modules that scanners want around a code. */
 const QUIET_ZONE = 4;
@@ -38,29 +38,28 @@ const QUIET_ZONE = 4;
 const CORRECTION: QRCodeErrorCorrectionLevel = 'L';
 
 /** The code as PNG of exactly the size asked for, as large as whole modules fit, in the middle. */
-export function drawLoginImage(code: string, query: Omit<LoginImageQuery, 'wakeup'>): Buffer {
+export async function drawLoginImage(code: string, query: Omit<LoginImageQuery, 'wakeup'>): Promise<Buffer> {
   const width = query.width ?? query.size;
   const height = query.height ?? query.size;
   const { modules } = create(code, { errorCorrectionLevel: CORRECTION });
   const scale = Math.max(1, Math.floor(Math.min(width, height) / (modules.size + 2 * QUIET_ZONE)));
   const left = Math.floor((width - modules.size * scale) / 2);
   const top = Math.floor((height - modules.size * scale) / 2);
-  const png = new PNG({ width, height });
-  const blank = line(width, query.color_light);
-  for (let y = 0; y < height; y++) png.data.set(blank, y * blank.length);
-  for (let row = 0; row < modules.size; row++) {
+  const blank = Buffer.alloc(Math.ceil(width / 8));
+  const rows = Array.from({ length: modules.size }, (_, row) => {
     const drawn = Buffer.from(blank);
-    for (let column = 0; column < modules.size; column++) {
-      if (modules.get(row, column) !== 0) drawn.set(line(scale, query.color_dark), (left + column * scale) * 4);
+    for (let x = 0; x < modules.size * scale; x++) {
+      if (modules.get(row, Math.floor(x / scale)) !== 0) setPixel(drawn, left + x);
     }
-    for (let y = top + row * scale; y < top + (row + 1) * scale; y++) png.data.set(drawn, y * drawn.length);
-  }
-  return PNG.sync.write(png, { deflateStrategy: 0, deflateLevel: 6, filterType: 0 });
+    return drawn;
+  });
+  const lines = Array.from({ length: height }, (_, y) => rows[Math.floor((y - top) / scale)] ?? blank);
+  return indexedPng({ width, lines, colors: [query.color_light, query.color_dark] });
 }
 
-/** So many pixels of one colour. */
-function line(pixelCount: number, color: Rgba): Buffer {
-  return Buffer.alloc(pixelCount * 4, Uint8Array.from(color));
+function setPixel(line: Buffer, x: number): void {
+  const at = x >> 3;
+  line[at] = (line[at] ?? 0) | (0x80 >> (x & 7));
 }
 
 function rgba(text: string): Rgba {

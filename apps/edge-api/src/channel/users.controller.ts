@@ -4,13 +4,15 @@ import { CommandClient } from '@dormouse/queues';
 import { Controller, Get, Header, HttpCode, Post, Query, StreamableFile } from '@nestjs/common';
 import { CurrentChannel, RequestId } from '../access/current-channel.js';
 import { valid } from '../body/valid.js';
-import { drawLoginImage, loginImageQuery, type LoginImageQuery } from './login-image.js';
+import { loginImageQuery, type LoginImageQuery } from './login-image.js';
+import { LoginImages } from './login-images.js';
 
 @Controller('users')
 export class UsersController {
   constructor(
     private readonly commands: CommandClient,
     private readonly directory: ChannelDirectory,
+    private readonly images: LoginImages,
   ) {}
 
   /** The current code of the pairing that runs; starts one if none does. */
@@ -26,7 +28,7 @@ export class UsersController {
     }
     if (session.linked) throw new GatewayError(403, { details: 'the number is linked: POST /users/logout first' });
     const { code } = await this.commands.call({ id, shard }, 'channel.loginCode', {}, { requestId });
-    return new StreamableFile(drawLoginImage(code, query), { type: 'image/png' });
+    return new StreamableFile(await this.images.get(code, query), { type: 'image/png' });
   }
 
   /** Also ends a pairing that runs. Nothing to unlink is a success. */

@@ -11,7 +11,7 @@ function isHalfRead({ complete, readableDidRead }: FastifyRequest['raw']): boole
 
 /** What was under way was ended, as it is when a client leaves. */
 function isAbort(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.name === 'AbortError';
+  return typeof thrown === 'object' && thrown !== null && Reflect.get(thrown, 'name') === 'AbortError';
 }
 
 /**

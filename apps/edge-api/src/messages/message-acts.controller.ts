@@ -12,6 +12,7 @@ import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, HttpCode, Param, Post, Put } from '@nestjs/common';
 import { Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
+import { RateLimits } from '../access/rate-limits.js';
 import { valid } from '../body/valid.js';
 import { requireLinked } from './sendable.js';
 import { Sends, type SendCaller } from './sends.js';
@@ -24,6 +25,7 @@ export class MessageActsController {
     private readonly sends: Sends,
     private readonly messages: MessageReader,
     private readonly directory: ChannelDirectory,
+    private readonly rateLimits: RateLimits,
   ) {}
 
   /** Forwards it when the body says to whom, else marks it as read. */
@@ -35,6 +37,7 @@ export class MessageActsController {
     @Body() body: unknown,
   ): Promise<SentMessage | Success> {
     const asked = postMessageAct(body);
+    if (asked.act === 'forward') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
     return asked.act === 'forward'
       ? this.sends.send(caller, 'messages.forward', { messageId, ...asked.body })
@@ -49,6 +52,7 @@ export class MessageActsController {
     @Body() body: unknown,
   ): Promise<EditResult | Success> {
     const asked = putMessageAct(body);
+    if (asked.act === 'edit') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
     return asked.act === 'edit'
       ? this.act(caller, 'messages.edit', { messageId, ...asked.body })
@@ -56,13 +60,14 @@ export class MessageActsController {
   }
 
   @Delete()
-  @Endpoint({ ignoresBody: true })
+  @Endpoint({ rate: 'messageActs', ignoresBody: true })
   async remove(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
     return this.act(caller, 'messages.delete', { messageId });
   }
 
   @Put('reaction')
+  @Endpoint({ rate: 'messageActs' })
   async react(
     @Caller() caller: SendCaller,
     @Param('MessageID') messageId: string,
@@ -73,7 +78,7 @@ export class MessageActsController {
   }
 
   @Delete('reaction')
-  @Endpoint({ ignoresBody: true })
+  @Endpoint({ rate: 'messageActs', ignoresBody: true })
   async unreact(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
     return this.act(caller, 'messages.react', { messageId, emoji: '' });

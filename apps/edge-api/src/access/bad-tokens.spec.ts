@@ -1,0 +1,62 @@
+import { addressBlock, BadTokens } from './bad-tokens.js';
+import { GatewayError } from '@dormouse/gateway-contract';
+import type { Redis } from '@dormouse/redis';
+
+const refusal = new GatewayError(401, { details: 'the token is not known' });
+const tooMany = expect.objectContaining({ status: 429, retryAfterS: 60 }) as Error;
+
+/** Redis is away: each edge counts in memory. */
+const away = { status: 'end', defineCommand: () => undefined } as Partial<Redis> as Redis;
+
+function open(points = 3) {
+  const clock = { ms: 1_000_000 };
+  return { clock, bad: new BadTokens({ redis: away, limit: { points, windowS: 60 }, now: () => clock.ms }) };
+}
+
+describe('BadTokens', () => {
+  it('refuses an address with 429 after its limit, before anything is looked up, and another not', async () => {
+    const { bad, clock } = open();
+    for (let n = 0; n < 3; n++) expect(await bad.count('192.0.2.1', refusal)).toBe(refusal);
+    expect(await bad.count('192.0.2.1', refusal)).toMatchObject({ status: 429 });
+    expect(() => bad.isKnownMiss('192.0.2.1', 'unknown')).toThrow(tooMany);
+    expect(bad.isKnownMiss('192.0.2.2', 'unknown')).toBe(false);
+    clock.ms += 60_001;
+    expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(false);
+  });
+
+  it('lets a token through that was good lately, until it is not any more', async () => {
+    const { bad } = open(1);
+    bad.noteGood('good');
+    for (let n = 0; n < 3; n++) await bad.count('192.0.2.1', refusal);
+    expect(bad.isKnownMiss('192.0.2.1', 'good')).toBe(false);
+    bad.noteMiss('good');
+    expect(() => bad.isKnownMiss('192.0.2.1', 'good')).toThrow(GatewayError);
+  });
+
+  it('remembers a miss for two seconds, so that it costs no look-up', () => {
+    const { bad, clock } = open();
+    bad.noteMiss('unknown');
+    expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(true);
+    clock.ms += 2_000;
+    expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(false);
+  });
+
+  it('does not count a request without any token', async () => {
+    const { bad } = open(1);
+    for (let n = 0; n < 5; n++)
+      expect(await bad.count('192.0.2.1', new GatewayError(401))).toMatchObject({ status: 401 });
+  });
+});
+
+describe('addressBlock', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+  ])('of %s is %s', (address, block) => {
+    expect(addressBlock(address)).toBe(block);
+  });
+});

@@ -1,0 +1,27 @@
+import { drawLoginImage, type LoginImageQuery } from './login-image.js';
+
+type Look = Omit<LoginImageQuery, 'wakeup'>;
+type Draw = (code: string, look: Look) => Promise<Buffer>;
+
+/** A code lives 20 s, and a page that shows it asks every few. */
+const MAX_IMAGES = 200;
+
+/** Login images, each drawn once for a code and a look, however many ask for it and at once. */
+export class LoginImages {
+  /** A Map keeps insertion order: the first is the oldest. */
+  readonly #images = new Map<string, Promise<Buffer>>();
+
+  constructor(private readonly draw: Draw = drawLoginImage) {}
+
+  get(code: string, { size, width = size, height = size, color_light, color_dark }: Look): Promise<Buffer> {
+    const key = JSON.stringify([code, width, height, color_light, color_dark]);
+    const known = this.#images.get(key);
+    if (known) return known;
+    const drawn = this.draw(code, { size, width, height, color_light, color_dark });
+    this.#images.set(key, drawn);
+    drawn.catch(() => this.#images.delete(key));
+    const [oldest] = this.#images.keys();
+    if (this.#images.size > MAX_IMAGES && oldest !== undefined) this.#images.delete(oldest);
+    return drawn;
+  }
+}
