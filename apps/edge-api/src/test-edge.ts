@@ -43,6 +43,24 @@ export interface Question {
 /** The same for all that share a database. */
 const SETTINGS_KEY = Buffer.alloc(32, 7);
 
+/** The switches of an edge on free ports over the test stores. */
+export function testSwitches(): Record<string, string | undefined> {
+  return {
+    REGION: 'sg',
+    PORT: '0',
+    PROBE_PORT: '0',
+    HOST: '127.0.0.1',
+    DOCS_URL: 'https://docs.example.com/',
+    REGIONAL_DATABASE_URL: process.env.TEST_REGIONAL_DATABASE_URL,
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    SETTINGS_MASTER_KEY: SETTINGS_KEY.toString('base64'),
+    SETTINGS_MASTER_KEY_ID: 'spec',
+    S3_BUCKET: 'none',
+    S3_ENDPOINT: 'http://127.0.0.1:9',
+    SPOOL_DIRECTORY: join(tmpdir(), 'dormouse-edge-spec'),
+  };
+}
+
 /** An edge on a free port over the test stores, with what a spec needs to put it to work. */
 export class RunningEdge {
   private readonly workers: CommandWorker[] = [];
@@ -64,21 +82,7 @@ export class RunningEdge {
 
   static async start(environment: Record<string, string> = {}): Promise<RunningEdge> {
     const databaseUrl = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
-    const config = edgeConfig({
-      REGION: 'sg',
-      PORT: '0',
-      PROBE_PORT: '0',
-      HOST: '127.0.0.1',
-      DOCS_URL: 'https://docs.example.com/',
-      REGIONAL_DATABASE_URL: databaseUrl,
-      REDIS_URL: process.env.TEST_REDIS_URL,
-      SETTINGS_MASTER_KEY: SETTINGS_KEY.toString('base64'),
-      SETTINGS_MASTER_KEY_ID: 'spec',
-      S3_BUCKET: 'none',
-      S3_ENDPOINT: 'http://127.0.0.1:9',
-      SPOOL_DIRECTORY: join(tmpdir(), 'dormouse-edge-spec'),
-      ...environment,
-    });
+    const config = edgeConfig({ ...testSwitches(), ...environment });
     const logged: string[] = [];
     const log = openLog({ name: 'edge-api', destination: { write: (line: string) => void logged.push(line) } });
     const edge = await openEdge(config, log);

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { jest } from '@jest/globals';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
-import { RunningEdge } from '../test-edge.js';
+import { RunningEdge, testSwitches } from '../test-edge.js';
 
 jest.setTimeout(120_000);
 
@@ -45,12 +45,7 @@ beforeAll(async () => {
   edge = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, MAIN], {
     env: {
       PATH: process.env.PATH,
-      REGION: 'sg',
-      PORT: '0',
-      PROBE_PORT: '0',
-      HOST: '127.0.0.1',
-      REGIONAL_DATABASE_URL: process.env.TEST_REGIONAL_DATABASE_URL,
-      REDIS_URL: process.env.TEST_REDIS_URL,
+      ...testSwitches(),
       S3_ENDPOINT: bucket.endpoint,
       S3_BUCKET: bucket.bucket,
       S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
