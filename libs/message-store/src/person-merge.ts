@@ -38,7 +38,15 @@ export async function mergePerson(transaction: ChannelTransaction, pair: PersonP
 }
 
 /** Fields of a message's content that hold contact ids. */
-const PERSON_FIELDS: ReadonlySet<string> = new Set(['mentions', 'quoted_author', 'author', 'voters']);
+const PERSON_FIELDS: ReadonlySet<string> = new Set([
+  'mentions',
+  'quoted_author',
+  'author',
+  'voters',
+  'participant',
+  'seller',
+  'catalog_id',
+]);
 
 /** Messages that mention or quote the person, or that the person reacted to or voted in. */
 async function renameInMessages(
@@ -61,8 +69,9 @@ async function renameInMessages(
   });
 }
 
-/** The content with the person under the other id, in the fields that hold contact ids and nowhere else. */
+/** The content with the person under the other id, in the fields that hold contact ids and where texts name it (`@<id>`). */
 function withRenamed(value: unknown, from: string, to: string): unknown {
+  if (typeof value === 'string') return value.replaceAll(`@${from}`, `@${to}`);
   if (Array.isArray(value)) return value.map((entry) => withRenamed(entry, from, to));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -31,6 +31,7 @@ import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
 import { PlayedReceipts } from './played-receipts.js';
 import { letEventsGo } from './prompt-events.js';
+import { keepViewOnceNotices } from './view-once-notices.js';
 
 /** What a socket tells its session. */
 export interface LiveEvents {
@@ -125,6 +126,7 @@ export class LiveSession implements OpenSession {
     options.sharedState.follow(() => this.storedSoFar());
     this.played.watch(this.socket);
     answerWhenStored(this.socket, async () => !isSetUp() || this.storedSoFar());
+    keepViewOnceNotices(this.socket);
     // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
   }
