@@ -96,6 +96,8 @@ describe('events in the management API', () => {
     const ended = await call('rotateWebhookSecret', 'POST', `${id}/webhook-secret`, { old_valid_for_s: 0 });
     expect(ended.body['secrets']).toHaveLength(1);
     expect(plane.logged.join('')).not.toContain('whsec_');
+    const { rows } = await plane.regional.pool.query<{ secret: string }>('SELECT secret FROM webhook_secrets');
+    expect(rows.filter(({ secret }) => secret.startsWith('whsec_'))).toEqual([]);
   });
 
   it('lie in a backlog whose size and age are exact: what was not asked for does not count', async () => {

@@ -158,4 +158,15 @@ describe('a change of the master key', () => {
     get.mockRestore();
     expect(await sweepWith(during).pass()).toEqual({ wrapped: 1, left: 0 });
   });
+
+  it('seals what was stored of settings before there was a key for them', async () => {
+    await channel('plain', { sleeps: 0 });
+    const proxy = 'socks5://user:proxy-pass@proxy.example:1080';
+    await new ChannelDirectory({ database, cacheMs: 0 }).updateSettings('plain', { proxy });
+    await sweepWith(before).pass();
+    const { rows: stored } = await database.pool.query<{ settings: unknown }>('SELECT settings FROM channels');
+    expect(JSON.stringify(stored)).not.toContain('proxy-pass');
+    expect((await new ChannelDirectory({ database, seals, cacheMs: 0 }).byId('plain'))?.settings.proxy).toBe(proxy);
+    expect(await sweepWith(before).pass()).toEqual({ wrapped: 0, left: 0 });
+  });
 });

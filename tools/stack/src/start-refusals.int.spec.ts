@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { type AppName, appEntry } from './app-names.js';
+import { withConnection } from './stores/postgres.js';
+import { claimTestRedis, createTestDatabase, type TestStore } from './test-stores.js';
+
+type Server = Exclude<AppName, 'network-simulator'>;
+type Variables = Record<string, string>;
+
+const SHARDS = 4;
+const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+
+describe('a server', () => {
+  let regional: TestStore;
+  let global: TestStore;
+  let redis: TestStore;
+
+  /** The variables that it starts with. */
+  const rightFor = (app: Server): Variables => {
+    const settings = { SETTINGS_MASTER_KEY: key(7), SETTINGS_MASTER_KEY_ID: 's1', HOST: '127.0.0.1', PROBE_PORT: '0' };
+    if (app === 'control-plane') {
+      const sg = { databaseUrl: regional.url, redisUrl: redis.url };
+      return { ...settings, PORT: '0', GLOBAL_DATABASE_URL: global.url, REGIONS: JSON.stringify({ sg }) };
+    }
+    const stores = {
+      REGIONAL_DATABASE_URL: regional.url,
+      REDIS_URL: redis.url,
+      S3_BUCKET: 'b',
+      S3_ENDPOINT: 'http://127.0.0.1:9',
+    };
+    const own: Record<typeof app, Variables> = {
+      'edge-api': { PORT: '0' },
+      'session-worker': { MASTER_KEY: key(1), MASTER_KEY_ID: 'k1' },
+      'webhook-dispatcher': {},
+    };
+    return { REGION: 'sg', ...settings, ...stores, ...own[app] };
+  };
+
+  /** Starts it and waits for its end; one that runs is ended. */
+  const run = async (app: Server, wrong: Variables): Promise<{ code: unknown; said: string }> => {
+    const env = { PATH: process.env.PATH, ...rightFor(app), ...wrong };
+    const child = spawn(process.execPath, [appEntry(app)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    let isUp = false;
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (isUp || !said.includes('"listening"')) return;
+      isUp = true;
+      child.kill('SIGTERM'); // once: a second one would not wait
+    });
+    const [[code], errors] = await Promise.all([once(child, 'exit') as Promise<[unknown]>, text(child.stderr)]);
+    return { code, said: said + errors };
+  };
+
+  beforeAll(async () => {
+    [regional, global, redis] = await Promise.all([
+      createTestDatabase('regional'),
+      createTestDatabase('global'),
+      claimTestRedis(),
+    ]);
+    await withConnection(regional.url, async (connection) => {
+      await connection.query("INSERT INTO region (name) VALUES ('sg')");
+      await connection.query('INSERT INTO shard_leases (shard) SELECT generate_series(0, $1::int - 1)', [SHARDS]);
+    });
+  });
+  afterAll(() => Promise.all([regional, global, redis].map((store) => store.drop())));
+
+  const servers: Server[] = ['edge-api', 'session-worker', 'webhook-dispatcher', 'control-plane'];
+
+  it.each(servers)(
+    'starts with what belongs together, and not on the database of another region (%s)',
+    async (app) => {
+      const entry = { databaseUrl: regional.url, redisUrl: redis.url };
+      const wrong: Variables = app === 'control-plane' ? { REGIONS: JSON.stringify({ eu: entry }) } : { REGION: 'eu' };
+      const [right, refused] = await Promise.all([run(app, {}), run(app, wrong)]);
+      expect([right.code, right.said.includes('"listening"')]).toEqual([0, true]);
+      expect([refused.code, refused.said.includes('"listening"')]).toEqual([1, false]);
+      expect(refused.said).toContain(
+        'the regional database is that of region sg, and this process is configured for eu',
+      );
+    },
+    60_000,
+  );
+
+  const half = { S3_ACCESS_KEY_ID: 'a' };
+  const shards = (shardCount: number): Variables => {
+    const sg = { databaseUrl: regional.url, redisUrl: redis.url, shardCount };
+    return { REGIONS: JSON.stringify({ sg }) };
+  };
+  it.each<[string, Server, () => Variables, string]>([
+    ['one half of the keys for S3', 'edge-api', () => half, 'S3_ACCESS_KEY_ID: given without S3_SECRET_ACCESS_KEY'],
+    ['one half of a network', 'session-worker', () => ({ NETWORK_SOCKET_URL: 'ws://a' }), 'without NETWORK_ROOT_KEY'],
+    ['no key for settings', 'webhook-dispatcher', () => ({ SETTINGS_MASTER_KEY: '' }), 'without SETTINGS_MASTER_KEY;'],
+    ['another number of shards', 'session-worker', () => ({ SHARD_COUNT: '8' }), `the region has ${SHARDS} shards`],
+    ['another number of shards', 'control-plane', () => shards(8), `sg has ${SHARDS} shards, not 8`],
+    [
+      'another key by the same id',
+      'edge-api',
+      () => ({ SETTINGS_MASTER_KEY: key(8) }),
+      'goes by the id \\"s1\\" is not',
+    ],
+  ])(
+    'does not start with %s (%s), and says so',
+    async (_what, app, wrong, sentence) => {
+      const { code, said } = await run(app, wrong());
+      expect([code, said.includes('"listening"')]).toEqual([1, false]);
+      expect(said).toContain(sentence);
+    },
+    60_000,
+  );
+});
