@@ -9,6 +9,7 @@ import { wantedEvents } from '@dormouse/gateway-contract';
 import { attemptRecord, failureOf, type FinalAnswer } from './attempt-record.js';
 import type { Claim, Cursors } from './cursors.js';
 import type { DeliveryLog } from './delivery-log.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
 import { decideFailure, type FailedAttempt, type FailureDecision } from './failure-decision.js';
 import type { HeldEvent, HeldEvents } from './held-events.js';
 import type { PendingEvent, Webhook } from './pending-events.js';
@@ -30,6 +31,7 @@ export interface AttemptsParts {
   poster: Poster;
   redirects: RedirectNotices;
   leased: WhileLeased;
+  metrics: Pick<DeliveryMetrics, 'setAside'>;
   log: DeliveryLog;
   /** A webhook that fails for so long with an event gives it up. */
   deadAfterMs: number;
@@ -92,13 +94,16 @@ export class Attempts {
     answer: Failed,
     { outcome, waitMs }: FailureDecision,
   ): Promise<void> {
-    const { cursors, deadAfterMs, held } = this.parts;
+    const { cursors, deadAfterMs, held, metrics } = this.parts;
     if (outcome === 'dropped') await held.leave(claim, again);
     else if (outcome === 'dead') {
       const overdueMs = answer.kind === 'unanswered' && !again.aliveSince ? deadAfterMs : undefined;
       await held.bury(claim, again, overdueMs);
       if (overdueMs !== undefined) await cursors.bury(claim, again.seq, overdueMs, wantedEvents(webhook.entry));
-    } else await held.failed(claim, again, waitMs, outcome === 'set_aside');
+    } else {
+      await held.failed(claim, again, waitMs, outcome === 'set_aside');
+      if (outcome === 'set_aside' && !again.isSetAside) metrics.setAside();
+    }
   }
 
   #accepted(claim: Claim, event: PendingEvent, attempt: number, answer: FinalAnswer, tookMs: number): Attempted {

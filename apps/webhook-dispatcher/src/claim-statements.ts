@@ -22,7 +22,7 @@ const LEASE = `
 UPDATE webhook_cursors c SET leased_by = $1, leased_until = clock_timestamp() + $2::float8 * interval '1 ms'
 FROM due WHERE c.channel_id = due.channel_id AND c.webhook_id = due.webhook_id
 RETURNING c.channel_id, c.webhook_id, c.account_id, c.position, c.attempts, c.refusals, c.last_status, c.last_error,
-  c.paused, c.has_held, c.redriving`;
+  c.paused, c.has_held, c.redriving, coalesce(${IS_DUE}, false) AS due`;
 
 /** Claims cursors for which the condition holds, the longest waiting first. */
 const claimWhere = (condition: string): string => `

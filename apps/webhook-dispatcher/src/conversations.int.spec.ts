@@ -22,10 +22,9 @@ describe('conversations', () => {
       ([first]) => first !== undefined && !first.leased && isRight(first),
     );
   /** Lets the present waits pass, once, and waits until what is due was tried. */
-  const again = async (channelId: string): Promise<void> => {
-    await cursor(channelId, () => true); // time that passes would end a lease, too
+  const again = async (channelId: string, ms = HOUR_MS): Promise<void> => {
     const before = hook.calls.length;
-    await outbox.passTime(HOUR_MS);
+    await outbox.passTime(ms, { leases: false });
     running.dispatcher.lookAgain();
     await hook.received(before + 1);
     await cursor(channelId, () => true);
@@ -86,7 +85,7 @@ describe('conversations', () => {
     await write(channelId, ADA, BOB, ADA, ADA);
     await cursor(channelId, ({ held }) => held.length === 3);
     for (let attempt = 2; attempt <= 9; attempt += 1) {
-      await outbox.passTime(80_000); // in all less than a quarter of an hour
+      await outbox.passTime(80_000, { leases: false }); // in all less than a quarter of an hour
       running.dispatcher.lookAgain();
       await eventually(
         () => Promise.resolve(hook.numbers.filter((number) => number === 1).length),
@@ -95,7 +94,7 @@ describe('conversations', () => {
       await cursor(channelId, () => true);
     }
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2]);
-    await outbox.passTime(80_000);
+    await outbox.passTime(80_000, { leases: false });
     running.dispatcher.lookAgain();
     const [state] = await cursor(channelId, ({ setAside }) => setAside.length === 1);
     expect(state).toMatchObject({ setAside: [1], held: [], position: 4 });
@@ -137,7 +136,7 @@ describe('conversations', () => {
       expect(state).toMatchObject({ position: 0, held: [1], setAside: [], lastError: 'connection refused' });
       if (attempts === 6) await write(channelId, EVE);
       if (attempts === 12) break;
-      await outbox.passTime(HOUR_MS);
+      await outbox.passTime(HOUR_MS, { leases: false });
       running.dispatcher.lookAgain();
     }
     hook = await TestReceiver.open(port);
@@ -176,7 +175,7 @@ describe('conversations', () => {
     hook.behaviour = (call, response) => (call.number === 1 ? behaviour(call, response) : 200);
     await write(channelId, ADA, BOB, ADA, EVE);
     await cursor(channelId, ({ attempts }) => attempts === 1);
-    await again(channelId);
+    await again(channelId, 10_000);
     await cursor(channelId, ({ held }) => held.length === 2);
     expect(new Set(hook.numbers)).toEqual(new Set([1, 2, 4]));
     await write(channelId, BOB);
@@ -198,7 +197,7 @@ describe('conversations', () => {
       if (number === 1) await ended;
       return 200;
     };
-    await outbox.passTime(HOUR_MS);
+    await outbox.passTime(HOUR_MS, { leases: false });
     running.dispatcher.lookAgain();
     await hook.received(3);
     await write(channelId, BOB, EVE);
@@ -222,7 +221,7 @@ describe('conversations', () => {
       webhooks: [webhook({ url: hook.url, events: [{ type: 'messages', method: 'patch' }] })],
     });
     await outbox.age(aged, 61_000);
-    await outbox.passTime(HOUR_MS);
+    await outbox.passTime(HOUR_MS, { leases: false });
     running.dispatcher.lookAgain();
     for (const id of [channelId, aged]) await cursor(id, ({ position, held }) => position === 2 && held.length === 0);
     expect(hook.numbers).toEqual([1, 1]);

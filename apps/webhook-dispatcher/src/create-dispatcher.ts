@@ -85,7 +85,7 @@ export function createDispatcher(parts: {
   const redirects = new RedirectNotices(database, (channelId) => dispatcher.wake(channelId));
   const random = Math.random;
   const attempts = new Attempts({
-    ...{ cursors, held, poster, redirects, leased, log, random },
+    ...{ cursors, held, poster, redirects, leased, metrics, log, random },
     deadAfterMs: settings.deadAfterMs,
   });
   const delivery = new Delivery({

@@ -37,6 +37,8 @@ export interface Claim {
   held: Set<string>;
   /** It may have held events: they are to be read. */
   hasHeld: boolean;
+  /** Its time had come when it was claimed: the first of its held events is due, whatever fractions of a moment say. */
+  heldIsDue: boolean;
   /** On the monotonic clock: until then nobody else can hold the cursor. */
   leaseEndsAtMs: number;
   /** Dead letters are to be told once more. */
@@ -76,6 +78,7 @@ interface CursorRow {
   last_error: string | null;
   paused: boolean;
   has_held: boolean;
+  due: boolean;
   redriving: boolean;
 }
 
@@ -291,6 +294,7 @@ export class Cursors {
       paused: row.paused && row.attempts > 0,
       held: new Set(),
       hasHeld: row.has_held,
+      heldIsDue: row.due,
       leaseEndsAtMs: startedAtMs + this.leaseMs,
       redriving: row.redriving,
       unlogged: [],

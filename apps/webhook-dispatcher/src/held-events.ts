@@ -39,9 +39,12 @@ type HeldRow = Omit<EventRow, 'id'> & {
   webhook_id: string | null;
 };
 
-/** Which row is tried: one whose time has come (in order, those set aside last), or, to see whether the receiver is back,
- * the one that was tried least. */
+/**
+ * Which row is tried: one whose time has come (in order, those set aside last), the first one whose time will come, or, to
+ * see whether the receiver is back, the one that was tried least.
+ */
 const DUE = `h.next_attempt_at <= clock_timestamp() ORDER BY h.set_aside_at IS NOT NULL, h.seq`;
+const EARLIEST = `h.next_attempt_at IS NOT NULL ORDER BY h.next_attempt_at, h.seq`;
 const TRIAL = `h.next_attempt_at IS NOT NULL ORDER BY h.set_aside_at IS NOT NULL, h.attempts, h.seq`;
 
 const next = (which: string): string => `
@@ -86,11 +89,15 @@ export class HeldEvents {
 
   /** The event whose turn it is; undefined when none is due. */
   async due(claim: Claim): Promise<HeldEvent | undefined> {
-    return this.#next('due-held-event', DUE, claim);
+    const due = await this.#next('due-held-event', DUE, claim);
+    const first = due ?? (claim.heldIsDue ? await this.#next('earliest-held-event', EARLIEST, claim) : undefined);
+    claim.heldIsDue = false;
+    return first;
   }
 
   /** The event to try when nothing says that the receiver accepts anything. */
   async forTrial(claim: Claim): Promise<HeldEvent | undefined> {
+    claim.heldIsDue = false;
     return this.#next('held-event-for-trial', TRIAL, claim);
   }
 

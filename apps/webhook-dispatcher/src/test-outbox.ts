@@ -179,17 +179,21 @@ export class TestOutbox {
     }
   }
 
-  /** Lets the time of waiting webhooks pass. */
-  async passTime(ms: number): Promise<void> {
-    await this.database.pool.query(
-      `WITH held AS (
-         UPDATE webhook_held_events SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
-                first_failed_at = first_failed_at - $1::float8 * interval '1 ms'
-       )
-       UPDATE webhook_cursors SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
-              accepted_at = accepted_at - $1::float8 * interval '1 ms',
-              leased_until = leased_until - $1::float8 * interval '1 ms'`,
-      [ms],
-    );
+  /** Lets the time of waiting webhooks pass. `leases`: that of webhooks which a dispatcher holds, too. */
+  async passTime(ms: number, { leases = true } = {}): Promise<void> {
+    await transaction(this.database, async (connection) => {
+      // Whoever writes the rows of held events has locked the cursor's.
+      await connection.query('SELECT 1 FROM webhook_cursors FOR UPDATE');
+      await connection.query(
+        `WITH held AS (
+           UPDATE webhook_held_events SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
+                  first_failed_at = first_failed_at - $1::float8 * interval '1 ms'
+         )
+         UPDATE webhook_cursors SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
+                accepted_at = accepted_at - $1::float8 * interval '1 ms',
+                leased_until = leased_until - CASE WHEN $2 THEN $1::float8 ELSE 0 END * interval '1 ms'`,
+        [ms, leases],
+      );
+    });
   }
 }
