@@ -61,12 +61,12 @@ export class Attempts {
     const facts = { failingForMs: 0, aliveSince: false, isSetAside: false, attempts: 1 };
     const decision = this.#decide(claim, webhook, event, facts, answer, tookMs);
     const { cursors, deadAfterMs, held, leased } = this.parts;
-    await leased.write<unknown>(claim, () => {
+    const holds = await leased.write(claim, () => {
       if (decision.outcome === 'failed') return held.hold(claim, event.seq, event.conversation, decision.waitMs);
       const overdueMs = answer.kind === 'unanswered' ? deadAfterMs : undefined;
       return cursors.bury(claim, event.seq, overdueMs, wantedEvents(webhook.entry));
     });
-    return this.#failed(claim, answer, decision, 1);
+    return holds ? this.#failed(claim, answer, decision, 1) : { kind: 'lost' };
   }
 
   /** Posts a held event again. */
@@ -79,12 +79,11 @@ export class Attempts {
     const attempts = again.attempts + 1;
     if (answer.kind === 'taken') {
       const accepted = this.#accepted(claim, event, attempts, answer, tookMs);
-      await leased.write(claim, () => held.leave(claim, again));
-      return accepted;
+      return (await leased.write(claim, () => held.leave(claim, again))) ? accepted : { kind: 'lost' };
     }
     const decision = this.#decide(claim, webhook, event, { ...again, attempts }, answer, tookMs);
-    await leased.write(claim, () => this.#recordHeld(claim, webhook, again, answer, decision));
-    return this.#failed(claim, answer, decision, attempts);
+    const holds = await leased.write(claim, () => this.#recordHeld(claim, webhook, again, answer, decision));
+    return holds ? this.#failed(claim, answer, decision, attempts) : { kind: 'lost' };
   }
 
   async #recordHeld(
@@ -93,17 +92,17 @@ export class Attempts {
     again: HeldEvent,
     answer: Failed,
     { outcome, waitMs }: FailureDecision,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { cursors, deadAfterMs, held, metrics } = this.parts;
-    if (outcome === 'dropped') await held.leave(claim, again);
-    else if (outcome === 'dead') {
+    if (outcome === 'dropped') return held.leave(claim, again);
+    if (outcome === 'dead') {
       const overdueMs = answer.kind === 'unanswered' && !again.aliveSince ? deadAfterMs : undefined;
-      await held.bury(claim, again, overdueMs);
-      if (overdueMs !== undefined) await cursors.bury(claim, again.seq, overdueMs, wantedEvents(webhook.entry));
-    } else {
-      await held.failed(claim, again, waitMs, outcome === 'set_aside');
-      if (outcome === 'set_aside' && !again.isSetAside) metrics.setAside();
+      const holds = await held.bury(claim, again, overdueMs);
+      if (!holds || overdueMs === undefined) return holds;
+      return cursors.bury(claim, again.seq, overdueMs, wantedEvents(webhook.entry));
     }
+    if (outcome === 'set_aside' && !again.isSetAside) metrics.setAside();
+    return held.failed(claim, again, waitMs, outcome === 'set_aside');
   }
 
   #accepted(claim: Claim, event: PendingEvent, attempt: number, answer: FinalAnswer, tookMs: number): Attempted {

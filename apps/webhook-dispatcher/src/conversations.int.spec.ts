@@ -100,6 +100,7 @@ describe('conversations', () => {
     expect(state).toMatchObject({ setAside: [1], held: [], position: 4 });
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2, 3, 4]);
     await write(channelId, ADA);
+    await cursor(channelId, ({ position }) => position === 5);
     await again(channelId);
     expect(hook.numbers.filter((number) => number === 1)).toHaveLength(11);
     expect((await outbox.log(channelId)).filter((line) => line.includes('set_aside'))).toEqual([

@@ -219,12 +219,12 @@ export class Cursors {
    * @param overdueMs undefined: that one alone
    * @param wanted kinds the webhook has asked for
    */
-  async bury(claim: Claim, tried: bigint, overdueMs: number | undefined, wanted: string[]): Promise<void> {
+  async bury(claim: Claim, tried: bigint, overdueMs: number | undefined, wanted: string[]): Promise<boolean> {
     const upTo = `(SELECT greatest($10::bigint, max(seq)) FROM events WHERE channel_id = $1 AND seq > $10
         AND created_at < now() - $12::float8 * interval '1 ms')`;
     const upToTried = tried > claim.position ? tried : claim.position;
     const values = [upToTried, claim.position, overdueMs ?? null, wanted];
-    await this.write(claim, {
+    return this.write(claim, {
       name: 'bury-events',
       set: `position = ${upTo}`,
       also: `, buried AS (

@@ -151,7 +151,7 @@ export class HeldEvents {
    * Makes a dead letter of the event.
    * @param overdueMs the receiver did not answer at all: all held events older than this go with it
    */
-  async bury(claim: Claim, held: HeldEvent, overdueMs: number | undefined): Promise<void> {
+  async bury(claim: Claim, held: HeldEvent, overdueMs: number | undefined): Promise<boolean> {
     const holds = await this.cursors.write(claim, {
       name: 'bury-held-events',
       also: `, gone AS (
@@ -166,9 +166,9 @@ export class HeldEvents {
       )`,
       values: [held.seq, overdueMs ?? null],
     });
-    if (!holds) return;
-    if (overdueMs !== undefined) await this.read(claim);
-    else if (!held.isSetAside) await this.#letTry(claim, held.conversation);
+    if (holds && overdueMs !== undefined) await this.read(claim);
+    else if (holds && !held.isSetAside) await this.#letTry(claim, held.conversation);
+    return holds;
   }
 
   /** The receiver is back: what waits for its next attempt can be tried now, but for what was tried just before. */
