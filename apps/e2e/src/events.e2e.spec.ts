@@ -250,6 +250,33 @@ describe('events', () => {
     await Promise.all([bad.close(), good.close()]);
   }, 120_000);
 
+  it('that are always answered 500 hold up their chat only, are set aside, and are shown so', async () => {
+    const bot = await WebhookReceiver.start();
+    const bea = await running.network.createPhone({ name: 'Bea' });
+    const own = channel.phone.phone;
+    bot.answer = (call) => (textOf(call) === '42' ? 500 : 200);
+    await setWebhooks([{ url: bot.url }]);
+    const { id } = await webhookOf(channel.id);
+    const shown = () => webhookOf(channel.id);
+    await ada.send(own, '42');
+    await eventually(() => Promise.resolve(bot.attempts.length > 0), { what: 'a first attempt' });
+    await ada.send(own, 'and you?');
+    await bea.send(own, 'hello');
+    await bot.waitFor('another chat', (call) => textOf(call) === 'hello');
+    await eventually(async () => (await shown())['held'] === 2, { what: 'both events of the chat held' });
+    expect(bot.calls.map(textOf)).toEqual(['hello']);
+    const waits = setInterval(() => void passTime(600_000).catch(() => undefined), 300);
+    await bot.waitFor('the chat going on', (call) => textOf(call) === 'and you?');
+    clearInterval(waits);
+    expect(await shown()).toMatchObject({ held: 0, set_aside: 1, backlog: { events: 1 } });
+    const log = await running.management.call<{ deliveries: { outcome: string; attempt: number }[] }>(
+      'GET',
+      `/channels/${channel.id}/webhooks/${id}/deliveries`,
+    );
+    expect(log.body.deliveries.find(({ outcome }) => outcome === 'set_aside')).toMatchObject({ attempt: 10 });
+    await bot.close();
+  }, 90_000);
+
   it('nobody took in 72 h are listed, and told once more on demand; a test event comes when asked for', async () => {
     const late = await WebhookReceiver.start();
     late.answer = () => 503;

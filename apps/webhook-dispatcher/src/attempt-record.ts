@@ -1,3 +1,4 @@
+import type { FailureOutcome } from './failure-decision.js';
 import type { PendingEvent } from './pending-events.js';
 import type { Answer } from './webhook-client.js';
 
@@ -16,8 +17,8 @@ export interface AttemptRecord {
   method: string;
   /** Which attempt of the event it was, from 1. */
   attempt: number;
-  /** 'failed' is followed by another attempt; 'dead' and 'dropped' are not. */
-  outcome: 'taken' | 'failed' | 'dead' | 'dropped';
+  /** 'failed' and 'set_aside' are followed by another attempt; 'dead' and 'dropped' are not. */
+  outcome: 'taken' | FailureOutcome;
   status: number | null;
   error: string | null;
   took_ms: number;
@@ -47,8 +48,14 @@ export function attemptRecord(
     attempt,
     outcome,
     status: answer.kind === 'unanswered' ? null : answer.status,
-    error: answer.kind === 'unanswered' ? answer.reason : null,
+    error: errorOf(answer),
     took_ms: Math.round(tookMs),
     answer: answer.kind === 'unanswered' ? null : answer.text,
   };
+}
+
+function errorOf(answer: FinalAnswer): string | null {
+  if (answer.kind === 'unanswered') return answer.reason;
+  if (answer.kind === 'taken' || answer.redirectsTo === undefined) return null;
+  return `redirects to ${answer.redirectsTo}: redirects are not followed, set the webhook's URL to where it is to go`;
 }

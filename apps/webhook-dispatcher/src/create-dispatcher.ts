@@ -2,14 +2,20 @@ import { WebhookSecrets, type ChannelSeals } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import type { Registry } from 'prom-client';
+import { Attempts } from './attempts.js';
 import { Cursors } from './cursors.js';
 import { DeadLetters } from './dead-letters.js';
-import { Delivery, type DeliveryLog } from './delivery.js';
+import { Delivery } from './delivery.js';
+import type { DeliveryLog } from './delivery-log.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { Dispatcher, type DispatcherSettings, type EventSignals } from './dispatcher.js';
+import { HeldEvents } from './held-events.js';
 import { HostSlots } from './host-slots.js';
 import { Poster } from './poster.js';
+import { RedirectNotices } from './redirect-notices.js';
+import { Retries } from './retries.js';
 import { WebhookClient } from './webhook-client.js';
+import { WhileLeased } from './while-leased.js';
 
 /** How webhooks are called and how many at a time. */
 export interface DeliverySettings extends DispatcherSettings {
@@ -57,6 +63,7 @@ export function createDispatcher(parts: {
   const { database, seals, links, settings, registry, log, subscribe } = parts;
   const metrics = new DeliveryMetrics(registry);
   const cursors = new Cursors({ database, leaseMs: settings.leaseMs });
+  const leased = new WhileLeased();
   const client = new WebhookClient({
     timeoutMs: settings.postTimeoutMs,
     connectionsPerHost: settings.postsPerHost,
@@ -69,21 +76,25 @@ export function createDispatcher(parts: {
     secrets: new WebhookSecrets(database, seals),
     links,
     metrics,
+    leased,
     postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
     now: () => performance.now(),
     clock: Date.now,
   });
-  const delivery = new Delivery({
-    database,
-    seals,
-    cursors,
-    deadLetters: new DeadLetters(database),
-    poster,
-    log,
-    batchSize: settings.batchSize,
+  const held = new HeldEvents(database, cursors);
+  const redirects = new RedirectNotices(database, (channelId) => dispatcher.wake(channelId));
+  const random = Math.random;
+  const attempts = new Attempts({
+    ...{ cursors, held, poster, redirects, leased, metrics, log, random },
     deadAfterMs: settings.deadAfterMs,
   });
+  const delivery = new Delivery({
+    ...{ database, seals, cursors, held, attempts, poster, leased, random },
+    retries: new Retries({ attempts, held, leased }),
+    deadLetters: new DeadLetters(database),
+    batchSize: settings.batchSize,
+  });
   const abandonPosts = (): void => client.abandonAll();
-  const dispatcher = new Dispatcher({ cursors, delivery, abandonPosts, subscribe, metrics, log, settings });
+  const dispatcher: Dispatcher = new Dispatcher({ cursors, delivery, abandonPosts, subscribe, metrics, log, settings });
   return { dispatcher, close: () => client.close() };
 }

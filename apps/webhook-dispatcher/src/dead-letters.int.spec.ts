@@ -73,7 +73,7 @@ describe('what a webhook does not take', () => {
     await outbox.age(channelId, 73 * HOUR_MS);
     await outbox.write(channelId, 2);
     await again();
-    await cursor(channelId, { position: 5, attempts: 1 });
+    await cursor(channelId, { position: 5, attempts: 3 });
     const dead = await outbox.deadLetters(channelId);
     expect(dead.map(({ seq, attempts }) => [seq, attempts])).toEqual([[1, 2], ...[2, 3, 4, 5].map((seq) => [seq, 0])]);
   });

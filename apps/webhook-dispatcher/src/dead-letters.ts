@@ -25,7 +25,7 @@ export class DeadLetters {
   async asked(claim: Claim, limit: number): Promise<AskedLetter[]> {
     const { rows } = await this.database.pool.query<EventRow & { seq: string; attempts: number }>({
       name: 'asked-dead-letters',
-      text: `SELECT e.seq, e.id, e.type, e.method, e.payload, d.attempts, 0::float8 AS waited_ms,
+      text: `SELECT e.seq, e.id, e.type, e.method, e.payload, e.conversation, d.attempts, 0::float8 AS waited_ms,
                extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms
              FROM dead_letters d JOIN events e ON e.channel_id = d.channel_id AND e.seq = d.seq
              WHERE d.channel_id = $1 AND d.webhook_id = $2 AND d.redrive_at IS NOT NULL ORDER BY d.seq LIMIT $3`,

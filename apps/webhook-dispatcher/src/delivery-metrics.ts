@@ -7,6 +7,7 @@ export class DeliveryMetrics {
   readonly #attemptSeconds: Histogram;
   readonly #eventAgeSeconds: Histogram;
   readonly #active: Gauge;
+  readonly #setAside: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -28,6 +29,11 @@ export class DeliveryMetrics {
       buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 30, 300, 3_600, 86_400],
       registers,
     });
+    this.#setAside = new Counter({
+      name: 'webhook_events_set_aside_total',
+      help: 'Events that a living receiver kept refusing, so that their conversations went on without them',
+      registers,
+    });
     this.#active = new Gauge({
       name: 'webhook_deliveries_active',
       help: 'Webhooks that this dispatcher is telling events at this moment',
@@ -43,6 +49,10 @@ export class DeliveryMetrics {
   /** @param ageMs age of the event when it was read from the database */
   delivered(ageMs: number, tookMs: number): void {
     this.#eventAgeSeconds.observe(Math.max(0, ageMs + tookMs) / 1_000);
+  }
+
+  setAside(): void {
+    this.#setAside.inc();
   }
 
   active(count: number): void {

@@ -1,44 +1,47 @@
 /**
- * Tells one webhook its events, one after the other.
+ * Delivers one webhook its events.
  *
- * Guarantees: events go out in sequence; the next one only after the receiver answered 2xx to the one before and the
- * new position is written down. Anything else counts as a failed attempt of that event, which is made again after
- * `min(n * callback_backoff_delay_ms, max_callback_backoff_delay_ms)`, n being the number of failed attempts. After
- * `deadAfterMs` (72 h) of that the event becomes a dead letter and the next one has its turn; where the receiver does
- * not even answer, everything that is overdue goes with it. With `callback_persist` off the third failed attempt is
- * the last and nothing is kept. Dead letters that somebody asked for are told once more, before newer events.
+ * Guarantees: within a conversation events go out in sequence, the next one only after the receiver answered 2xx to the
+ * one before and that is written down, or after the one before was set aside, given up or dropped; events that belong to
+ * no conversation keep order among themselves. Anything but 2xx is a failed attempt, which is made again after
+ * `min(n * callback_backoff_delay_ms, max_callback_backoff_delay_ms)` and up to 10 % more, n being the number of failed
+ * attempts. What a failure leads to is decided in failure-decision.ts:
+ * - The event's conversation waits; others go on beside the next attempts, which are made one at a time.
+ * - Where nothing says that the receiver accepts anything, the webhook as a whole waits. Then one event after the other
+ *   is tried to see whether it is back (`#trial`), until one is accepted.
+ * - With `callback_persist` off the third failed attempt of an event is the last and nothing is kept.
+ * Dead letters that somebody asked for are delivered once more, before newer events.
  * - Killed between the receiver's 2xx and the commit, or PostgreSQL away then: the event is posted again with the same
  *   id when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
  *   and a dead letter asked for.
  */
 import type { ChannelSeals } from '@dormouse/channel-directory';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { RegionalDatabase } from '@dormouse/database';
-import { wantedEvents, type ChannelSettings } from '@dormouse/gateway-contract';
-import { attemptRecord, failureOf, type FinalAnswer } from './attempt-record.js';
+import { attemptRecord, failureOf } from './attempt-record.js';
+import type { Attempted, Attempts } from './attempts.js';
 import type { Claim, Cursors } from './cursors.js';
 import type { DeadLetters } from './dead-letters.js';
-import { readBatch, readWebhook, type Batch, type PendingEvent, type Webhook } from './pending-events.js';
-import type { Posted, Poster } from './poster.js';
-
-/** Where deliveries are told of: ids, statuses and durations only. A pino logger fits. */
-export interface DeliveryLog {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-}
+import { backoffMs } from './failure-decision.js';
+import type { HeldEvents } from './held-events.js';
+import { isTooOld, readBatch, readWebhook, type Batch, type PendingEvent, type Webhook } from './pending-events.js';
+import type { Poster } from './poster.js';
+import type { Retries } from './retries.js';
+import type { WhileLeased } from './while-leased.js';
 
 export interface DeliveryParts {
   database: Pick<RegionalDatabase, 'pool'>;
   cursors: Cursors;
+  held: HeldEvents;
+  attempts: Attempts;
+  retries: Retries;
   deadLetters: DeadLetters;
   /** Opens what is sealed of channels. */
   seals?: ChannelSeals;
   poster: Poster;
-  log: DeliveryLog;
+  leased: WhileLeased;
   /** Events read at a time. */
   batchSize: number;
-  /** A webhook that fails for so long with an event gives it up. */
-  deadAfterMs: number;
+  random: () => number;
   /** Monotonic clock in milliseconds. */
   now?: () => number;
 }
@@ -47,36 +50,35 @@ export interface DeliveryParts {
 export interface DeliveryTurn {
   /** More events were announced for the channel since this was last asked: look again before giving the cursor back. */
   takeNews(): boolean;
+  /** Resolves when more events are announced, or when `shouldYield` may have changed. */
+  news(): Promise<void>;
   /** Others wait, or we stop: give the cursor back after the present event. */
   shouldYield(): boolean;
 }
 
 /** How a delivery ended. */
 export type DeliveryEnd =
-  | { kind: 'told' }
+  | { kind: 'delivered' }
   /** Given back with events left. */
   | { kind: 'yielded' }
-  /** Given back for so many milliseconds: the attempt failed, or it could not be made yet. */
-  | { kind: 'waiting'; waitMs: number; isFailure: boolean }
+  /** Given back for so many milliseconds: an attempt failed, or it could not be made yet. */
+  | { kind: 'waiting'; waitMs: number }
   /** Another dispatcher holds the cursor, or the webhook is gone. */
   | { kind: 'lost' };
 
-type Step = { kind: 'on' } | DeliveryEnd;
+/** Go on, or give the cursor back: for a pause, or for others. */
+type Step = { kind: 'on' } | { kind: 'pause'; waitMs: number } | { kind: 'yield' } | { kind: 'lost' };
+
+type TimedBatch = Batch & { readAtMs: number };
+
+const ON: Step = { kind: 'on' };
 
 /** A full host, or a cursor whose webhook cannot be found in the settings, is looked at again after this long. */
 const HOST_FULL_WAIT_MS = 1_000;
 const NO_WEBHOOK_WAIT_MS = 60_000;
-const WRITE_AGAIN_AFTER_MS = 250;
-/** Attempts of an event whose customer does not want events kept. */
-const ATTEMPTS_UNKEPT = 3;
-
-/** Wait after the n-th failed attempt (n from 1). */
-export function backoffMs(
-  settings: Pick<ChannelSettings, 'callback_backoff_delay_ms' | 'max_callback_backoff_delay_ms'>,
-  failedAttempts: number,
-): number {
-  return Math.min(failedAttempts * settings.callback_backoff_delay_ms, settings.max_callback_backoff_delay_ms);
-}
+/** New events that are tried, each in a conversation of its own, when one has failed for this often in a paused webhook. */
+const NEW_TRIALS = 2;
+const ATTEMPTS_BEFORE_NEW_TRIALS = 2;
 
 export class Delivery {
   readonly #parts: DeliveryParts;
@@ -88,143 +90,198 @@ export class Delivery {
   }
 
   /**
-   * Tells the claimed webhook all it has to hear, or as much as its turn and its receiver allow, and gives the cursor
-   * back. @throws when PostgreSQL is away; the lease then runs out by itself.
+   * Delivers the claimed webhook all it has asked for, or as much as its turn and its receiver allow, and gives the
+   * cursor back. @throws when PostgreSQL is away; the lease then runs out by itself.
    */
   async run(claim: Claim, turn: DeliveryTurn): Promise<DeliveryEnd> {
-    const { cursors, database, batchSize, seals } = this.#parts;
+    const { cursors, held, leased } = this.#parts;
+    if (claim.hasHeld) await leased.write(claim, () => held.read(claim));
+    const beside = new Beside();
+    for (;;) {
+      let step = await this.#deliverAll(claim, turn, beside);
+      if (step.kind === 'on') {
+        if (turn.takeNews()) continue;
+        if (beside.isRunning) {
+          if (!(await leased.write(claim, () => cursors.advance(claim)))) return { kind: 'lost' };
+          if (!(await beside.endsBefore(turn.news()))) continue;
+        }
+      }
+      // Whatever is under way beside is written down before the cursor is somebody else's.
+      const retried = await beside.end();
+      if (step.kind === 'on') step = retried;
+      if (step.kind !== 'on') return this.#giveBack(claim, step);
+      if (turn.takeNews()) continue;
+      await leased.write(claim, () => cursors.finish(claim));
+      return { kind: 'delivered' };
+    }
+  }
+
+  /** Delivers what is there now; `on`: nothing is left, but for held events that may be under way beside. */
+  async #deliverAll(claim: Claim, turn: DeliveryTurn, beside: Beside): Promise<Step> {
+    const { batchSize, cursors, database, leased, retries, seals } = this.#parts;
     for (;;) {
       turn.takeNews(); // whatever was announced until now is in what we read next
-      const webhook = await this.#surely(claim, () => readWebhook(database, claim, seals));
-      if (!webhook) return this.#putBack(claim, NO_WEBHOOK_WAIT_MS);
-      const asked = await this.#tellAsked(claim, webhook, turn);
+      const webhook = await leased.read(claim, () => readWebhook(database, claim, seals));
+      if (!webhook) return { kind: 'pause', waitMs: NO_WEBHOOK_WAIT_MS };
+      const asked = await this.#deliverAsked(claim, webhook, turn);
       if (asked.kind !== 'on') return asked;
-      const readAtMs = this.#now();
-      const batch = await this.#surely(claim, () => readBatch(database, claim, webhook.entry, batchSize));
-      const step = await this.#tellBatch(claim, webhook, batch, readAtMs, turn);
+      const tried = claim.paused ? await this.#trial(claim, webhook, turn) : ON;
+      if (tried.kind !== 'on') return tried;
+      claim.paused = false;
+      if (claim.hasHeld && !beside.isRunning)
+        beside.start(retries.run(claim, webhook, turn).then((end) => this.#stepOf(claim, webhook, end)));
+      const batch = await this.#read(claim, webhook, batchSize);
+      const step = await this.#deliverBatch(claim, webhook, batch, turn);
       if (step.kind !== 'on') return step;
-      if (batch.isAll && !turn.takeNews()) {
-        await this.#surely(claim, () => cursors.finish(claim, batch.upTo));
-        return { kind: 'told' };
-      }
-      if (!(await this.#surely(claim, () => cursors.advance(claim, batch.upTo)))) return { kind: 'lost' };
+      claim.position = batch.upTo;
+      if (batch.isAll) return ON;
+      if (!(await leased.write(claim, () => cursors.advance(claim)))) return { kind: 'lost' };
     }
   }
 
-  /** Posts the events of a batch; all told means `on`, with the position of the last one perhaps not yet written. */
-  async #tellBatch(claim: Claim, webhook: Webhook, batch: Batch, readAtMs: number, turn: DeliveryTurn): Promise<Step> {
-    const { cursors } = this.#parts;
-    /** Up to here everything is told, skipped or not for this webhook. */
-    let told = claim.position;
+  async #read(claim: Claim, webhook: Webhook, limit: number): Promise<TimedBatch> {
+    const readAtMs = this.#now();
+    const batch = await this.#parts.leased.read(claim, () =>
+      readBatch(this.#parts.database, claim, webhook.entry, limit),
+    );
+    return { ...batch, readAtMs };
+  }
+
+  /** Posts the events of a batch, but for those of conversations that wait. */
+  async #deliverBatch(claim: Claim, webhook: Webhook, batch: TimedBatch, turn: DeliveryTurn): Promise<Step> {
+    const { attempts, cursors, leased } = this.#parts;
     for (const event of batch.events) {
-      if (turn.shouldYield()) return this.#putBack(claim, 0);
-      if (!isTooOld(event, webhook, this.#now() - readAtMs)) {
-        const step = await this.#tellOne(claim, webhook, event, told);
-        if (step.kind !== 'on') return step;
-        // The last one's position is written by the caller, mostly together with giving the cursor back.
-        if (event !== batch.events.at(-1) && !(await this.#surely(claim, () => cursors.advance(claim, event.seq))))
-          return { kind: 'lost' };
-      }
-      told = event.seq;
+      if (turn.shouldYield()) return { kind: 'yield' };
+      if (this.#passesOver(claim, webhook, event, batch.readAtMs)) continue;
+      const attempted = await attempts.ofNew(claim, webhook, event);
+      const step = this.#stepOf(claim, webhook, attempted);
+      if (step.kind !== 'on') return step;
+      if (attempted.kind !== 'accepted') continue;
+      claim.position = event.seq;
+      // The last one's position is written by the caller, mostly together with giving the cursor back.
+      if (event !== batch.events.at(-1) && !(await leased.write(claim, () => cursors.advance(claim))))
+        return { kind: 'lost' };
     }
-    return { kind: 'on' };
+    return ON;
   }
 
-  async #tellOne(claim: Claim, webhook: Webhook, event: PendingEvent, told: bigint): Promise<Step> {
-    const posted = await this.#post(claim, webhook, event);
-    if (posted.kind !== 'answered') return this.#notPosted(claim, posted);
-    const { answer, tookMs } = posted;
-    if (answer.kind !== 'taken') return this.#countFailure(claim, webhook, event, told, answer, tookMs);
-    claim.unlogged.push(attemptRecord(event, { answer, attempt: claim.attempts + 1, outcome: 'taken', tookMs }));
-    claim.attempts = 0;
-    return { kind: 'on' };
+  /** An event that is not posted now: too old for the webhook, or one of its conversation waits. */
+  #passesOver(claim: Claim, webhook: Webhook, event: PendingEvent, readAtMs: number): boolean {
+    const isOld = isTooOld(event, webhook, this.#now() - readAtMs);
+    const waits = !isOld && claim.held.has(event.conversation);
+    if (waits) claim.queued.push({ seq: event.seq, conversation: event.conversation, isDue: false });
+    if (isOld || waits) claim.position = event.seq;
+    return isOld || waits;
   }
 
-  /** Tells the dead letters that somebody asked for. */
-  async #tellAsked(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
-    const { batchSize, deadLetters } = this.#parts;
+  /**
+   * Sees whether a receiver that accepted nothing is back: by the held event that was tried least and, where that one
+   * may itself be the reason of the failure, by few new ones of other conversations. `on`: it accepts events again, or
+   * there was nothing to try.
+   */
+  async #trial(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+    const { attempts, batchSize, retries } = this.#parts;
+    const again = await retries.trial(claim, webhook, turn);
+    const retried = again?.attempted;
+    if (retried?.kind === 'accepted') return this.#recover(claim, webhook, turn, again?.seq);
+    if (retried && retried.kind !== 'failed') return this.#stepOf(claim, webhook, retried);
+    let left = retried ? newTrials(retried) : NEW_TRIALS;
+    const batch = left > 0 ? await this.#read(claim, webhook, batchSize) : undefined;
+    for (const event of batch?.events ?? []) {
+      if (turn.shouldYield()) return { kind: 'yield' };
+      if (this.#passesOver(claim, webhook, event, batch?.readAtMs ?? 0)) continue;
+      const attempted = await attempts.ofNew(claim, webhook, event);
+      if (attempted.kind === 'accepted') claim.position = event.seq;
+      if (attempted.kind === 'accepted') return this.#recover(claim, webhook, turn, again?.seq);
+      if (attempted.kind !== 'failed') return this.#stepOf(claim, webhook, attempted);
+      left = attempted.answer === 'unanswered' ? 0 : left - 1;
+      if (left === 0) break;
+    }
+    return retried || left < NEW_TRIALS ? this.#pause(claim, webhook) : ON;
+  }
+
+  /** What waited for a receiver that was away goes first, in order, before new events. */
+  async #recover(claim: Claim, webhook: Webhook, turn: DeliveryTurn, tried: bigint | undefined): Promise<Step> {
+    const { held, leased, retries } = this.#parts;
+    if (!claim.hasHeld) return ON;
+    await leased.write(claim, () => held.letAllTry(claim, tried === undefined ? [] : [tried]));
+    return this.#stepOf(claim, webhook, await retries.run(claim, webhook, turn));
+  }
+
+  /** Delivers the dead letters that somebody asked for. */
+  async #deliverAsked(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+    const { batchSize, deadLetters, leased, poster } = this.#parts;
     while (claim.redriving) {
-      const letters = await this.#surely(claim, () => deadLetters.asked(claim, batchSize));
+      const letters = await leased.read(claim, () => deadLetters.asked(claim, batchSize));
       for (const { event, attempts } of letters) {
-        if (turn.shouldYield()) return this.#putBack(claim, 0);
-        const posted = await this.#post(claim, webhook, event);
-        if (posted.kind !== 'answered') return this.#notPosted(claim, posted);
+        if (turn.shouldYield()) return { kind: 'yield' };
+        const posted = await poster.post(claim, webhook, event, true);
+        if (posted.kind !== 'answered') return this.#stepOf(claim, webhook, posted);
         const { answer, tookMs } = posted;
         const outcome = answer.kind === 'taken' ? 'taken' : 'dead';
         const record = attemptRecord(event, { answer, attempt: attempts + 1, outcome, tookMs });
-        await this.#surely(claim, () =>
+        await leased.write(claim, () =>
           answer.kind === 'taken'
             ? deadLetters.told(claim, record)
             : deadLetters.failed(claim, record, failureOf(answer), answer.kind === 'unanswered'),
         );
         if (answer.kind === 'unanswered') break;
       }
-      await this.#surely(claim, () => deadLetters.noneAsked(claim));
+      await leased.write(claim, () => deadLetters.noneAsked(claim));
     }
-    return { kind: 'on' };
+    return ON;
   }
 
-  async #post(claim: Claim, webhook: Webhook, event: PendingEvent): Promise<Posted> {
-    return this.#parts.poster.post(claim, webhook, event, (work) => this.#surely(claim, work));
+  #stepOf(claim: Claim, webhook: Webhook, attempted: Attempted | undefined): Step {
+    if (attempted?.kind === 'failed' && attempted.pauses) return this.#pause(claim, webhook);
+    if (attempted?.kind === 'full') return { kind: 'pause', waitMs: HOST_FULL_WAIT_MS };
+    if (attempted?.kind === 'abandoned') return { kind: 'yield' };
+    return attempted?.kind === 'lost' ? { kind: 'lost' } : ON;
   }
 
-  async #notPosted(claim: Claim, posted: Exclude<Posted, { kind: 'answered' }>): Promise<DeliveryEnd> {
-    if (posted.kind === 'lost') return { kind: 'lost' };
-    return this.#putBack(claim, posted.kind === 'full' ? HOST_FULL_WAIT_MS : 0);
+  #pause(claim: Claim, { settings }: Webhook): Step {
+    return { kind: 'pause', waitMs: backoffMs(settings, claim.attempts, this.#parts.random) };
   }
 
-  async #countFailure(
-    claim: Claim,
-    webhook: Webhook,
-    event: PendingEvent,
-    told: bigint,
-    answer: Exclude<FinalAnswer, { kind: 'taken' }>,
-    tookMs: number,
-  ): Promise<DeliveryEnd> {
-    const { cursors, deadAfterMs, log } = this.#parts;
-    const failure = failureOf(answer);
-    const attempt = claim.attempts + 1;
-    const isLast = !webhook.settings.callback_persist && attempt >= ATTEMPTS_UNKEPT;
-    const isDead = !isLast && event.waitedMs + tookMs >= deadAfterMs;
-    const waitMs = isLast || isDead ? 0 : backoffMs(webhook.settings, attempt);
-    const outcome = isLast ? 'dropped' : isDead ? 'dead' : 'failed';
-    claim.unlogged.push(attemptRecord(event, { answer, attempt, outcome, tookMs }));
-    const facts = { channelId: claim.channelId, webhookId: claim.webhookId, eventId: event.id, attempt };
-    const more = { reason: failure.reason, tookMs: Math.round(tookMs), outcome, retryInMs: waitMs };
-    log.info({ ...facts, ...more }, 'webhook did not take an event');
-    if (outcome === 'failed') {
-      await this.#surely(claim, () => cursors.fail(claim, told, waitMs, failure));
-      return { kind: 'waiting', waitMs, isFailure: true };
-    }
-    const overdueMs = answer.kind === 'unanswered' ? deadAfterMs : undefined;
-    const wanted = wantedEvents(webhook.entry);
-    await this.#surely(claim, () =>
-      isLast
-        ? cursors.drop(claim, event.seq, failure)
-        : cursors.bury(claim, told, event, { failure, overdueMs, wanted }),
+  async #giveBack(claim: Claim, step: Exclude<Step, { kind: 'on' }>): Promise<DeliveryEnd> {
+    const { cursors, leased } = this.#parts;
+    if (step.kind === 'lost') return step;
+    await leased.write(claim, () =>
+      step.kind === 'pause' ? cursors.pause(claim, step.waitMs) : cursors.putBack(claim),
     );
-    return { kind: 'yielded' };
-  }
-
-  async #putBack(claim: Claim, waitMs: number): Promise<DeliveryEnd> {
-    await this.#surely(claim, () => this.#parts.cursors.putBack(claim, waitMs));
-    return waitMs === 0 ? { kind: 'yielded' } : { kind: 'waiting', waitMs, isFailure: claim.attempts > 0 };
-  }
-
-  /** Writes again while the lease lasts: an outage shorter than that costs no duplicate. */
-  async #surely<T>(claim: Claim, write: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        if (this.#now() + WRITE_AGAIN_AFTER_MS >= claim.leaseEndsAtMs) throw error;
-        await delay(WRITE_AGAIN_AFTER_MS);
-      }
-    }
+    return step.kind === 'pause' ? { kind: 'waiting', waitMs: step.waitMs } : { kind: 'yielded' };
   }
 }
 
-function isTooOld(event: PendingEvent, { entry }: Webhook, sinceReadMs: number): boolean {
-  const maxAgeS = entry.webhook_max_age_seconds;
-  return maxAgeS !== undefined && event.ageMs + sinceReadMs > maxAgeS * 1_000;
+/** Attempts at held events that go on beside the delivery of new ones. */
+class Beside {
+  #running: Promise<Step> | undefined;
+  #hasEnded = false;
+
+  /** Those that were started are under way, or how they ended is not known to the delivery yet. */
+  get isRunning(): boolean {
+    return this.#running !== undefined && !this.#hasEnded;
+  }
+
+  start(running: Promise<Step>): void {
+    this.#hasEnded = false;
+    this.#running = running.finally(() => (this.#hasEnded = true));
+    this.#running.catch(() => undefined); // thrown where it is awaited
+  }
+
+  async endsBefore(other: Promise<void>): Promise<boolean> {
+    return Promise.race([this.#running?.then(() => true), other.then(() => false)]).then((ended) => ended ?? true);
+  }
+
+  async end(): Promise<Step> {
+    const step = (await this.#running) ?? ON;
+    this.#running = undefined;
+    return step;
+  }
+}
+
+/** How many new events are tried after a held one has failed: none where it cannot be the event's own fault. */
+function newTrials(failed: Extract<Attempted, { kind: 'failed' }>): number {
+  if (failed.answer === 'refused') return NEW_TRIALS;
+  return failed.reachedReceiver && failed.attempts >= ATTEMPTS_BEFORE_NEW_TRIALS ? 1 : 0;
 }

@@ -216,7 +216,9 @@ describe('Dispatcher', () => {
     try {
       const deadIds = await Promise.all(upTo(8).map(() => outbox.channel([webhook({ url: dead.url })])));
       await Promise.all(deadIds.map((id) => outbox.write(id)));
-      await outbox.database.pool.query('UPDATE webhook_cursors SET attempts = 1');
+      await outbox.database.pool.query(
+        'UPDATE webhook_cursors SET attempts = 1, paused = true, next_attempt_at = now()',
+      );
       const ids = await channels(30);
       await Promise.all(ids.map((id) => outbox.write(id, 3)));
       start({ settings: { maxDeliveries: 4, pollMs: 50, drainMs: 10 } });

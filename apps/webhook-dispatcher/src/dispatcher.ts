@@ -4,16 +4,19 @@
  * Guarantees: whatever lies in the outbox is found. A signal finds it at once; a sweep over the database finds it within
  * `sweepMs` when a signal was lost, and within `pollMs` while Redis is away. A failed webhook is tried again when its
  * time comes, whoever failed it. Several dispatchers may run side by side: the lease decides (cursors.ts).
- * - Bounded: `maxDeliveries` at a time, of which webhooks whose last attempt failed get half, so that dead receivers
- *   take no turn from living ones. A delivery in progress gives way after `turnMs` when others wait.
+ * - Bounded: `maxDeliveries` at a time, of which webhooks that are tried again get half, so that dead receivers take no
+ *   turn from living ones; of either kind one account gets half at most, and less the more of its webhooks fail
+ *   (account-shares.ts). A delivery in progress gives way after `turnMs` when others wait.
  * - PostgreSQL away: sweeps go on failing once a poll, and find everything when it is back.
  * - SIGTERM: claims nothing more, lets the posts under way finish for `drainMs`, then abandons them (posted again with
  *   the same id by whoever comes next) and gives the cursors back.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { AccountShares } from './account-shares.js';
 import { Alarm } from './alarm.js';
 import type { Claim, Cursors } from './cursors.js';
-import type { Delivery, DeliveryEnd, DeliveryLog, DeliveryTurn } from './delivery.js';
+import type { Delivery, DeliveryEnd, DeliveryTurn } from './delivery.js';
+import type { DeliveryLog } from './delivery-log.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 
 /** How the dispatcher hears that events were written. */
@@ -51,13 +54,18 @@ const CLAIM_AT_ONCE = 200;
 const SWEEP_GAP_MS = 200;
 const RETRY_GAP_MS = 20;
 
+/** What a webhook was claimed for: new events, or to try it again. */
+type ClaimedFor = 'news' | 'retry';
+
 class Turn implements DeliveryTurn {
   #news = false;
+  #told: () => void = () => undefined;
 
   constructor(readonly shouldYield: () => boolean) {}
 
   announce(): void {
     this.#news = true;
+    this.#told();
   }
 
   takeNews(): boolean {
@@ -65,18 +73,26 @@ class Turn implements DeliveryTurn {
     this.#news = false;
     return news;
   }
+
+  async news(): Promise<void> {
+    if (!this.#news) await new Promise<void>((resolve) => (this.#told = resolve));
+  }
 }
 
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   /** Channels that were announced and not looked at yet, in order of announcement. */
   readonly #woken = new Set<string>();
+  /** Those that may have found no room in their account's share. */
+  readonly #crowded = new Set<string>();
+  /** Of deliveries of new events, and of webhooks that are tried again. */
+  readonly #shares: Record<ClaimedFor, AccountShares>;
   /** Turns of the deliveries under way, by channel. */
   readonly #turns = new Map<string, Set<Turn>>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #sweepAlarm = new Alarm(() => this.#sweep());
   readonly #retryAlarm = new Alarm(() => this.#retry());
-  #activeFailing = 0;
+  #retrying = 0;
   #sweepDue = false;
   #retryDue = false;
   /** The last sweep or retry found more than there were slots for. */
@@ -93,6 +109,8 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
+    const halfOf = (slots: number): AccountShares => new AccountShares(Math.max(2, Math.floor(slots / 2)));
+    this.#shares = { news: halfOf(parts.settings.maxDeliveries), retry: halfOf(this.#retrySlots) };
   }
 
   start(): void {
@@ -189,12 +207,12 @@ export class Dispatcher {
 
   async #claimRetries(): Promise<void> {
     this.#retryDue = false;
-    const failingSlots = Math.max(1, Math.floor(this.#parts.settings.maxDeliveries / 2));
-    const limit = Math.min(this.#free(), failingSlots - this.#activeFailing, CLAIM_AT_ONCE);
+    const limit = Math.min(this.#free(), this.#retrySlots - this.#retrying, CLAIM_AT_ONCE);
     this.#retryLeft = limit <= 0;
     if (limit <= 0) return;
-    const claims = await this.#parts.cursors.claimDue(limit, 'failing');
-    this.#begin(claims);
+    const claims = await this.#parts.cursors.claimRetries(limit, this.#shares.retry.room);
+    this.#begin(claims, 'retry');
+    this.#retryLeft = this.#shares.retry.someoneIsFull;
     if (claims.length === limit) this.#retryAlarm.within(RETRY_GAP_MS);
     const nextMs = await this.#parts.cursors.nextRetryInMs();
     if (nextMs !== undefined) this.#retryAlarm.within(Math.max(nextMs, RETRY_GAP_MS));
@@ -206,8 +224,9 @@ export class Dispatcher {
     this.#sweepLeft = limit <= 0;
     if (limit <= 0) return;
     this.#lastSweepMs = performance.now();
-    const claims = await this.#parts.cursors.claimDue(limit, 'well');
-    this.#begin(claims);
+    const claims = await this.#parts.cursors.claimFresh(limit, this.#shares.news.room);
+    this.#begin(claims, 'news');
+    this.#sweepLeft = this.#shares.news.someoneIsFull;
     if (claims.length === limit) this.#sweepAlarm.within(SWEEP_GAP_MS);
   }
 
@@ -216,15 +235,19 @@ export class Dispatcher {
     if (limit <= 0) return;
     const channelIds = [...this.#woken].slice(0, limit);
     channelIds.forEach((channelId) => this.#woken.delete(channelId));
-    const claims = await this.#parts.cursors.claimOf(channelIds, limit);
-    this.#begin(claims);
+    const claims = await this.#parts.cursors.claimOf(channelIds, limit, this.#shares.news.room);
+    this.#begin(claims, 'news');
+    if (this.#shares.news.someoneIsFull) {
+      const found = new Set(claims.map(({ channelId }) => channelId));
+      channelIds.filter((channelId) => !found.has(channelId)).forEach((channelId) => this.#crowded.add(channelId));
+    }
     // A channel may have several webhooks: some may be left.
     if (claims.length === limit) this.#sweepAlarm.within(SWEEP_GAP_MS);
   }
 
-  #begin(claims: Claim[]): void {
+  #begin(claims: Claim[], claimedFor: ClaimedFor): void {
     for (const claim of claims) {
-      const delivery = this.#deliver(claim).finally(() => {
+      const delivery = this.#deliver(claim, claimedFor).finally(() => {
         this.#underWay.delete(delivery);
         this.#slotFreed();
       });
@@ -233,20 +256,22 @@ export class Dispatcher {
     this.#parts.metrics.active(this.#underWay.size);
   }
 
-  async #deliver(claim: Claim): Promise<void> {
-    const wasFailing = claim.attempts > 0;
+  async #deliver(claim: Claim, claimedFor: ClaimedFor): Promise<void> {
+    const shares = this.#shares[claimedFor];
+    shares.begin(claim.accountId);
     const startedAtMs = performance.now();
     const turn = new Turn(() => this.#stopping || (this.#othersWait() && this.#isOver(startedAtMs)));
     const turns = this.#turns.get(claim.channelId) ?? new Set();
     this.#turns.set(claim.channelId, turns.add(turn));
-    if (wasFailing) this.#activeFailing += 1;
+    if (claimedFor === 'retry') this.#retrying += 1;
     try {
       this.#ended(claim, await this.#parts.delivery.run(claim, turn));
     } catch (error) {
       const facts = { channelId: claim.channelId, webhookId: claim.webhookId, reason: textOf(error) };
       this.#parts.log.warn(facts, 'delivery interrupted; goes on when its lease has run out');
     } finally {
-      if (wasFailing) this.#activeFailing -= 1;
+      if (claimedFor === 'retry') this.#retrying -= 1;
+      shares.end(claim.accountId, claim.attempts > 0);
       turns.delete(turn);
       if (turns.size === 0) this.#turns.delete(claim.channelId);
       // Announced after the delivery had looked for the last time and before it gave the cursor back.
@@ -257,9 +282,8 @@ export class Dispatcher {
   #ended(claim: Claim, end: DeliveryEnd): void {
     if (this.#stopping) return;
     if (end.kind === 'yielded') this.#sweepAlarm.within(0);
-    if (end.kind !== 'waiting') return;
-    if (end.isFailure) this.#retryAlarm.within(Math.max(end.waitMs, RETRY_GAP_MS));
-    else setTimeout(() => this.#stopping || this.wake(claim.channelId), end.waitMs + 1).unref();
+    if (end.kind === 'waiting') this.#retryAlarm.within(Math.max(end.waitMs, RETRY_GAP_MS));
+    else if (claim.hasHeld) this.#retryAlarm.within(RETRY_GAP_MS); // looks when the first of its events is due
   }
 
   #slotFreed(): void {
@@ -267,7 +291,13 @@ export class Dispatcher {
     if (this.#stopping) return;
     if (this.#retryLeft) this.#retryAlarm.within(RETRY_GAP_MS);
     if (this.#sweepLeft) this.#sweepAlarm.within(SWEEP_GAP_MS);
+    this.#crowded.forEach((channelId) => this.#woken.add(channelId));
+    this.#crowded.clear();
     if (this.#woken.size > 0) this.#pump();
+  }
+
+  get #retrySlots(): number {
+    return Math.max(1, Math.floor(this.#parts.settings.maxDeliveries / 2));
   }
 
   #othersWait(): boolean {

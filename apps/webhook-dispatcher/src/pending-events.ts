@@ -1,6 +1,7 @@
 import type { RegionalDatabase } from '@dormouse/database';
 import { openSecret, openSettings, webhookIds, type ChannelSeals } from '@dormouse/channel-directory';
 import {
+  conversationOf,
   settingsOf,
   wantedEvents,
   type ChannelSettings,
@@ -26,6 +27,8 @@ export interface PendingEvent {
   type: WebhookEventType;
   method: WebhookEventMethod;
   payload: Record<string, unknown>;
+  /** Id of the chat it belongs to; '' for events that belong to none. */
+  conversation: string;
   /** Age when it was read, by the database's clock. */
   ageMs: number;
   /** How long this webhook could have had it: its age, or the time since the webhook's beginning or last replay. */
@@ -45,6 +48,9 @@ export interface Batch {
 const IS_FOR_WEBHOOK =
   "(e.webhook_id = $6 OR (e.webhook_id IS NULL AND (e.type || '.' || e.method) = ANY ($3::text[])))";
 
+/** As much of a chat's id tells conversations apart: it goes into an index. */
+const LONGEST_CONVERSATION = 250;
+
 /** A row of `events` as the driver gives it. */
 export interface EventRow {
   seq: string | null;
@@ -52,6 +58,7 @@ export interface EventRow {
   type: WebhookEventType;
   method: WebhookEventMethod;
   payload: Record<string, unknown>;
+  conversation: string | null;
   age_ms: number;
   waited_ms: number;
 }
@@ -93,7 +100,7 @@ export async function readBatch(
   const { rows } = await database.pool.query<EventRow & { last_seq: string }>({
     name: 'pending-events',
     text: `SELECT s.last_seq, e.* FROM event_sequences s LEFT JOIN LATERAL (
-             SELECT e.seq, e.id, e.type, e.method, e.payload,
+             SELECT e.seq, e.id, e.type, e.method, e.payload, e.conversation,
                     extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms,
                     extract(epoch FROM clock_timestamp() - greatest(e.created_at, c.since))::float8 * 1000 AS waited_ms
              FROM events e LEFT JOIN webhook_cursors c ON c.channel_id = $1 AND c.webhook_id = $6
@@ -123,7 +130,24 @@ export function toPendingEvent(row: EventRow & { seq: string }): PendingEvent {
     type: row.type,
     method: row.method,
     payload: row.payload,
+    conversation: (conversationOf(row) ?? '').slice(0, LONGEST_CONVERSATION),
     ageMs: row.age_ms,
     waitedMs: row.waited_ms,
   };
+}
+
+/** Is the event older than the webhook wants events? @param sinceReadMs time since the event was read */
+export function isTooOld(event: PendingEvent, { entry }: Webhook, sinceReadMs: number): boolean {
+  const maxAgeS = entry.webhook_max_age_seconds;
+  return maxAgeS !== undefined && event.ageMs + sinceReadMs > maxAgeS * 1_000;
+}
+
+/** Has the webhook asked for the event? @param onlyFor the one webhook it is for, if it is for one */
+export function isWanted(
+  event: Pick<PendingEvent, 'type' | 'method'>,
+  { entry }: Webhook,
+  { onlyFor, webhookId }: { onlyFor: string | null; webhookId: string },
+): boolean {
+  if (onlyFor !== null) return onlyFor === webhookId;
+  return wantedEvents(entry).includes(`${event.type}.${event.method}`);
 }

@@ -7,6 +7,7 @@ import type { HostSlots } from './host-slots.js';
 import type { PendingEvent, Webhook } from './pending-events.js';
 import type { WebhookClient } from './webhook-client.js';
 import { webhookRequest } from './webhook-request.js';
+import type { WhileLeased } from './while-leased.js';
 
 export interface PosterParts {
   cursors: Cursors;
@@ -16,6 +17,7 @@ export interface PosterParts {
   /** Links to files as they work when the call is made: an event may have waited for days. */
   links: Pick<FreshLinks, 'inTold'>;
   metrics: DeliveryMetrics;
+  leased: WhileLeased;
   /** How much of the lease must be left to start a post: its timeout and the writing down. */
   postNeedsMs: number;
   /** Monotonic clock in milliseconds. */
@@ -41,22 +43,18 @@ export type Posted =
 export class Poster {
   constructor(private readonly parts: PosterParts) {}
 
-  /** @param surely repeats a write or read while the lease lasts */
-  async post(
-    claim: Claim,
-    webhook: Webhook,
-    event: PendingEvent,
-    surely: <T>(work: () => Promise<T>) => Promise<T>,
-  ): Promise<Posted> {
-    const { client, clock, cursors, hosts, links, metrics, now, postNeedsMs } = this.parts;
-    const secrets = webhook.secrets.length > 0 ? webhook.secrets : await surely(() => this.firstSecret(claim));
-    const [told = event] = await surely(() => links.inTold(claim.channelId, [event]));
+  /** @param isRetry the event was tried before */
+  async post(claim: Claim, webhook: Webhook, event: PendingEvent, isRetry: boolean): Promise<Posted> {
+    const { client, clock, cursors, hosts, leased, links, metrics, now, postNeedsMs } = this.parts;
+    const secrets =
+      webhook.secrets.length > 0 ? webhook.secrets : await leased.read(claim, () => this.firstSecret(claim));
+    const [told = event] = await leased.read(claim, () => links.inTold(claim.channelId, [event]));
     const request = webhookRequest(claim.channelId, webhook.entry, told, { secrets, atMs: clock() });
-    const release = await hosts.take(request.url.origin, claim.attempts > 0);
+    const release = await hosts.take(request.url.origin, isRetry || claim.attempts > 0);
     if (!release) return { kind: 'full' };
     try {
       const isShort = (): boolean => claim.leaseEndsAtMs - now() < postNeedsMs;
-      if (isShort() && (!(await surely(() => cursors.renew(claim))) || isShort())) return { kind: 'lost' };
+      if (isShort() && (!(await leased.write(claim, () => cursors.renew(claim))) || isShort())) return { kind: 'lost' };
       const startedAtMs = now();
       const answer = await client.post(request);
       const tookMs = now() - startedAtMs;

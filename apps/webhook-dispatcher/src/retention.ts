@@ -2,13 +2,13 @@
  * Deletes what nobody waits for any more: events that every webhook of their channel is past, and lines of the delivery
  * log, both after 7 days; dead letters after 30.
  *
- * Guarantees: an event that a webhook has still to be told, or that is a dead letter, stays. Work goes in small batches
+ * Guarantees: an event that a webhook has still to be told, that waits or was set aside, or that is a dead letter, stays. Work goes in small batches
  * with pauses, along primary keys, so that traffic is not disturbed; several dispatchers may do it at once. With
  * PostgreSQL away the round ends, and the next one goes on.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RegionalDatabase } from '@dormouse/database';
-import type { DeliveryLog } from './delivery.js';
+import type { DeliveryLog } from './delivery-log.js';
 
 export interface RetentionSettings {
   keepMs: number;
@@ -43,6 +43,7 @@ WITH bound AS (
   SELECT e.seq, e.created_at FROM events e, bound
   WHERE e.channel_id = $1 AND e.seq <= bound.told
     AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.channel_id = $1 AND d.seq = e.seq)
+    AND NOT EXISTS (SELECT 1 FROM webhook_held_events h WHERE h.channel_id = $1 AND h.seq = e.seq)
   ORDER BY e.seq LIMIT $3
 )
 DELETE FROM events USING oldest

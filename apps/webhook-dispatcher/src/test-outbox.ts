@@ -6,8 +6,13 @@ import { createTestDatabase } from '@dormouse/stack/test-stores';
 
 /** A cursor's row, as specs look at it. */
 export interface CursorState {
+  /** What is accepted, or given up, with nothing missing before it. */
   position: number;
+  /** Failed attempts since the receiver accepted something. */
   attempts: number;
+  /** Sequence numbers of events that are held, and of those set aside. */
+  held: number[];
+  setAside: number[];
   leased: boolean;
   waitMs: number;
   lastStatus: number | null;
@@ -57,8 +62,11 @@ export class TestOutbox {
     await this.#directory.markDeleted(channelId);
   }
 
-  /** Writes `count` events in one transaction; they carry `number`: 1, 2, 3, … over the channel's whole life. */
-  async write(channelId: string, count = 1, kind = 'messages.post', ageS = 0): Promise<void> {
+  /**
+   * Writes `count` events in one transaction; they carry `number`: 1, 2, 3, … over the channel's whole life.
+   * @param chats the chats they belong to, in turn; none: to no chat
+   */
+  async write(channelId: string, count = 1, kind = 'messages.post', ageS = 0, chats: string[] = []): Promise<void> {
     const [type = '', method = ''] = kind.split('.');
     await transaction(this.database, async (connection) => {
       const { rows } = await connection.query<{ last_seq: string }>(
@@ -70,10 +78,20 @@ export class TestOutbox {
       const numbers = Array.from({ length: count }, (_, index) => first + index);
       await connection.query(
         `INSERT INTO events (channel_id, seq, id, type, method, payload, created_at)
-         SELECT $1, n, id, $3::text, $4, jsonb_build_object($3::text, jsonb_build_array(jsonb_build_object('number', n))),
+         SELECT $1, n, id, $3::text, $4,
+                jsonb_build_object($3::text, jsonb_build_array(
+                  jsonb_strip_nulls(jsonb_build_object('number', n, 'chat_id', chat)))),
                 now() - $6::float8 * interval '1 s'
-         FROM unnest($2::bigint[], $5::uuid[]) AS t(n, id)`,
-        [channelId, numbers, type, method, numbers.map(() => randomUUID()), ageS],
+         FROM unnest($2::bigint[], $5::uuid[], $7::text[]) AS t(n, id, chat)`,
+        [
+          channelId,
+          numbers,
+          type,
+          method,
+          numbers.map(() => randomUUID()),
+          ageS,
+          numbers.map((_, index) => chats[index % chats.length] ?? null),
+        ],
       );
     });
   }
@@ -95,15 +113,24 @@ export class TestOutbox {
       wait_ms: number;
       last_status: number | null;
       last_error: string | null;
+      held: number[];
+      set_aside: number[];
     }>(
-      `SELECT position, attempts, coalesce(leased_until > clock_timestamp(), false) AS leased, last_status, last_error,
-              extract(epoch FROM next_attempt_at - clock_timestamp())::float8 * 1000 AS wait_ms
-       FROM webhook_cursors WHERE channel_id = $1 ORDER BY webhook_id`,
+      `SELECT least(c.position, h.held[1] - 1) AS position, attempts, last_status, last_error, held, set_aside,
+              coalesce(leased_until > clock_timestamp(), false) AS leased,
+              coalesce(extract(epoch FROM next_attempt_at - clock_timestamp()), 0)::float8 * 1000 AS wait_ms
+       FROM webhook_cursors c, LATERAL (
+         SELECT coalesce(array_agg(seq::int ORDER BY seq) FILTER (WHERE set_aside_at IS NULL), '{}') AS held,
+           coalesce(array_agg(seq::int ORDER BY seq) FILTER (WHERE set_aside_at IS NOT NULL), '{}') AS set_aside
+         FROM webhook_held_events h WHERE h.channel_id = c.channel_id AND h.webhook_id = c.webhook_id) h
+       WHERE channel_id = $1 ORDER BY webhook_id`,
       [channelId],
     );
     return rows.map((row) => ({
       position: Number(row.position),
       attempts: row.attempts,
+      held: row.held,
+      setAside: row.set_aside,
       leased: row.leased,
       waitMs: row.wait_ms,
       lastStatus: row.last_status,
@@ -152,12 +179,21 @@ export class TestOutbox {
     }
   }
 
-  /** Lets the time of waiting webhooks pass. */
-  async passTime(ms: number): Promise<void> {
-    await this.database.pool.query(
-      `UPDATE webhook_cursors SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
-              leased_until = leased_until - $1::float8 * interval '1 ms'`,
-      [ms],
-    );
+  /** Lets the time of waiting webhooks pass. `leases`: that of webhooks which a dispatcher holds, too. */
+  async passTime(ms: number, { leases = true } = {}): Promise<void> {
+    await transaction(this.database, async (connection) => {
+      // Whoever writes the rows of held events has locked the cursor's.
+      await connection.query('SELECT 1 FROM webhook_cursors FOR UPDATE');
+      await connection.query(
+        `WITH held AS (
+           UPDATE webhook_held_events SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
+                  first_failed_at = first_failed_at - $1::float8 * interval '1 ms'
+         )
+         UPDATE webhook_cursors SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms',
+                accepted_at = accepted_at - $1::float8 * interval '1 ms',
+                leased_until = leased_until - CASE WHEN $2 THEN $1::float8 ELSE 0 END * interval '1 ms'`,
+        [ms, leases],
+      );
+    });
   }
 }

@@ -6,8 +6,8 @@ import type { WebhookRequest } from './webhook-request.js';
 export type Answer =
   /** 2xx: the event is the receiver's now. `text`: the beginning of what it said. */
   | { kind: 'taken'; status: number; text: string }
-  /** Any other status, redirects included. */
-  | { kind: 'refused'; status: number; text: string }
+  /** Any other status. `redirectsTo`: the address a redirect names, as text for people. */
+  | { kind: 'refused'; status: number; text: string; redirectsTo?: string }
   /** No status: the receiver may or may not have seen the event. */
   | { kind: 'unanswered'; reason: UnansweredReason }
   /** We ended the call ourselves to stop in time. */
@@ -36,6 +36,8 @@ const READ_AT_MOST_BYTES = 4_096;
 const READ_WITHIN_MS = 1_000;
 /** Of that, this much is kept. */
 const KEPT_BYTES = 1_024;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const ADDRESS_LENGTH = 500;
 /** A connection that broke this soon had been closed by the receiver while it lay idle. */
 const WAS_STALE_WITHIN_MS = 500;
 
@@ -96,7 +98,7 @@ export class WebhookClient {
   }
 
   async #call(request: WebhookRequest, deadline: AbortController, timer: NodeJS.Timeout): Promise<Answer> {
-    const { statusCode, body } = await this.#agent.request({
+    const { statusCode, headers, body } = await this.#agent.request({
       origin: request.url.origin,
       path: request.url.pathname + request.url.search,
       method: request.method,
@@ -106,8 +108,20 @@ export class WebhookClient {
     });
     clearTimeout(timer);
     const text = await beginningOf(body);
-    return { kind: statusCode >= 200 && statusCode < 300 ? 'taken' : 'refused', status: statusCode, text };
+    if (statusCode >= 200 && statusCode < 300) return { kind: 'taken', status: statusCode, text };
+    const redirectsTo = REDIRECTS.has(statusCode) ? addressOf(headers['location'], request.url) : undefined;
+    return { kind: 'refused', status: statusCode, text, ...(redirectsTo !== undefined && { redirectsTo }) };
   }
+}
+
+/** The absolute address a Location header names, without credentials, bounded, in visible ASCII. */
+function addressOf(location: string | string[] | undefined, from: URL): string | undefined {
+  const [named] = [location ?? []].flat();
+  if (named === undefined || !URL.canParse(named, from.href)) return undefined;
+  const address = new URL(named, from.href);
+  address.username = '';
+  address.password = '';
+  return address.href.replace(/[^\x21-\x7e]/g, '').slice(0, ADDRESS_LENGTH);
 }
 
 /** The status is known: whatever happens to the rest of the answer changes nothing. */

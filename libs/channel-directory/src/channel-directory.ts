@@ -82,6 +82,15 @@ export interface SettingsUpdate {
 
 const MAX_REMEMBERED = 20_000;
 
+/** What is kept of a channel's webhooks; it ends with the channel. */
+const WEBHOOK_TABLES = [
+  'webhook_cursors',
+  'webhook_held_events',
+  'webhook_secrets',
+  'dead_letters',
+  'webhook_attempts',
+];
+
 const SET_STANDING = `
 WITH changed AS (
   UPDATE channels SET standing = $2 WHERE id = $1 AND deleted_at IS NULL AND standing <> $2 RETURNING id
@@ -206,7 +215,7 @@ export class ChannelDirectory {
         text: 'UPDATE channels SET deleted_at = now(), token_hash = NULL WHERE id = $1 AND deleted_at IS NULL',
         values: [id],
       });
-      for (const table of ['webhook_cursors', 'webhook_secrets', 'dead_letters', 'webhook_attempts']) {
+      for (const table of WEBHOOK_TABLES) {
         await connection.query({ text: `DELETE FROM ${table} WHERE channel_id = $1`, values: [id] });
       }
       return rowCount === 1;

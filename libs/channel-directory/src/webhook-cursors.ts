@@ -17,8 +17,13 @@ export async function keepCursorsOf(
     values: [channelId, ids],
   });
   await connection.query({
-    text: `INSERT INTO webhook_cursors (channel_id, webhook_id, position)
-           SELECT $1, id, coalesce((SELECT last_seq FROM event_sequences WHERE channel_id = $1), 0)
+    text: 'DELETE FROM webhook_held_events WHERE channel_id = $1 AND webhook_id <> ALL ($2::text[])',
+    values: [channelId, ids],
+  });
+  await connection.query({
+    text: `INSERT INTO webhook_cursors (channel_id, webhook_id, account_id, position)
+           SELECT $1, id, coalesce((SELECT account_id FROM channels WHERE id = $1), ''),
+             coalesce((SELECT last_seq FROM event_sequences WHERE channel_id = $1), 0)
            FROM unnest($2::text[]) AS id
            ON CONFLICT (channel_id, webhook_id) DO NOTHING`,
     values: [channelId, ids],

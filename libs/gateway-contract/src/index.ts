@@ -25,6 +25,7 @@ export * from './proxy.js';
 export * from './queries.js';
 export * from './regions.js';
 export * from './settings.js';
+export * from './conversation.js';
 export * from './webhook-events.js';
 export { text as plainText } from './fields.js';
 export { indicatorsLastMs } from './send-options.js';

@@ -12,6 +12,8 @@ export interface ChannelEvent {
   type: WebhookEventType;
   method: WebhookEventMethod;
   payload: EventPayload;
+  /** Id of the chat it belongs to, where the payload does not name it (see `conversationOf`). */
+  conversation?: string;
 }
 
 /** Body of a webhook call. `event.event` repeats the method: clients of the compatible gateway read either name. */

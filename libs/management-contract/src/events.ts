@@ -32,7 +32,7 @@ export const webhookState = z.object({
   id: z.string(),
   url: z.string(),
   mode: z.enum(['body', 'path', 'method']),
-  /** Every event up to here was told, given up, or not asked for. */
+  /** Every event up to here was accepted, set aside, given up, or not asked for. */
   position: sequence,
   /** Exactly what it has asked for and was not told yet. */
   backlog: z.object({
@@ -41,6 +41,12 @@ export const webhookState = z.object({
     oldest_age_s: z.number(),
   }),
   dead_letters: z.int(),
+  /** Of the backlog: events that were refused or that wait behind one of their conversation, while others go on. */
+  held: z.int(),
+  /** Of the backlog: events that it kept refusing and that are tried by themselves, while their conversations go on. */
+  set_aside: z.int(),
+  /** The address that its first redirect named: redirects are not followed. */
+  redirects_to: z.string().optional(),
   /** Present while the last attempt failed. */
   failing: z
     .object({
@@ -74,9 +80,12 @@ export const deliveryRecord = z.object({
   type: z.string(),
   method: z.string(),
   attempt: z.int(),
-  /** `failed` is followed by another attempt; `dead` became a dead letter; `dropped` was not to be kept. */
-  outcome: z.enum(['taken', 'failed', 'dead', 'dropped']),
-  /** The receiver's HTTP status; absent when it gave none, and then `error` says why. */
+  /**
+   * `failed` is followed by another attempt, and the event's conversation waits for it; `set_aside` is followed by
+   * another attempt, and the conversation goes on; `dead` became a dead letter; `dropped` was not to be kept.
+   */
+  outcome: z.enum(['taken', 'failed', 'set_aside', 'dead', 'dropped']),
+  /** The receiver's HTTP status; absent when it gave none. `error` says why it gave none, or where a redirect leads. */
   status: z.int().optional(),
   error: z.string().optional(),
   latency_ms: z.int(),

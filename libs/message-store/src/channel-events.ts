@@ -77,6 +77,6 @@ async function lockSequence(connection: Connection, channelId: string): Promise<
 
 const APPEND_EVENTS = `
 WITH moved AS (UPDATE event_sequences SET last_seq = $2 WHERE channel_id = $1)
-INSERT INTO events (channel_id, seq, id, type, method, payload)
-SELECT $1, e.seq, gen_random_uuid(), e.type, e.method, e.payload
-FROM jsonb_to_recordset($3::jsonb) AS e(seq bigint, type text, method text, payload jsonb)`;
+INSERT INTO events (channel_id, seq, id, type, method, payload, conversation)
+SELECT $1, e.seq, gen_random_uuid(), e.type, e.method, e.payload, e.conversation
+FROM jsonb_to_recordset($3::jsonb) AS e(seq bigint, type text, method text, payload jsonb, conversation text)`;

@@ -152,14 +152,14 @@ export class MessageWriter {
    */
   async recordRemoval(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<Written> {
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const { rows } = await transaction.connection.query<{ id: string }>({
+      const { rows } = await transaction.connection.query<{ id: string; chat_id: string }>({
         name: 'remove-messages',
         text: `UPDATE messages SET status = 'deleted'
                WHERE channel_id = $1 AND key_id = ANY ($2) AND type <> 'action' AND status IS DISTINCT FROM 'deleted'
-               RETURNING id`,
+               RETURNING id, chat_id`,
         values: [channelId, keyIds.map(storableId)],
       });
-      return { seqs: await transaction.append(rows.map(({ id }) => removedEvent(id))) };
+      return { seqs: await transaction.append(rows.map((row) => removedEvent(row.id, row.chat_id))) };
     });
   }
 
@@ -369,7 +369,7 @@ async function changeMessage(
     text: 'UPDATE messages SET type = $3, status = $4, content = $5 WHERE channel_id = $1 AND id = $2',
     values: [channelId, id, type, status ?? null, storableJson(content)],
   });
-  if (status === 'deleted') return [removedEvent(id)];
+  if (status === 'deleted') return [removedEvent(id, before.chat_id)];
   const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
@@ -377,8 +377,8 @@ async function changeMessage(
   return [{ type: 'messages', method: 'patch', payload: { messages_updates: [update] } }];
 }
 
-function removedEvent(id: string): ChannelEvent {
-  return { type: 'messages', method: 'delete', payload: { messages_removed: [id] } };
+function removedEvent(id: string, conversation: string): ChannelEvent {
+  return { type: 'messages', method: 'delete', payload: { messages_removed: [id] }, conversation };
 }
 
 /** Fields of the wire shape that have a column of their own and do not change. */

@@ -116,6 +116,27 @@ describe('events in the management API', () => {
     expect(state?.backlog.oldest_age_s).toBeLessThan(130);
   });
 
+  it('that wait or were set aside are counted, in the backlog and by themselves; a replay makes them new again', async () => {
+    await write(6);
+    await query(
+      `UPDATE webhook_cursors SET position = 5, attempts = 0, has_held = true, paused = true, redirects_to = 'https://new.example/'
+       WHERE channel_id = $1`,
+      [id],
+    );
+    await query(
+      `INSERT INTO webhook_held_events (channel_id, webhook_id, seq, conversation, attempts, next_attempt_at, set_aside_at)
+       SELECT $1, $2, n, 'c', 1, now(), CASE WHEN n = 1 THEN now() END FROM unnest('{1,3,5}'::int[]) AS n`,
+      [id, hook],
+    );
+    const shown = async () => (await call('listWebhooks', 'GET', `${id}/webhooks`)).body['webhooks'] as object[];
+    expect(await shown()).toMatchObject([
+      { position: 2, backlog: { events: 4 }, held: 2, set_aside: 1, redirects_to: 'https://new.example/' },
+    ]);
+    await call('replayEvents', 'POST', `${id}/webhooks/${hook}/replay`, { from: 0 });
+    expect(await shown()).toMatchObject([{ position: 0, backlog: { events: 6 }, held: 0, set_aside: 0 }]);
+    expect(await cursor()).toMatchObject({ paused: false });
+  });
+
   it('have a delivery log in pages, newest first', async () => {
     await query(
       `INSERT INTO webhook_attempts (channel_id, webhook_id, seq, event_id, type, method, attempt, outcome, status, took_ms, answer)

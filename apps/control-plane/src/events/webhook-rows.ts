@@ -33,10 +33,13 @@ interface StateRow {
   attempts: number;
   last_status: number | null;
   last_error: string | null;
-  next_attempt_at: Date;
+  next_attempt_at: Date | null;
+  redirects_to: string | null;
   backlog: string;
   oldest_age_s: number;
   dead: string;
+  held: string;
+  set_aside: string;
 }
 
 interface AttemptRow {
@@ -91,18 +94,25 @@ export class WebhookRows {
   async state({ channelId, id, entry }: ManagedWebhook): Promise<WebhookState> {
     const { rows } = await this.database.pool.query<StateRow>({
       name: 'webhook-state',
-      text: `SELECT c.position, c.attempts, c.last_status, c.last_error, c.next_attempt_at,
-               b.backlog, coalesce(b.oldest_age_s, 0)::float8 AS oldest_age_s,
+      text: `SELECT least(c.position, h.first_held - 1) AS position, c.attempts, c.last_status, c.last_error,
+               c.next_attempt_at, c.redirects_to, b.backlog, coalesce(b.oldest_age_s, 0)::float8 AS oldest_age_s,
+               h.held, h.set_aside,
                (SELECT count(*) FROM dead_letters WHERE channel_id = $1 AND webhook_id = $2) AS dead
              FROM webhook_cursors c, LATERAL (
+               SELECT count(*) FILTER (WHERE set_aside_at IS NULL) AS held, count(set_aside_at) AS set_aside,
+                 min(seq) FILTER (WHERE set_aside_at IS NULL) AS first_held
+               FROM webhook_held_events WHERE channel_id = $1 AND webhook_id = $2) h, LATERAL (
                SELECT count(*) AS backlog, extract(epoch FROM clock_timestamp() - min(e.created_at)) AS oldest_age_s
-               FROM events e WHERE e.channel_id = $1 AND e.seq > c.position AND ${IS_FOR_WEBHOOK}
+               FROM events e WHERE e.channel_id = $1 AND ${IS_FOR_WEBHOOK}
+                 AND (e.seq > c.position OR (h.held + h.set_aside > 0 AND e.seq IN (
+                   SELECT seq FROM webhook_held_events WHERE channel_id = $1 AND webhook_id = $2)))
                  AND ($4::float8 IS NULL OR e.created_at > clock_timestamp() - $4 * interval '1 s')) b
              WHERE c.channel_id = $1 AND c.webhook_id = $2`,
       values: [channelId, id, wantedEvents(entry), entry.webhook_max_age_seconds ?? null],
     });
     const [row] = rows;
     const failing = row && row.attempts > 0 ? row : undefined;
+    const { redirects_to: redirectsTo } = row ?? {};
     return {
       id,
       url: entry.url,
@@ -110,12 +120,15 @@ export class WebhookRows {
       position: Number(row?.position ?? 0),
       backlog: { events: Number(row?.backlog ?? 0), oldest_age_s: row?.oldest_age_s ?? 0 },
       dead_letters: Number(row?.dead ?? 0),
+      held: Number(row?.held ?? 0),
+      set_aside: Number(row?.set_aside ?? 0),
+      ...(redirectsTo && { redirects_to: redirectsTo }),
       ...(failing && {
         failing: {
           attempts: failing.attempts,
           ...(failing.last_status === null ? {} : { last_status: failing.last_status }),
           last_error: failing.last_error ?? '',
-          next_attempt_at: seconds(failing.next_attempt_at),
+          next_attempt_at: seconds(failing.next_attempt_at ?? new Date()),
         },
       }),
     };
@@ -213,10 +226,14 @@ export class WebhookRows {
       // A replay goes back only: what is still to be told is told all the same.
       const first = Math.min(Number(rows[0]?.first ?? position + 1), position + 1);
       await connection.query({
-        text: `UPDATE webhook_cursors SET position = $3, attempts = 0, last_status = NULL, last_error = NULL, since = now(),
-                 leased_by = NULL, leased_until = NULL, next_attempt_at = now()
+        text: `UPDATE webhook_cursors SET position = $3, attempts = 0, refusals = 0, paused = false, last_status = NULL,
+                 last_error = NULL, since = now(), leased_by = NULL, leased_until = NULL, next_attempt_at = now()
                WHERE channel_id = $1 AND webhook_id = $2`,
         values: [webhook.channelId, webhook.id, first - 1],
+      });
+      await connection.query({
+        text: 'DELETE FROM webhook_held_events WHERE channel_id = $1 AND webhook_id = $2 AND seq >= $3',
+        values: [webhook.channelId, webhook.id, first],
       });
       await connection.query({
         text: 'DELETE FROM dead_letters WHERE channel_id = $1 AND webhook_id = $2 AND seq >= $3',

@@ -94,13 +94,15 @@ export function wakePercentiles(buckets: readonly WakeBucket[]): Omit<RegionFigu
 async function readEvents(pool: Pool): Promise<RegionFigures['events']> {
   const { rows } = await pool.query<{ backlog: string; behind: number; oldest_age_s: number; dead: number }>({
     name: 'figures-of-events',
-    text: `SELECT coalesce(sum(s.last_seq - c.position), 0) AS backlog, count(*)::int AS behind,
+    text: `SELECT coalesce(sum(s.last_seq - c.position + held.events), 0) AS backlog, count(*)::int AS behind,
                   coalesce(extract(epoch FROM now() - min(oldest.created_at)), 0)::float8 AS oldest_age_s,
                   (SELECT count(*)::int FROM dead_letters) AS dead
-           FROM webhook_cursors c JOIN event_sequences s USING (channel_id) LEFT JOIN LATERAL (
-             SELECT created_at FROM events e WHERE e.channel_id = c.channel_id AND e.seq > c.position
-             ORDER BY e.seq LIMIT 1) AS oldest ON true
-           WHERE s.last_seq > c.position`,
+           FROM webhook_cursors c JOIN event_sequences s USING (channel_id), LATERAL (
+             SELECT count(*) AS events, min(seq) AS first FROM webhook_held_events h
+             WHERE c.has_held AND h.channel_id = c.channel_id AND h.webhook_id = c.webhook_id) AS held LEFT JOIN LATERAL (
+             SELECT created_at FROM events e WHERE e.channel_id = c.channel_id
+               AND (e.seq > c.position OR e.seq = held.first) ORDER BY e.seq LIMIT 1) AS oldest ON true
+           WHERE s.last_seq > c.position OR held.events > 0`,
   });
   const { backlog = '0', behind = 0, oldest_age_s = 0, dead = 0 } = rows[0] ?? {};
   return {

@@ -146,11 +146,14 @@ const readFailingWebhooks = (pool: Pool) =>
     pool,
     {
       name: 'failing-webhooks',
-      text: `SELECT c.channel_id, c.webhook_id, c.attempts, s.last_seq - c.position AS backlog, c.last_error,
+      text: `SELECT c.channel_id, c.webhook_id, c.attempts, s.last_seq - c.position + held.events AS backlog, c.last_error,
                     extract(epoch FROM now() - oldest.created_at)::float8 AS oldest_age_s, count(*) OVER ()::int AS total
-             FROM webhook_cursors c JOIN event_sequences s USING (channel_id) LEFT JOIN LATERAL (
-               SELECT created_at FROM events e WHERE e.channel_id = c.channel_id AND e.seq > c.position
-               ORDER BY e.seq LIMIT 1) AS oldest ON true
+             FROM webhook_cursors c JOIN event_sequences s USING (channel_id), LATERAL (
+               SELECT count(*) AS events, min(seq) AS first FROM webhook_held_events h
+               WHERE c.has_held AND h.channel_id = c.channel_id AND h.webhook_id = c.webhook_id
+             ) AS held LEFT JOIN LATERAL (
+               SELECT created_at FROM events e WHERE e.channel_id = c.channel_id
+                 AND (e.seq > c.position OR e.seq = held.first) ORDER BY e.seq LIMIT 1) AS oldest ON true
              WHERE c.attempts > 0 ORDER BY oldest.created_at, c.channel_id LIMIT ${FIRST}`,
     },
     (row: FailingRow) => ({
