@@ -2,32 +2,38 @@ import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Accounts } from './accounts/accounts.js';
+import { RequestLimits } from './accounts/request-limits.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
+import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
-import { GLOBAL_DATABASE, LOG } from './services.js';
+import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from './services.js';
 
 /** What every module may be given. */
 export interface Services {
   database: GlobalDatabase;
   regions: Regions;
   operators: OperatorKeys;
+  /** Absent: the defaults. */
+  limits?: ManagementLimits;
   log: Logger;
 }
 
 @Global()
 @Module({})
 export class AppModule {
-  static with({ database, regions, operators, log }: Services): DynamicModule {
+  static with({ database, regions, operators, limits = DEFAULT_LIMITS, log }: Services): DynamicModule {
     const services = [
       { provide: GLOBAL_DATABASE, useValue: database },
       { provide: LOG, useValue: log },
       { provide: Regions, useValue: regions },
       { provide: OperatorKeys, useValue: operators },
+      { provide: RequestLimits, useValue: new RequestLimits(limits) },
+      { provide: MAX_CHANNELS, useValue: limits.channelsPerAccount },
       { provide: Accounts, useValue: new Accounts(database) },
     ];
     return {

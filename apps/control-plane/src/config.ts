@@ -2,6 +2,7 @@ import { masterKeysFrom, readConfig, variable } from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
+import { DEFAULT_LIMITS } from './management-limits.js';
 
 /** A region's files, for which links are signed: a key that may read is enough. Fields as the edge's `S3_*` switches. */
 const storage = z
@@ -72,6 +73,14 @@ const schema = z
     SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
     /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
     SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
+    /** Requests that one account, or one operator, may make in a minute; 0: no limit. */
+    REQUESTS_PER_MINUTE: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.perAccount),
+    /** Requests with keys that are not known that one address may make in a minute; 0: no limit. */
+    BAD_KEYS_PER_MINUTE: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.badKeysPerAddress),
+    /** Most channels one account may have. */
+    CHANNELS_PER_ACCOUNT: variable.integer(1, 1_000_000).default(DEFAULT_LIMITS.channelsPerAccount),
+    /** Addresses or networks of proxies whose X-Forwarded-For is believed, with commas. None: the connection's address counts. */
+    TRUSTED_PROXIES: z.string().default(''),
     /** Connections to the global database, and to each region's. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     /** Where the documentation lives: errors link to its errors page. */
@@ -93,6 +102,12 @@ const schema = z
       id: env.SETTINGS_MASTER_KEY_ID,
       earlier: env.SETTINGS_MASTER_KEYS_EARLIER,
     }),
+    limits: {
+      perAccount: env.REQUESTS_PER_MINUTE,
+      badKeysPerAddress: env.BAD_KEYS_PER_MINUTE,
+      channelsPerAccount: env.CHANNELS_PER_ACCOUNT,
+    },
+    trustedProxies: env.TRUSTED_PROXIES.split(',').flatMap((proxy) => proxy.trim() || []),
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
   }))
   .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });

@@ -35,12 +35,13 @@ const KEEP_ALIVE_MS = 65_000;
 /** The Nest application, complete but not listening. */
 export async function createApp(
   services: Services,
-  { site, probes }: { site: Site; probes: Probes },
+  { site, probes, trustedProxies = [] }: { site: Site; probes: Probes; trustedProxies?: string[] },
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 1_024 },
     genReqId: ({ headers }: Pick<IncomingMessage, 'headers'>) => requestIdFrom(headers['x-request-id']),
     requestIdHeader: false,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
@@ -85,7 +86,10 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
   const probes = new Probes({ app: 'control-plane', checks: { database: isThere } });
   measureConnections(probes.metrics, { databases: { global: database.pool } });
   await regions.check({ settings: config.settingsKeys.keys });
-  const app = await createApp({ database, regions, operators, log }, { site: config.site, probes });
+  const app = await createApp(
+    { database, regions, operators, limits: config.limits, log },
+    { site: config.site, trustedProxies: config.trustedProxies, probes },
+  );
   await app.listen(config.listen.port, config.listen.host);
   const probeServer = await openProbeServer({ probes, ...config.probes });
   return {

@@ -16,6 +16,7 @@ import { Channels } from './channels/channels.js';
 import { UnsettledChannels } from './channels/unsettled-channels.js';
 import type { RegionAddress } from './config.js';
 import { createApp } from './control-plane.js';
+import type { ManagementLimits } from './management-limits.js';
 import { hashOperatorKey, mintOperatorKey, OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
@@ -46,7 +47,7 @@ export class RunningControlPlane {
     private readonly stores: TestStore[],
   ) {}
 
-  static async open(): Promise<RunningControlPlane> {
+  static async open(given: Partial<ManagementLimits> = {}): Promise<RunningControlPlane> {
     const [globalStore, regionalStore, redisStore, bucket] = await Promise.all([
       createTestDatabase('global'),
       createTestDatabase('regional'),
@@ -75,8 +76,9 @@ export class RunningControlPlane {
     const regions = new Regions(addresses, log, seals);
     const operators = new OperatorKeys(new Map([['ada', hashOperatorKey(OPERATOR_KEY)]]));
     const probes = new Probes({ app: 'control-plane', checks: {} });
+    const limits = { perAccount: 0, badKeysPerAddress: 0, channelsPerAccount: 1_000, ...given };
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
-    const app = await createApp({ database, regions, operators, log }, { site, probes });
+    const app = await createApp({ database, regions, operators, limits, log }, { site, probes });
     await app.init();
     const stores = [globalStore, regionalStore, redisStore];
     const accounts = new Accounts(database);

@@ -26,7 +26,7 @@ export function managementOpenApi(): Json {
 }
 
 function describe(operation: Operation): Json {
-  const failures = [400, 401, ...operation.failures, 502];
+  const failures = [400, 401, ...operation.failures, 429, 502];
   const done = { content: jsonOf(operation.answer, 'output') };
   return {
     summary: operation.summary,

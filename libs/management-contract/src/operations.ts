@@ -42,7 +42,7 @@ export interface Operation {
   answer: z.ZodType;
   /** Taken down for good and not reached yet: 202 with the same shape. Ask for it again until it says so. */
   later?: true;
-  /** Failures beyond 400, 401 and 502. */
+  /** Failures beyond 400, 401, 429 and 502. */
   failures: readonly (403 | 404 | 503)[];
   /** Needs an operator key; an account key gets 403. */
   for?: 'operators';
@@ -65,7 +65,7 @@ export const OPERATIONS = {
     body: createChannelBody,
     status: 201,
     answer: channelWithToken,
-    failures: [503],
+    failures: [403, 503],
   },
   listChannels: {
     method: 'get',

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Operator, OperatorKeys } from '../operators/operator-keys.js';
 import { presentedKey } from './account-key.js';
 import type { Account, Accounts } from './accounts.js';
+import type { RequestLimits } from './request-limits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,6 +34,7 @@ export class AccountGuard implements CanActivate {
   constructor(
     private readonly accounts: Accounts,
     private readonly operators: OperatorKeys,
+    private readonly limits: RequestLimits,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -40,24 +42,31 @@ export class AccountGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = presentedKey(request.headers.authorization);
     if (this.#reflector.get<boolean | undefined>(OPERATORS_ONLY, context.getClass())) {
-      request.operator = await this.#operator(key);
+      request.operator = await this.#operator(key, request.ip);
       return true;
     }
     if (key === undefined) throw unauthorized('account', 'Authorization: Bearer <account key> is missing');
+    await this.limits.requireWelcome(request.ip, key);
     const account = await this.accounts.byKey(key);
-    if (!account) throw unauthorized('account', 'the account key is not known or was revoked');
+    if (!account) {
+      await this.limits.noteBadKey(request.ip, key);
+      throw unauthorized('account', 'the account key is not known or was revoked');
+    }
+    await this.limits.take(account.id, key);
     request.account = account;
     return true;
   }
 
   /** The global database is asked only about keys that are no operator's. */
-  async #operator(key: string | undefined): Promise<Operator> {
+  async #operator(key: string | undefined, address: string): Promise<Operator> {
     if (key === undefined) throw unauthorized('operator', 'Authorization: Bearer <operator key> is missing');
     const operator = this.operators.find(key);
     if (operator) return operator;
+    await this.limits.requireWelcome(address, key);
     if (await this.accounts.byKey(key)) {
       throw new GatewayError(403, { details: 'the fleet is for operators: an account key does not open it' });
     }
+    await this.limits.noteBadKey(address, key);
     throw unauthorized('operator', 'the operator key is not known');
   }
 }

@@ -4,6 +4,7 @@ import { OperatorKeys } from '../operators/operator-keys.js';
 import { AccountGuard } from './account.guard.js';
 import { AccountsController } from './accounts.controller.js';
 import { Accounts } from './accounts.js';
+import { RequestLimits } from './request-limits.js';
 
 /** Accounts, and the guard in front of every route. `Accounts` itself is a service of the process (app.module.ts). */
 @Module({
@@ -11,8 +12,9 @@ import { Accounts } from './accounts.js';
   providers: [
     {
       provide: APP_GUARD,
-      inject: [Accounts, OperatorKeys],
-      useFactory: (accounts: Accounts, operators: OperatorKeys) => new AccountGuard(accounts, operators),
+      inject: [Accounts, OperatorKeys, RequestLimits],
+      useFactory: (accounts: Accounts, operators: OperatorKeys, limits: RequestLimits) =>
+        new AccountGuard(accounts, operators, limits),
     },
   ],
 })

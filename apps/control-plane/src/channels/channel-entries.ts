@@ -38,6 +38,15 @@ export class ChannelEntries {
     this.#pool = database.pool;
   }
 
+  /** How many channels an account has, those included that are just being made. */
+  async countOf(accountId: string): Promise<number> {
+    const { rows } = await this.#pool.query<{ total: string }>(
+      'SELECT count(*) AS total FROM channels WHERE account_id = $1 AND deleted_at IS NULL',
+      [accountId],
+    );
+    return Number(rows[0]?.total ?? 0);
+  }
+
   /** Adds an entry under a new id, unsettled and so unseen. */
   async begin(channel: { accountId: string; region: Region; name: string }): Promise<ChannelEntryRow> {
     for (let tries = 0; tries < ID_TRIES; tries += 1) {

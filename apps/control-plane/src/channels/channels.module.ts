@@ -2,7 +2,7 @@ import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Regions } from '../regions/regions.js';
-import { GLOBAL_DATABASE, LOG } from '../services.js';
+import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from '../services.js';
 import { ChannelEntries } from './channel-entries.js';
 import { ChannelsController } from './channels.controller.js';
 import { Channels } from './channels.js';
@@ -18,8 +18,9 @@ import { UnsettledChannels } from './unsettled-channels.js';
     },
     {
       provide: Channels,
-      inject: [ChannelEntries, Regions, LOG],
-      useFactory: (entries: ChannelEntries, regions: Regions, log: Logger) => new Channels(entries, regions, log),
+      inject: [ChannelEntries, Regions, LOG, MAX_CHANNELS],
+      useFactory: (entries: ChannelEntries, regions: Regions, log: Logger, maxChannels: number) =>
+        new Channels(entries, regions, log, maxChannels),
     },
     {
       provide: UnsettledChannels,

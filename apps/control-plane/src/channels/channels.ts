@@ -27,6 +27,7 @@ import type {
   ManagedChannel,
 } from '@dormouse/management-contract';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
+import { DEFAULT_LIMITS } from '../management-limits.js';
 import type { ChannelEntries, ChannelEntryRow } from './channel-entries.js';
 
 /** A look at a channel does not wait longer for its region. */
@@ -38,11 +39,20 @@ export class Channels {
     private readonly entries: ChannelEntries,
     private readonly regions: Regions,
     private readonly log: Logger,
+    /** Most channels an account may have; calls at the same moment may exceed it by their number. */
+    private readonly maxChannels = DEFAULT_LIMITS.channelsPerAccount,
   ) {}
 
-  /** Makes a channel with a token of its own. @throws {GatewayError} 400 for a region that is not here, 503 if it is away */
+  /**
+   * Makes a channel with a token of its own.
+   * @throws {GatewayError} 400 for a region that is not here, 403 beyond the account's limit, 503 if the region is away
+   */
   async create(accountId: string, body: CreateChannelBody): Promise<ChannelWithToken> {
     const link = this.#linkFor(body.region);
+    if ((await this.entries.countOf(accountId)) >= this.maxChannels) {
+      const details = `the account has ${this.maxChannels} channels, which is the most it may have: delete one first`;
+      throw new GatewayError(403, { details });
+    }
     const entry = await this.entries.begin({ accountId, region: link.region, name: body.name });
     const token = mintToken(link.region);
     try {

@@ -1,0 +1,8 @@
+import type { RequestLimitsOptions } from './accounts/request-limits.js';
+
+/** How much an account may ask and have. */
+export interface ManagementLimits extends RequestLimitsOptions {
+  channelsPerAccount: number;
+}
+
+export const DEFAULT_LIMITS: ManagementLimits = { perAccount: 1_200, badKeysPerAddress: 30, channelsPerAccount: 1_000 };
