@@ -6,11 +6,12 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import type { CommandName, Message, SentMessage } from '@dormouse/gateway-contract';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
+import { ChatWriter, GroupWriter, MessageWriter, NumberNames, PictureWriter } from '@dormouse/message-store/write';
 import type { CommandReply } from '@dormouse/queues';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
+import { CanonicalNumbers } from './commands/canonical-numbers.js';
 import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
@@ -123,6 +124,7 @@ export class TestConversation {
     const pictures = new PictureWriter({ database });
     const patience = { now: Date.now, wait, retryForMs: 5_000 };
     const wantsGroupNotices = (): Promise<boolean> => Promise.resolve(false);
+    const checkedNumbers = new RecentNumbers(Date.now);
     const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), wantsGroupNotices, eventsReady };
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now, graceMs });
@@ -153,7 +155,8 @@ export class TestConversation {
       timers,
       unconfirmed,
       chats,
-      checkedNumbers: new RecentNumbers(Date.now),
+      checkedNumbers,
+      numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })),
       iconOf: () => Promise.reject(new Error('no file is kept here')),
       groups: book,
       groupReader: new GroupReader({ database }),

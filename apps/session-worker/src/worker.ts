@@ -18,7 +18,14 @@ import {
 import type { RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, EventWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
+import {
+  ChatWriter,
+  EventWriter,
+  GroupWriter,
+  MessageWriter,
+  NumberNames,
+  PictureWriter,
+} from '@dormouse/message-store/write';
 import { publishEventsReady, publishEventsToPull, subscribeChannelChanged } from '@dormouse/queues';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import type { Redis, Subscription } from '@dormouse/redis';
@@ -26,6 +33,7 @@ import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
+import { CanonicalNumbers } from './commands/canonical-numbers.js';
 import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
 import { LinkPreviews } from './commands/link-previews.js';
@@ -110,6 +118,7 @@ export class Worker {
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
     const downloads = downloadsOf(parts, directory);
+    const checkedNumbers = new RecentNumbers(Date.now);
     const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
     this.pictures = new PictureKeeper({ store: pictures, wants: wantsPictures(directory) });
@@ -156,7 +165,7 @@ export class Worker {
       directory,
       handlers: makeHandlers({
         ...{ reader, writer, chats, timers, unconfirmed },
-        checkedNumbers: new RecentNumbers(Date.now),
+        ...{ checkedNumbers, numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })) },
         iconOf: iconsFrom(media.files, media.spool, media.images),
         groups: book,
         groupReader,

@@ -58,7 +58,7 @@ export async function composeAndSend(
  */
 export async function assertSendable(
   session: OpenSession,
-  tools: Pick<MessageTools, 'reader' | 'writer' | 'timers'>,
+  tools: Pick<MessageTools, 'reader' | 'writer' | 'timers' | 'numbers'>,
   options: Pick<SendOptions, 'to' | 'quoted'>,
 ): Promise<void> {
   await findRecipient(session, tools, options.to);

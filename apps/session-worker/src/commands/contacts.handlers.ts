@@ -21,10 +21,13 @@ export interface ContactTools {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Numbers that were found on the network lately: digits as asked to digits as the network writes them. */
+/**
+ * Numbers that the network was asked about lately: digits as asked to digits as the network writes them, null for one
+ * that it does not know.
+ */
 export interface CheckedNumbers {
-  get(digits: string): string | undefined;
-  set(digits: string, networkDigits: string): void;
+  get(digits: string): string | null | undefined;
+  set(digits: string, networkDigits: string | null): void;
 }
 
 /** So many numbers are asked about at once, with a pause before the next: the network takes more for harvesting. */
@@ -79,13 +82,16 @@ async function check(
   for (const digits of new Set(typed.flatMap(({ digits }) => digits ?? []))) {
     const known = forced ? undefined : tools.checkedNumbers.get(digits);
     if (known === undefined) open.push(digits);
-    else found.set(digits, known);
+    else if (known !== null) found.set(digits, known);
   }
   for (let at = 0; at < open.length; at += BATCH) {
     if (at > 0) await tools.wait(PAUSE_MS);
-    for (const [digits, id] of await askAboutNumbers(context.session().socket, open.slice(at, at + BATCH))) {
-      found.set(digits, id);
-      tools.checkedNumbers.set(digits, id);
+    const asked = open.slice(at, at + BATCH);
+    const answer = await askAboutNumbers(context.session().socket, asked); // of a refused question nothing is kept
+    for (const digits of asked) {
+      const id = answer.get(digits);
+      tools.checkedNumbers.set(digits, id ?? null);
+      if (id !== undefined) found.set(digits, id);
     }
   }
   return {

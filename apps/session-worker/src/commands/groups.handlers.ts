@@ -8,6 +8,7 @@ import type { OpenSession } from '../sessions/open-session.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { addMembers, changeRanks, invitesFor, missingFrom, removeMembers } from './group-members.js';
 import { asMember, requireAdmin } from './group-rights.js';
+import { askAboutNumbers } from './number-check.js';
 
 /** What handlers of groups need. */
 export interface GroupTools {
@@ -117,7 +118,8 @@ async function create(
   const { id } = await session.socket.groupCreate(subject, participants.map(contactJid));
   const record = await tools.groups.refresh(session, id);
   const unprocessed = await missingFrom(session, record, participants);
-  const invites = await invitesFor(session, tools, record, unprocessed, new Map());
+  const invitable = await onNetwork(session, unprocessed);
+  const invites = await invitesFor(session, tools, record, invitable, new Map());
   const group = await shown(context, tools, record.id);
   return {
     id: group.id,
@@ -133,6 +135,14 @@ async function create(
     ...(unprocessed.length > 0 && { unprocessed_participants: unprocessed }),
     ...(invites.length > 0 && { invites }),
   };
+}
+
+/** Those whom an invitation helps: there is somebody under the number. Where the network does not say, all of them. */
+async function onNetwork(session: OpenSession, contacts: readonly string[]): Promise<readonly string[]> {
+  const numbers = contacts.filter((id) => !id.includes('@'));
+  if (numbers.length === 0) return contacts;
+  const found = await askAboutNumbers(session.socket, numbers).catch(() => undefined);
+  return found ? contacts.filter((id) => id.includes('@') || found.has(id)) : contacts;
 }
 
 async function shown({ channelId }: CommandContext, { groupReader }: GroupTools, groupId: string): Promise<Group> {

@@ -54,7 +54,8 @@ function readAnswer(answer: BinaryNode, asked: readonly string[]): Map<string, s
     const jid = readJid(user.attrs.jid);
     if (contact?.attrs.type !== 'in' || jid?.server !== 's.whatsapp.net') continue;
     const typed = textOf(contact).replace(/\D/g, '');
-    const number = wanted.has(typed) ? typed : wanted.has(jid.user) ? jid.user : undefined;
+    const alone = asked.length === 1 ? asked[0] : undefined;
+    const number = wanted.has(typed) ? typed : wanted.has(jid.user) ? jid.user : alone;
     if (number !== undefined) found.set(number, jid.user);
   }
   return found;

@@ -16,4 +16,13 @@ describe('RecentNumbers', () => {
     expect(numbers.get('15550001111')).toBeUndefined();
     expect(numbers.get('15550002222')).toBe('15550002222');
   });
+
+  it('forgets sooner that a number is unknown', () => {
+    let nowMs = 0;
+    const numbers = new RecentNumbers(() => nowMs, 1_000, 2, 300);
+    numbers.set('15550001111', null);
+    expect(numbers.get('15550001111')).toBeNull();
+    nowMs = 300;
+    expect(numbers.get('15550001111')).toBeUndefined();
+  });
 });

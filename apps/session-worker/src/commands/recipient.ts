@@ -4,6 +4,7 @@ import { isOwnMember } from '../convert/group.js';
 import { numbersOfLids } from '../sessions/lid-numbers.js';
 import type { ChatTimers } from '../sessions/chat-timers.js';
 import type { OpenSession } from '../sessions/open-session.js';
+import type { CanonicalNumbers } from './canonical-numbers.js';
 
 /** Where a message goes. */
 export interface Destination {
@@ -19,6 +20,7 @@ export interface Destination {
 export interface RecipientTools {
   readonly reader: Pick<MessageReader, 'chat' | 'hasShown'>;
   readonly timers: Pick<ChatTimers, 'of'>;
+  readonly numbers: Pick<CanonicalNumbers, 'of'>;
 }
 
 /**
@@ -32,8 +34,11 @@ export async function findRecipient(session: OpenSession, tools: RecipientTools,
   if (!recipient) throw new GatewayError(400, { details: 'to: not a recipient' });
   const chatId = chatIdOf(recipient);
   switch (recipient.kind) {
-    case 'individual':
-      return { jid: chatId, chatId, timer: await runningTimer(session, tools, chatId) };
+    case 'individual': {
+      const digits = await tools.numbers.of(session, recipient.digits);
+      const canonical = chatIdOf({ ...recipient, digits });
+      return { jid: canonical, chatId: canonical, timer: await runningTimer(session, tools, canonical) };
+    }
     case 'lid': {
       const number = (await numbersOfLids(session.socket, [chatId])).get(recipient.digits);
       if (number !== undefined) return findRecipient(session, tools, number);

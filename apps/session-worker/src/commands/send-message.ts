@@ -32,6 +32,7 @@ export interface MessageTools {
   readonly reader: Pick<MessageReader, 'chat' | 'hasShown' | 'message'>;
   /** How long messages of chats stay. */
   readonly timers: RecipientTools['timers'];
+  readonly numbers: RecipientTools['numbers'];
   readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find' | 'isUnconfirmed'>;
   /** Sees to it that a send whose outcome is not known does not stay pending. */
   readonly unconfirmed: UnconfirmedIds;

@@ -1,0 +1,74 @@
+import { jest } from '@jest/globals';
+import type { CheckContactsResult, GroupCreateResult } from '@dormouse/gateway-contract';
+import { TestConversation } from './test-conversation.js';
+
+jest.setTimeout(30_000);
+
+describe('a number', () => {
+  const talk = new TestConversation();
+  let questions = 0;
+  beforeAll(() => talk.start());
+  afterAll(() => talk.stop());
+
+  /** Counts the questions about numbers that the channel asks from now on. */
+  const count = async () => {
+    questions = 0;
+    const { socket } = await talk.sessions.open('CH-TALK', Date.now() + 15_000);
+    const query = socket.query.bind(socket);
+    socket.query = (node, ...rest) => {
+      if (JSON.stringify(node).includes('"interactive"')) questions += 1;
+      return query(node, ...rest);
+    };
+  };
+
+  it.each([
+    ['Mexico', '5215512345678', '525512345678'],
+    ['Argentina', '5491155554444', '541155554444'],
+    ['Brazil', '551187654321', '5511987654321'],
+  ])(
+    'typed in another spelling (%s) is one chat with its answers, and is asked about once',
+    async (_, phone, typed) => {
+      await talk.network.call('POST', '/phones', { phone, name: 'Fred' });
+      await count();
+      const message = await talk.send({ to: typed, body: 'which chat is it?' });
+      expect(message.chat_id).toBe(`${phone}@s.whatsapp.net`);
+      expect((await talk.received(phone, { text: 'which chat is it?' })).fromMe).toBe(false);
+      expect((await talk.said(phone, { text: 'this one' })).chat_id).toBe(message.chat_id);
+      for (const to of [typed, `${typed}@s.whatsapp.net`, phone, typed, phone]) {
+        expect((await talk.send({ to, body: 'and again' })).chat_id).toBe(message.chat_id);
+      }
+      expect(questions).toBe(2); // one for each spelling
+      await talk.stopWorker();
+      await talk.startWorker();
+      await count();
+      expect((await talk.send({ to: typed, body: 'says the next worker' })).chat_id).toBe(message.chat_id);
+      expect(questions).toBe(0);
+    },
+  );
+
+  it('of another country is never asked about before a send', async () => {
+    await count();
+    await talk.send({ to: talk.ada, body: 'no question' });
+    expect(questions).toBe(0);
+  });
+
+  it('that is unknown is not asked about again at once; of a refused question nothing is remembered', async () => {
+    await count();
+    const check = () =>
+      talk.result<CheckContactsResult>({ contacts: ['15550009990', talk.ada] }, { name: 'contacts.check' });
+    const end = await talk.fault({ kind: 'refuse-iq', xmlns: 'usync', count: 1 });
+    expect(await talk.call({ contacts: ['15550009990'] }, { name: 'contacts.check' })).toMatchObject({ ok: false });
+    await end().catch(() => undefined);
+    expect((await check()).contacts.map(({ status }) => status)).toEqual(['invalid', 'valid']);
+    expect(questions).toBe(2);
+    expect((await check()).contacts.map(({ status }) => status)).toEqual(['invalid', 'valid']);
+    expect(questions).toBe(2);
+  });
+
+  it('that is not on the network gets no invitation to a group that is created with it', async () => {
+    const participants = [talk.ada, '15550009990'];
+    const group = await talk.result<GroupCreateResult>({ subject: 'Some', participants }, { name: 'groups.create' });
+    expect(group.unprocessed_participants).toEqual(['15550009990']);
+    expect(group.invites).toBeUndefined();
+  });
+});

@@ -1,0 +1,33 @@
+import type { Fence, RegionalDatabase } from '@dormouse/database';
+import { channelTransaction } from './channel-events.js';
+
+/** How the network names numbers that customers write in several ways: its own answers, one row for each number asked. */
+export class NumberNames {
+  private readonly database: Pick<RegionalDatabase, 'pool'>;
+
+  constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
+    this.database = database;
+  }
+
+  /** @returns digits as the network writes them; undefined for a number that was never asked about, or not found */
+  async find(channelId: string, typed: string): Promise<string | undefined> {
+    const { rows } = await this.database.pool.query<{ network: string }>({
+      name: 'number-name',
+      text: 'SELECT network FROM number_names WHERE channel_id = $1 AND typed = $2',
+      values: [channelId, typed],
+    });
+    return rows[0]?.network;
+  }
+
+  /** @throws {FencedError} when the shard has a newer owner */
+  async record(fence: Fence, channelId: string, typed: string, network: string): Promise<void> {
+    await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
+      await connection.query({
+        name: 'record-number-name',
+        text: `INSERT INTO number_names (channel_id, typed, network) VALUES ($1, $2, $3)
+               ON CONFLICT (channel_id, typed) DO UPDATE SET network = excluded.network`,
+        values: [channelId, typed, network],
+      });
+    });
+  }
+}
