@@ -44,12 +44,14 @@ describe('events', () => {
     expect(status).toBe(200);
   };
   /** Lets the waits between attempts pass. */
-  const passTime = (ms: number) =>
-    queryDatabase(
-      running.stack.databases.sg,
-      `UPDATE webhook_cursors SET next_attempt_at = next_attempt_at - $1::float8 * interval '1 ms'`,
-      [ms],
-    );
+  const passTime = async (ms: number): Promise<void> => {
+    const earlier = (column: string): string => `${column} = ${column} - $1::float8 * interval '1 ms'`;
+    const changes = [
+      `webhook_held_events SET ${earlier('next_attempt_at')}, ${earlier('first_failed_at')}`,
+      `webhook_cursors SET ${earlier('next_attempt_at')}`,
+    ];
+    for (const change of changes) await queryDatabase(running.stack.databases.sg, `UPDATE ${change}`, [ms]);
+  };
 
   beforeAll(async () => {
     running = await RunningStack.start();
@@ -265,15 +267,14 @@ describe('events', () => {
     await bot.waitFor('another chat', (call) => textOf(call) === 'hello');
     await eventually(async () => (await shown())['held'] === 2, { what: 'both events of the chat held' });
     expect(bot.calls.map(textOf)).toEqual(['hello']);
-    const waits = setInterval(() => void passTime(600_000).catch(() => undefined), 300);
+    await passTime(16 * 60_000);
     await bot.waitFor('the chat going on', (call) => textOf(call) === 'and you?');
-    clearInterval(waits);
     expect(await shown()).toMatchObject({ held: 0, set_aside: 1, backlog: { events: 1 } });
-    const log = await running.management.call<{ deliveries: { outcome: string; attempt: number }[] }>(
+    const log = await running.management.call<{ deliveries: { outcome: string }[] }>(
       'GET',
       `/channels/${channel.id}/webhooks/${id}/deliveries`,
     );
-    expect(log.body.deliveries.find(({ outcome }) => outcome === 'set_aside')).toMatchObject({ attempt: 10 });
+    expect(log.body.deliveries.map(({ outcome }) => outcome)).toContain('set_aside');
     await bot.close();
   }, 90_000);
 
