@@ -98,12 +98,17 @@ const LATER = `(r.timer->>'setAtS')::bigint >= coalesce(chats.ephemeral_at, 0)`;
 const WRITE_CHATS = `
 WITH r AS (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS r(id text, type text, name text, timestamp bigint, unread int,
-    "markedUnread" boolean, pinned boolean, archived boolean, "muteUntilMs" bigint, timer jsonb)
+    "readUntilS" bigint, "markedUnread" boolean, pinned boolean, archived boolean, "muteUntilMs" bigint, timer jsonb)
 ), changed AS (
   UPDATE chats SET
     name = coalesce(r.name, chats.name),
     timestamp = greatest(r.timestamp, chats.timestamp),
-    unread = CASE WHEN r."markedUnread" THEN greatest(r.unread, chats.unread, 1) ELSE coalesce(r.unread, chats.unread) END,
+    unread = CASE WHEN r."markedUnread" THEN greatest(r.unread, chats.unread, 1)
+      WHEN r."readUntilS" IS NOT NULL THEN least(chats.unread, (
+        SELECT count(*)::int FROM messages later
+        WHERE later.channel_id = $1 AND later.chat_id = r.id AND NOT later.from_me
+          AND later.type NOT IN ('action', 'system') AND later.timestamp > r."readUntilS"))
+      ELSE coalesce(r.unread, chats.unread) END,
     pinned = coalesce(r.pinned, chats.pinned),
     archived = coalesce(r.archived, chats.archived),
     mute_until_ms = coalesce(r."muteUntilMs", chats.mute_until_ms),

@@ -42,6 +42,8 @@ export interface ChatRecord {
   /** Epoch seconds of the last activity; never moves backwards. */
   timestamp?: number;
   unread?: number;
+  /** It was read up to this moment (epoch seconds): unread is what came later. */
+  readUntilS?: number;
   /** Marked as unread by hand: at least one message counts as unread. */
   markedUnread?: boolean;
   pinned?: boolean;

@@ -61,12 +61,13 @@ export function storableReport(report: StatusReport): StatusReport {
 }
 
 export function storableChat(chat: ChatRecord): ChatRecord {
-  const { id, timestamp, unread, muteUntilMs } = chat;
+  const { id, timestamp, unread, readUntilS, muteUntilMs } = chat;
   return {
     ...storable(chat),
     id: storableId(id),
     ...(timestamp !== undefined && { timestamp: storableMoment(timestamp) }),
     ...(unread !== undefined && { unread: inRange(unread, MOST_UNREAD) }),
+    ...(readUntilS !== undefined && { readUntilS: storableMoment(readUntilS) }),
     ...(muteUntilMs !== undefined && { muteUntilMs: storableMoment(muteUntilMs) }),
   };
 }

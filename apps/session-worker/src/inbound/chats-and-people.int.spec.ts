@@ -120,6 +120,20 @@ describe('Inbound: chats and people', () => {
     expect(await told()).toEqual(['groups.post']);
   });
 
+  it('counts as unread what came after the chat was read on the phone, also when that comes late or again', async () => {
+    const unread = async () => (await reader.chat(channelId, ADA))?.unread;
+    await say(message('A1', ADA), { ...message('A2', ADA), messageTimestamp: 1_789_999_005 });
+    session.reads.set(ADA, 1_789_999_000);
+    await hear('chats.update', [{ id: ADA, unreadCount: 0 }]);
+    expect(await unread()).toBe(1);
+    session.reads.set(ADA, 1_789_999_005);
+    await hear('chats.update', [{ id: ADA, unreadCount: 0 }]);
+    expect(await unread()).toBe(0);
+    session.reads.set(ADA, 1_789_999_000);
+    await hear('chats.update', [{ id: ADA, unreadCount: 0 }]);
+    expect(await unread()).toBe(0);
+  });
+
   describe('of what happens in a group', () => {
     const id = '120363000000000001@g.us';
     const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }, { id: ADA }];

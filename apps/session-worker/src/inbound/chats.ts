@@ -10,7 +10,13 @@ export async function hearChats(hearing: Hearing, chats: readonly ChatUpdate[]):
   const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, ids));
   await storeChats(
     hearing,
-    convertEach(hearing, chats, (chat) => chatFromUpdate(chat, numbers)),
+    convertEach(hearing, chats, (chat) => {
+      const record = chatFromUpdate(chat, numbers);
+      const readUntilS = chat.id ? hearing.session.readUntilS(chat.id) : undefined;
+      if (record?.unread !== 0 || readUntilS === undefined) return record;
+      const { unread: _all, ...others } = record;
+      return { ...others, readUntilS };
+    }),
   );
 }
 

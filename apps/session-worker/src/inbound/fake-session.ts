@@ -27,6 +27,8 @@ export interface FakeSession extends OpenSession {
   readonly settled: string[];
   /** Chats that were deleted on the phone, with the moment up to which (epoch seconds). */
   readonly deletions: Map<string, number>;
+  /** The same of chats that were read. */
+  readonly reads: Map<string, number>;
 }
 
 export function fakeSession(channelId: string, fence: Fence, generation = 1): FakeSession {
@@ -37,6 +39,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
   const played = new Set<string>();
   const settled: string[] = [];
   const deletions = new Map<string, number>();
+  const reads = new Map<string, number>();
   const lidMapping = {
     getPNsForLIDs: (lids: string[]) =>
       Promise.resolve(
@@ -73,6 +76,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     forgetSettled: () => Promise.resolve(),
     takePlayed: ({ id }) => played.delete(id ?? ''),
     deletedUntilS: (jid) => deletions.get(jid),
+    readUntilS: (jid) => reads.get(jid),
     reportFault: (error) => faults.push(error),
     faults,
     ends,
@@ -81,5 +85,6 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     settled,
     played,
     deletions,
+    reads,
   };
 }

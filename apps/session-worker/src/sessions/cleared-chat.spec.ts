@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeEventBuffer, proto, type WAMessage } from '@whiskeysockets/baileys';
-import { clearedChatIn, tellCleared } from './cleared-chat.js';
+import { chatMomentIn, ChatMoments, clearedChatIn, tellCleared } from './cleared-chat.js';
 import { libraryLog } from './library-log.js';
 
 const JID = '15550001111@s.whatsapp.net';
@@ -26,6 +26,32 @@ describe('clearedChatIn', () => {
     ['anything else', { node: 'x' }],
     ['nothing', undefined],
   ])('is not taken in by %s', (_what, facts) => expect(clearedChatIn(facts)).toBeUndefined());
+});
+
+describe('chatMomentIn', () => {
+  const messageRange = { lastMessageTimestamp: 1_790_000_000, messages: [] };
+  const read = ['markChatAsRead', JID];
+
+  it.each([
+    ['was read', change({ markChatAsReadAction: { read: true, messageRange } }, read), 'read'],
+    ['was deleted', change({ deleteChatAction: { messageRange } }, ['deleteChat', JID, '1']), 'deleted'],
+  ] as const)('finds up to when a chat %s, also of what comes again', (_what, facts, kind) => {
+    expect(chatMomentIn(facts)).toEqual({ kind, jid: JID, untilS: 1_790_000_000 });
+  });
+
+  it('takes the time of the change where no message is named', () => {
+    const facts = change({ markChatAsReadAction: { read: true }, timestamp: 1_790_000_123_456 }, read);
+    const moments = new ChatMoments();
+    const moment = chatMomentIn(facts);
+    if (moment) moments.note(moment);
+    expect([moments.until('read', JID), moments.until('deleted', JID)]).toEqual([1_790_000_123, undefined]);
+  });
+
+  it.each([
+    ['a chat that was marked as unread', change({ markChatAsReadAction: { read: false, messageRange } }, read)],
+    ['a change without any time', change({ markChatAsReadAction: { read: true } }, read)],
+    ['anything else', { node: 'x' }],
+  ])('is not taken in by %s', (_what, facts) => expect(chatMomentIn(facts)).toBeUndefined());
 });
 
 describe('tellCleared', () => {

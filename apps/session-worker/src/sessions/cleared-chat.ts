@@ -31,10 +31,11 @@ export function clearedChatIn(facts: unknown): ClearedChat | undefined {
   return { jid, all: true, ...(untilS > 0 && { untilS }) };
 }
 
-/** A chat that was deleted on the phone: the library's own event (`chats.delete`) does not say up to when. */
-export interface DeletedChat {
+/** A chat that was deleted or read on the phone: the library's own events (`chats.delete`, `chats.update`) omit up to when. */
+export interface ChatMoment {
+  readonly kind: 'deleted' | 'read';
   readonly jid: string;
-  /** Epoch seconds: what came later stays, also when the deletion is heard late, or again. */
+  /** Epoch seconds: what came later stays (unread), also when the change comes late, or again. */
   readonly untilS: number;
 }
 
@@ -42,15 +43,35 @@ export interface DeletedChat {
  * @param facts of a change, as the library hands it to its log
  * @returns undefined for any other change, and for one that does not say up to when
  */
-export function deletedChatIn(facts: unknown): DeletedChat | undefined {
+export function chatMomentIn(facts: unknown): ChatMoment | undefined {
   if (!isSharedChange(facts)) return undefined;
   const { syncAction: action, index } = facts.syncAction;
   const [type, jid] = index;
-  const deleted = action.value?.deleteChatAction;
-  if (type !== 'deleteChat' || jid === undefined || !deleted) return undefined;
-  const lastS = Number(deleted.messageRange?.lastMessageTimestamp ?? 0);
-  const untilS = lastS > 0 ? lastS : Math.floor(Number(action.value?.timestamp ?? 0) / 1_000);
-  return untilS > 0 ? { jid, untilS } : undefined;
+  const { deleteChatAction: deleted, markChatAsReadAction: marked, timestamp } = action.value ?? {};
+  const found =
+    type === 'deleteChat' && deleted
+      ? { kind: 'deleted' as const, range: deleted.messageRange }
+      : type === 'markChatAsRead' && marked?.read
+        ? { kind: 'read' as const, range: marked.messageRange }
+        : undefined;
+  if (!found || jid === undefined) return undefined;
+  const lastS = Number(found.range?.lastMessageTimestamp ?? 0);
+  const untilS = lastS > 0 ? lastS : Math.floor(Number(timestamp ?? 0) / 1_000);
+  return untilS > 0 ? { kind: found.kind, jid, untilS } : undefined;
+}
+
+/** The moments that the library's changes named, for the events that follow them. */
+export class ChatMoments {
+  private readonly untilS = new Map<string, number>();
+
+  note({ kind, jid, untilS }: ChatMoment): void {
+    this.untilS.set(`${kind} ${jid}`, untilS);
+  }
+
+  /** @returns epoch seconds; undefined when no change named a moment for this chat */
+  until(kind: ChatMoment['kind'], jid: string): number | undefined {
+    return this.untilS.get(`${kind} ${jid}`);
+  }
 }
 
 /**

@@ -23,6 +23,7 @@ import type { AuthState } from '../auth-state/auth-state.js';
 import type { InboundJournal } from '../auth-state/inbound-journal.js';
 import type { CollectionName, SharedStateJournal } from '../auth-state/shared-state-journal.js';
 import { answerWhenStored } from './answer-when-stored.js';
+import type { ChatMoments } from './cleared-chat.js';
 import { closeReasonOf, type CloseReason } from './close-reasons.js';
 import { deferred, endsWithin } from './deferred.js';
 import { EventDelivery } from './event-delivery.js';
@@ -57,8 +58,8 @@ export interface LiveOptions {
   readonly auth: AuthState;
   readonly journal: InboundJournal;
   readonly sharedState: SharedStateJournal;
-  /** Chats that were deleted on the phone, with the moment up to which (epoch seconds). */
-  readonly deletions: ReadonlyMap<string, number>;
+  /** Up to which moments chats were deleted or read on the phone. */
+  readonly moments: Pick<ChatMoments, 'until'>;
   readonly heldWords: Pick<HeldWords, 'hold'>;
   readonly socket: WASocket;
   /** How files are fetched; undefined: directly. */
@@ -170,7 +171,11 @@ export class LiveSession implements OpenSession {
   }
 
   deletedUntilS(jid: string): number | undefined {
-    return this.options.deletions.get(jid);
+    return this.options.moments.until('deleted', jid);
+  }
+
+  readUntilS(jid: string): number | undefined {
+    return this.options.moments.until('read', jid);
   }
 
   reportFault(error: unknown): void {

@@ -70,6 +70,8 @@ export interface OpenSession {
   takePlayed(key: Pick<WAMessageKey, 'id'>, userJid: string | null | undefined): boolean;
   /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was heard a moment ago. */
   deletedUntilS(jid: string): number | undefined;
+  /** The same of a chat that was read on the phone or another device. */
+  readUntilS(jid: string): number | undefined;
   /**
    * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
    * the shard has a newer owner; anything else is logged without content.

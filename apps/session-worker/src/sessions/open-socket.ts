@@ -20,7 +20,7 @@ import {
   type WAVersion,
 } from '@whiskeysockets/baileys';
 import type { ProxyRoute } from '../proxy/proxy-route.js';
-import { clearedChatIn, deletedChatIn, tellCleared, type DeletedChat } from './cleared-chat.js';
+import { chatMomentIn, clearedChatIn, tellCleared, type ChatMoment } from './cleared-chat.js';
 import { fileRequestsTo } from './file-requests.js';
 import type { HeldWords } from './held-words.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
@@ -56,7 +56,7 @@ export interface SocketOptions {
   readonly sharedState: Pick<SharedStateJournal, 'keys'>;
   readonly heldWords: Pick<HeldWords, 'guard'>;
   /** Told before the library emits that the chat is gone. */
-  readonly onChatDeleted: (deleted: DeletedChat) => void;
+  readonly onChatMoment: (moment: ChatMoment) => void;
   /** What was sent under this key, when somebody could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
   /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
@@ -77,14 +77,14 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { auth, network, version, log, fullHistory, route, journal, heldWords, onChatDeleted } = options;
+  const { auth, network, version, log, fullHistory, route, journal, heldWords, onChatMoment } = options;
   const waWebSocketUrl = network.socketUrl ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl);
   if (network.rootKey) trustRootKey(network.rootKey);
   const onSharedChange = (facts: unknown): void => {
     const cleared = clearedChatIn(facts);
     if (cleared) tellCleared(socket.ev, cleared);
-    const deleted = deletedChatIn(facts);
-    if (deleted) onChatDeleted(deleted);
+    const moment = chatMomentIn(facts);
+    if (moment) onChatMoment(moment);
   };
   const config: UserFacingSocketConfig = {
     auth: { creds: auth.creds, keys: options.sharedState.keys },

@@ -15,6 +15,7 @@ import type { DialOptions } from '../proxy/dial.js';
 import { ProxyRoute } from '../proxy/proxy-route.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { ClientVersion } from './client-version.js';
+import { ChatMoments } from './cleared-chat.js';
 import type { CloseReason } from './close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
 import { HeldWords } from './held-words.js';
@@ -282,7 +283,7 @@ export class Sessions implements SessionControl {
     const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
     const journal = new InboundJournal(auth);
     const sharedState = new SharedStateJournal(auth);
-    const deletions = new Map<string, number>();
+    const moments = new ChatMoments();
     const heldWords = new HeldWords();
     const route = proxy === '' ? undefined : new ProxyRoute(proxy, this.options.proxies ?? { allowLoopback: false });
     const socket = openSocket({
@@ -295,7 +296,7 @@ export class Sessions implements SessionControl {
       journal,
       sharedState,
       heldWords,
-      onChatDeleted: ({ jid, untilS }) => deletions.set(jid, untilS),
+      onChatMoment: (moment) => moments.note(moment),
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),
     });
@@ -306,7 +307,7 @@ export class Sessions implements SessionControl {
       auth,
       journal,
       sharedState,
-      deletions,
+      moments,
       heldWords,
       socket,
       fileRoute: route?.files,
