@@ -129,6 +129,7 @@ export const PROJECTS = {
       'management-contract',
       'media-store/read',
       'object-storage',
+      'public-addresses',
       'queues',
       'redis',
     ],

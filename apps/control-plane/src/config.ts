@@ -80,7 +80,7 @@ const schema = z
     /** Most channels one account may have. */
     CHANNELS_PER_ACCOUNT: variable.integer(1, 1_000_000).default(DEFAULT_LIMITS.channelsPerAccount),
     /** Addresses or networks of proxies whose X-Forwarded-For is believed, with commas. None: the connection's address counts. */
-    TRUSTED_PROXIES: z.string().default(''),
+    TRUSTED_PROXIES: variable.networks().default([]),
     /** Connections to the global database, and to each region's. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
     /** Where the documentation lives: errors link to its errors page. */
@@ -107,7 +107,7 @@ const schema = z
       badKeysPerAddress: env.BAD_KEYS_PER_MINUTE,
       channelsPerAccount: env.CHANNELS_PER_ACCOUNT,
     },
-    trustedProxies: env.TRUSTED_PROXIES.split(',').flatMap((proxy) => proxy.trim() || []),
+    trustedProxies: env.TRUSTED_PROXIES,
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
   }))
   .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });

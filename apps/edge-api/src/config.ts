@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { masterKeysFrom, readConfig, requireTogether, variable } from '@dormouse/bootstrap';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
@@ -24,14 +23,6 @@ const origin = z
   .transform((text) => (text.includes('://') ? text : `https://${text}`))
   .refine((text) => URL.canParse(text), 'must be a host or an origin')
   .transform((text) => new URL(text).origin);
-
-const trustedProxies = z
-  .string()
-  .transform((text) => text.split(',').map((one) => one.trim()))
-  .refine(
-    (list) => list.every((one) => isIP(one) !== 0 || /^[\da-f.:]+\/\d{1,3}$/i.test(one)),
-    'must be addresses or networks such as 10.0.0.0/8, separated by commas',
-  );
 
 const allowedOrigins = z
   .string()
@@ -123,7 +114,7 @@ const schema = z
      * Load balancers, and edges of other regions, whose `X-Forwarded-For` is believed: addresses or networks, separated
      * by commas. Without it the address of a client is that of its connection.
      */
-    TRUSTED_PROXIES: trustedProxies.optional(),
+    TRUSTED_PROXIES: variable.networks().optional(),
   })
   .transform((env) => {
     requireTogether(env, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /** What the environment is missing or holds wrongly, one line per variable. */
@@ -55,6 +56,15 @@ export const variable = {
       .refine(
         (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)),
         `must be a URL of ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+      ),
+  /** Addresses and networks in CIDR notation, separated by commas. */
+  networks: () =>
+    z
+      .string()
+      .transform((text) => text.split(',').map((one) => one.trim()))
+      .refine(
+        (list) => list.every((one) => isIP(one) !== 0 || /^[\da-f.:]+\/\d{1,3}$/i.test(one)),
+        'must be addresses or networks such as 10.0.0.0/8, separated by commas',
       ),
   /** JSON of the schema's shape. */
   json: <Schema extends z.ZodType>(schema: Schema) =>

@@ -1,3 +1,4 @@
+export { addressBlock } from './address-block.js';
 export {
   AddressRefused,
   guardedConnection,

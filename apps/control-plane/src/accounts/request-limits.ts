@@ -2,10 +2,11 @@
  * How much one account, and one address with keys that nobody has, may ask of the management API.
  *
  * Counted in the memory of each control plane, in windows of a minute: with n of them a caller gets n times as much at
- * most. An address that guesses is refused before the database is asked; keys that were good lately still pass from
+ * most. IPv6 addresses count by their network (/64). An address that guesses is refused before the database is asked; keys that were good lately still pass from
  * there, so that nobody behind the same address or proxy is shut out.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
+import { addressBlock } from '@dormouse/public-addresses';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { hashAccountKey } from './account-key.js';
 
@@ -32,7 +33,7 @@ export class RequestLimits {
 
   /** Before a key is looked up. @throws {GatewayError} 429 for an address that has presented too many bad ones */
   async requireWelcome(address: string, key: string): Promise<void> {
-    const state = await this.#addresses?.get(address);
+    const state = await this.#addresses?.get(addressBlock(address));
     if (!state || state.remainingPoints > 0 || this.#goodKeys.has(nameOf(key))) return;
     throw tooMany('too many requests with keys that are not known from this address', state);
   }
@@ -40,7 +41,7 @@ export class RequestLimits {
   /** A key was not known. */
   async noteBadKey(address: string, key: string): Promise<void> {
     this.#goodKeys.delete(nameOf(key));
-    await this.#addresses?.consume(address).catch(() => undefined);
+    await this.#addresses?.consume(addressBlock(address)).catch(() => undefined);
   }
 
   /** Counts a request of whoever the key belongs to. @throws {GatewayError} 429 beyond the limit */

@@ -1,4 +1,4 @@
-import { addressBlock, BadTokens } from './bad-tokens.js';
+import { BadTokens } from './bad-tokens.js';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { Redis } from '@dormouse/redis';
 
@@ -45,18 +45,5 @@ describe('BadTokens', () => {
     const { bad } = open(1);
     for (let n = 0; n < 5; n++)
       expect(await bad.count('192.0.2.1', new GatewayError(401))).toMatchObject({ status: 401 });
-  });
-});
-
-describe('addressBlock', () => {
-  it.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
-  ])('of %s is %s', (address, block) => {
-    expect(addressBlock(address)).toBe(block);
   });
 });

@@ -5,8 +5,8 @@
  * as somebody's broken script goes on.
  */
 import type { GatewayError } from '@dormouse/gateway-contract';
+import { addressBlock } from '@dormouse/public-addresses';
 import type { Redis } from '@dormouse/redis';
-import ipaddr from 'ipaddr.js';
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { limiter, tooMany, type RateLimit } from './rate-limits.js';
 import { Recently } from './recently.js';
@@ -76,12 +76,4 @@ export class BadTokens {
       return tooMany(refused, DETAILS);
     }
   }
-}
-
-/** An IPv4 address; of IPv6 the network of one customer (/64), who has all of its addresses. */
-export function addressBlock(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
 }

@@ -3,7 +3,6 @@ import type { ChatTimer } from '@dormouse/message-store/write';
 import { ChatTimers } from '../sessions/chat-timers.js';
 import { learnTimers } from './chat-timers.js';
 import { fakeSession } from './fake-session.js';
-import type { Hearing } from './hearing.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 
@@ -16,7 +15,7 @@ function setup(stored?: ChatTimer) {
   const session = fakeSession('c', { shard: 0, epoch: 1n });
   const heard = (...messages: Partial<Message>[]) =>
     learnTimers(
-      { session, timers } as unknown as Hearing,
+      { session, timers },
       messages.map((message) => ({
         id: 'm',
         type: 'text',

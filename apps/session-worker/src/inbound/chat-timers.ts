@@ -15,7 +15,10 @@ export function timerShownBy(message: Message): ChatRecord | undefined {
 }
 
 /** Takes the timers over at once, for what is sent from now on; returns those that are news, to be stored. */
-export function learnTimers({ session, timers }: Hearing, messages: readonly Message[]): ChatRecord[] {
+export function learnTimers(
+  { session, timers }: Pick<Hearing, 'session' | 'timers'>,
+  messages: readonly Message[],
+): ChatRecord[] {
   return messages.flatMap((message) => {
     const shown = timerShownBy(message);
     return shown?.timer && timers.learn(session, shown.id, shown.timer) ? [shown] : [];
