@@ -11,8 +11,8 @@ import {
 import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
-import { KEEP_ALIVE_MS } from './sessions/session-times.js';
-import { DEFAULT_SLEEP } from './sleep/sleep-policy.js';
+import { KEEP_ALIVE_MS } from './socket/open-socket.js';
+import { DEFAULT_SLEEP } from './hibernation/sleep-policy.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

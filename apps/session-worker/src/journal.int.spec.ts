@@ -13,13 +13,13 @@ import type { CommandContext } from './commands/command-context.js';
 import { chatHandlers } from './commands/chats.handlers.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChangeSignal } from './sessions/change-signal.js';
-import type { SessionListener } from './sessions/open-session.js';
+import type { SessionListener } from './socket/open-session.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { NOBODY_SLEEPS } from './test-sleep.js';
-import { silenceConsole } from './silent-console.js';
+import { silenceConsole } from './socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
-import { ChatTimers } from './sessions/chat-timers.js';
+import { ChatTimers } from './socket/chat-timers.js';
 
 jest.setTimeout(40_000);
 

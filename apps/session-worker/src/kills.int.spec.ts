@@ -1,6 +1,6 @@
 /** What is no message survives a kill at every step, too: changes made on the phone, receipts, notices, a first link. */
 import { jest } from '@jest/globals';
-import { silenceConsole } from './silent-console.js';
+import { silenceConsole } from './socket/patches/silent-console.js';
 import { CrashingWorker, NOTED, type Step } from './test-crashes.js';
 
 jest.setTimeout(60_000);

@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import { NestLog, openLog, openProbeServer, Probes, runServer } from '@dormouse/bootstrap';
 import { NestFactory } from '@nestjs/core';
 import { workerConfig } from './config.js';
-import { passKeysAsObjects } from './sessions/key-objects.js';
-import { silenceConsole } from './silent-console.js';
+import { passKeysAsObjects } from './socket/patches/crypto-key-objects.js';
+import { silenceConsole } from './socket/patches/silent-console.js';
 import { WorkerModule } from './worker.module.js';
 
 const log = openLog({ name: 'session-worker' });

@@ -7,10 +7,10 @@ import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { AuthStates } from './auth-state/auth-state.js';
-import { UNCONFIRMED } from './auth-state/shared-state-journal.js';
+import { UNCONFIRMED } from './socket/shared-state-journal.js';
 import { Inbound } from './inbound/inbound.js';
-import { ChatTimers } from './sessions/chat-timers.js';
-import { deferred } from './sessions/deferred.js';
+import { ChatTimers } from './socket/chat-timers.js';
+import { deferred } from './socket/deferred.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';

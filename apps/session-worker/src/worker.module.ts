@@ -10,8 +10,8 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { WorkerConfig } from './config.js';
-import { openWorkerMedia, type WorkerMedia } from './worker-media.js';
-import { Worker } from './worker.js';
+import { openWorkerMedia, type WorkerMedia } from './worker/worker-media.js';
+import { Worker } from './worker/worker.js';
 
 const DATABASE = 'regional database';
 const LEASE_DATABASE = 'regional database, for leases only';

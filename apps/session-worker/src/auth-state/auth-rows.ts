@@ -14,18 +14,13 @@ import {
   type Outcome,
   type RegionalDatabase,
 } from '@dormouse/database';
+import type { WrappedKey } from '../encryption/data-keys.js';
 
 /** One key to set, or to remove (`sealed: null`). */
 export interface KeyWrite {
   readonly type: string;
   readonly id: string;
   readonly sealed: Buffer | null;
-}
-
-/** A channel's data key as it is stored: sealed under the master key of that id. */
-export interface WrappedKey {
-  readonly masterKeyId: string;
-  readonly wrappedKey: Buffer;
 }
 
 const FENCED = 'SELECT count(*)::int AS fenced FROM fence';

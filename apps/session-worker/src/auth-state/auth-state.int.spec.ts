@@ -5,7 +5,7 @@ import { jest } from '@jest/globals';
 import { Curve, proto } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-rows.js';
 import { AuthStates, type AuthState } from './auth-state.js';
-import { UnsealableError } from './sealing.js';
+import { UnsealableError } from '../encryption/sealing.js';
 
 jest.setTimeout(30_000);
 

@@ -9,7 +9,6 @@
  * of keys wait as well: the library takes a session that cannot be read for one that is not there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fence } from '@dormouse/database';
 import {
   BufferJSON,
   initAuthCreds,
@@ -21,10 +20,11 @@ import {
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
-import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from './data-keys.js';
+import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from '../encryption/data-keys.js';
+import type { Ownership } from '../shards/ownership.js';
 import { KeyCache, type KeyValue } from './key-cache.js';
 import { whileHeld } from './while-held.js';
-import { open, seal } from './sealing.js';
+import { open, seal } from '../encryption/sealing.js';
 
 /** What a transaction of the key store needs at most between its last read and its write. */
 const LAST_WRITES_PAUSE_MS = 50;
@@ -32,12 +32,6 @@ const LAST_WRITES_WITHIN_MS = 2_000;
 
 /** The type of keys under which decrypted messages wait until they are stored (inbound-journal.ts). */
 export const JOURNAL = 'inbound-journal';
-
-/** Under which ownership the state is used. */
-export interface Ownership {
-  readonly fence: Fence;
-  isHeld(): boolean;
-}
 
 /** Opens and makes the authentication states of channels. */
 export class AuthStates {

@@ -1,5 +1,5 @@
 import type { ChannelSettings, CommandInput, CommandName, CommandResult } from '@dormouse/gateway-contract';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { SessionControl } from '../sessions/session-control.js';
 
 export type { SessionControl };

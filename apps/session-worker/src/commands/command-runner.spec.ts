@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ChannelRecord } from '@dormouse/channel-directory';
 import { COMMANDS, DEFAULT_SETTINGS, GatewayError, type SentMessage } from '@dormouse/gateway-contract';
 import type { ReceivedCommand } from '@dormouse/queues';
-import { deferred } from '../sessions/deferred.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { deferred } from '../socket/deferred.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { Handlers } from './command-context.js';
 import { CommandRunner } from './command-runner.js';
 

@@ -20,9 +20,9 @@ import {
 } from '@dormouse/gateway-contract';
 import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
 import { errorOutline } from '../error-outline.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { SessionControl } from '../sessions/session-control.js';
-import { notConnected } from '../sessions/session-facts.js';
+import { notConnected } from '../sessions/session-identity.js';
 import type { CommandContext, Handler, Handlers, PreparationContext } from './command-context.js';
 import { Lanes, SYSTEM_CLOCK, TooLate, type LaneClock, type LaneTicket } from './lane.js';
 import { RepeatedSends } from './repeated-sends.js';

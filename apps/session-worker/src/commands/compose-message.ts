@@ -4,7 +4,7 @@ import type { StoredMessage } from '@dormouse/message-store/write';
 import type { proto } from '@whiskeysockets/baileys';
 import { contextToNetwork, shownContext } from '../convert/message-to-network.js';
 import type { Composed } from '../convert/plain-to-network.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { findRecipient } from './recipient.js';
 import { sendMessage, type MessageTools } from './send-message.js';

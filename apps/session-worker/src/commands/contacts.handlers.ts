@@ -9,8 +9,8 @@ import type { MessageReader } from '@dormouse/message-store/read';
 import type { ChatWriter, ContactRecord } from '@dormouse/message-store/write';
 import { contactJid } from '../convert/jid.js';
 import type { CommandContext, Handlers } from './command-context.js';
-import { askAboutNumbers } from './number-check.js';
-import { aboutOf, pictureAddresses } from '../sessions/person-facts.js';
+import { askAboutNumbers } from '../socket/queries/number-check.js';
+import { aboutOf, pictureAddresses } from '../socket/queries/profile-queries.js';
 
 /** What handlers of contacts need. */
 export interface ContactTools {

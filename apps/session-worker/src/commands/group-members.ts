@@ -11,8 +11,8 @@ import type { BinaryNode, ParticipantAction } from '@whiskeysockets/baileys';
 import { groupAfter, isOwnMember, memberFromNetwork } from '../convert/group.js';
 import { contactJid, readJid } from '../convert/jid.js';
 import type { GroupBook } from '../groups/group-book.js';
-import { lidOfNumber } from '../sessions/lid-numbers.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { lidOfNumber } from '../socket/queries/lid-numbers.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { asMember, isAdmin, requireAdmin } from './group-rights.js';
 

@@ -3,8 +3,8 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../convert/group.js';
 import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
-import { refusedQuery } from '../sessions/refused-query.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { refusedQuery } from '../socket/queries/refused-query.js';
+import type { OpenSession } from '../socket/open-session.js';
 
 export function isAdmin({ identity }: Pick<OpenSession, 'identity'>, { members }: GroupRecord): boolean {
   const self = members.find((member) => isOwnMember(member, identity));

@@ -4,11 +4,11 @@ import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../convert/group.js';
 import { contactJid } from '../convert/jid.js';
 import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { addMembers, changeRanks, invitesFor, missingFrom, removeMembers } from './group-members.js';
 import { asMember, requireAdmin } from './group-rights.js';
-import { askAboutNumbers } from './number-check.js';
+import { askAboutNumbers } from '../socket/queries/number-check.js';
 
 /** What handlers of groups need. */
 export interface GroupTools {

@@ -1,7 +1,7 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { WASocket } from '@whiskeysockets/baileys';
-import type { MessageAck, OpenSession } from '../sessions/open-session.js';
-import { deferred } from '../sessions/deferred.js';
+import type { MessageAck, OpenSession } from '../socket/open-session.js';
+import { deferred } from '../socket/deferred.js';
 import { handOver, UnsaidError } from './hand-over.js';
 
 describe('handOver', () => {
@@ -32,11 +32,11 @@ describe('handOver', () => {
     const session = {
       socket,
       expectAck: () => ack.promise,
-      holdWords: (work) => {
+      holdCiphertext: (work) => {
         holds.add(work);
         return () => holds.delete(work);
       },
-    } as Pick<OpenSession, 'expectAck' | 'holdWords'> as OpenSession;
+    } as Pick<OpenSession, 'expectAck' | 'holdCiphertext'> as OpenSession;
     const onWritten = () => (written += 1);
     const given = { ...message, jid, ...(attributes && { attributes }) };
     const result = handOver(session, given, { onWritten, ...(first && { first }) });

@@ -1,7 +1,7 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import { isJidNewsletter, type proto } from '@whiskeysockets/baileys';
-import { deferred } from '../sessions/deferred.js';
-import type { MessageAck, OpenSession } from '../sessions/open-session.js';
+import { deferred } from '../socket/deferred.js';
+import type { MessageAck, OpenSession } from '../socket/open-session.js';
 
 /** One message for the wire. */
 export interface WireMessage {
@@ -40,7 +40,7 @@ export async function handOver(
   if (!first) return say(session, message, onWritten);
   if (isJidNewsletter(message.jid)) await unsaidIfFails(first); // said as it is, without encryption
   let isReady = false;
-  const release = session.holdWords(first.then(() => void (isReady = true)));
+  const release = session.holdCiphertext(first.then(() => void (isReady = true)));
   try {
     await nextTick();
     return await say(session, message, () => (release(), onWritten()));

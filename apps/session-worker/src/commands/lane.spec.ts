@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { deferred } from '../sessions/deferred.js';
+import { deferred } from '../socket/deferred.js';
 import { Lane, Lanes, type LaneClock } from './lane.js';
 
 function testClock() {

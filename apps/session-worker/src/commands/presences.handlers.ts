@@ -5,7 +5,7 @@ import {
   type SendPresenceInput,
   type Success,
 } from '@dormouse/gateway-contract';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { Handlers } from './command-context.js';
 import { findRecipient, type RecipientTools } from './recipient.js';
 

@@ -1,7 +1,7 @@
 import type { Success } from '@dormouse/gateway-contract';
 import { contactJid } from '../convert/jid.js';
 import type { Handlers } from './command-context.js';
-import { aboutOf, pictureAddresses } from '../sessions/person-facts.js';
+import { aboutOf, pictureAddresses } from '../socket/queries/profile-queries.js';
 
 /** What handlers of the own profile need. */
 export interface ProfileTools {

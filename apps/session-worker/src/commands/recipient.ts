@@ -1,9 +1,9 @@
 import { chatIdOf, GatewayError, readRecipient } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import { isOwnMember } from '../convert/group.js';
-import { numbersOfLids } from '../sessions/lid-numbers.js';
-import type { ChatTimers } from '../sessions/chat-timers.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { numbersOfLids } from '../socket/queries/lid-numbers.js';
+import type { ChatTimers } from '../socket/chat-timers.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { CanonicalNumbers } from './canonical-numbers.js';
 
 /** Where a message goes. */

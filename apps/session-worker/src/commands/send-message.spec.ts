@@ -1,7 +1,7 @@
 import { GatewayError, type Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
-import type { MessageAck, OpenSession } from '../sessions/open-session.js';
+import type { MessageAck, OpenSession } from '../socket/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { editMessage } from './edit-message.js';
 import { sendMessage, type MessageTools } from './send-message.js';
@@ -43,7 +43,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
     channelId: 'c1',
     identity: { phone: '15550009999', deviceId: 7 },
     expectAck: () => (acks.shift() ?? accepted)(),
-    holdWords: (work: Promise<unknown>) => {
+    holdCiphertext: (work: Promise<unknown>) => {
       held = work;
       return () => (held = Promise.resolve());
     },

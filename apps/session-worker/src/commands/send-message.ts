@@ -19,7 +19,7 @@ import { isGroup } from '../convert/jid.js';
 import { toMessageId } from '../convert/message-id.js';
 import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
 import { refusalOf } from '../convert/refusal.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { keyIdFor, repeatedKeyId } from './message-key.js';
 import { handOver, UnsaidError, type WireMessage } from './hand-over.js';

@@ -11,7 +11,7 @@
 import { UNCONFIRMED, type MessageWriter, type StatusReport } from '@dormouse/message-store/write';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { refusalOf } from '../convert/refusal.js';
-import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 
 export interface UnconfirmedOptions {
   readonly writer: Pick<MessageWriter, 'pendingSends' | 'recordStatuses'>;

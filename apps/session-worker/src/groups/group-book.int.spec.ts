@@ -4,7 +4,7 @@ import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { GroupWriter } from '@dormouse/message-store/write';
 import { Boom } from '@hapi/boom';
 import { WAMessageAddressingMode, type GroupMetadata } from '@whiskeysockets/baileys';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { GroupBook } from './group-book.js';
 
 const ID = '120363000000000001@g.us';

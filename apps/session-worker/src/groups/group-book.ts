@@ -12,9 +12,9 @@ import type { GroupMetadata } from '@whiskeysockets/baileys';
 import { groupFromNetwork, groupToNetwork } from '../convert/group.js';
 import { readJid } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
-import { numbersOfLids } from '../sessions/lid-numbers.js';
-import type { OpenSession } from '../sessions/open-session.js';
-import { refusedQuery } from '../sessions/refused-query.js';
+import { numbersOfLids } from '../socket/queries/lid-numbers.js';
+import type { OpenSession } from '../socket/open-session.js';
+import { refusedQuery } from '../socket/queries/refused-query.js';
 
 export interface GroupBookOptions {
   readonly groups: GroupWriter;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { FencedError } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { Boom } from '@hapi/boom';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { GroupKeeper } from './group-keeper.js';
 
 const DAY_MS = 24 * 3_600_000;

@@ -10,9 +10,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
-import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import type { GroupBook } from './group-book.js';
-import { refusedQuery } from '../sessions/refused-query.js';
+import { refusedQuery } from '../socket/queries/refused-query.js';
 
 export interface GroupKeeperOptions {
   readonly book: Pick<GroupBook, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;

@@ -6,10 +6,10 @@ import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { heard as heardFrom } from '../convert/test-heard.js';
 import { sealFor } from '../convert/test-seal.js';
-import type { Attachment } from '../sessions/open-session.js';
+import type { Attachment } from '../socket/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
-import { ChatTimers } from '../sessions/chat-timers.js';
+import { ChatTimers } from '../socket/chat-timers.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const ADA_LID = '900000000001@lid';

@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
 import type { MessageRecord } from '@dormouse/message-store/write';
-import type { OpenSession } from '../sessions/open-session.js';
-import { deferred } from '../sessions/deferred.js';
+import type { OpenSession } from '../socket/open-session.js';
+import { deferred } from '../socket/deferred.js';
 import { AutoDownload, linked, type AutoDownloadOptions } from './auto-download.js';
 
 type Kinds = ChannelSettings['media']['auto_download'];

@@ -13,7 +13,7 @@ import type { MessageRecord } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
 import { FairQueue } from '../media/fair-queue.js';
 import type { IncomingMedia } from '../media/incoming.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 
 export interface AutoDownloadOptions {
   incoming: Pick<IncomingMedia, 'fetch'>;

@@ -6,7 +6,7 @@ import type { ChannelDirectory } from '@dormouse/channel-directory';
 import type { ChannelSettings } from '@dormouse/gateway-contract';
 import type { WAMessage, WAMessageKey } from '@whiskeysockets/baileys';
 import { toNumber } from '../convert/present.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { Hearing } from './hearing.js';
 
 export interface AutomaticOptions {

@@ -8,7 +8,7 @@
  * When the shard has a newer owner nothing more is written: that owner hears what the network repeats.
  */
 import { FencedError, isStoreAway } from '@dormouse/database';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 
 export interface Patience {
   /** How long an event that PostgreSQL does not take is tried again. */

@@ -1,6 +1,6 @@
 import type { Message } from '@dormouse/gateway-contract';
 import type { ChatTimer } from '@dormouse/message-store/write';
-import { ChatTimers } from '../sessions/chat-timers.js';
+import { ChatTimers } from '../socket/chat-timers.js';
 import { learnTimers } from './chat-timers.js';
 import { fakeSession } from './fake-session.js';
 

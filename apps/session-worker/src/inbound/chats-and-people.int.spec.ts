@@ -4,10 +4,10 @@ import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
-import type { Attachment } from '../sessions/open-session.js';
+import type { Attachment } from '../socket/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
-import { ChatTimers } from '../sessions/chat-timers.js';
+import { ChatTimers } from '../socket/chat-timers.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const ADA_LID = '900000000001@lid';

@@ -3,7 +3,7 @@ import type { ContactRecord, PersonPair } from '@dormouse/message-store/write';
 import type { Contact, LIDMapping } from '@whiskeysockets/baileys';
 import { contactFromNetwork } from '../convert/contact.js';
 import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
 import { hearPictures } from './pictures.js';

@@ -1,7 +1,7 @@
 /** For specs: a session whose socket is only the library's own event buffer. */
 import type { Fence } from '@dormouse/database';
 import { makeEventBuffer, type WASocket } from '@whiskeysockets/baileys';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 
 const silent = {
   level: 'silent',
@@ -67,7 +67,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     generation,
     socket: socket as WASocket,
     identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: 'Example Shop' },
-    holdWords: () => () => undefined,
+    holdCiphertext: () => () => undefined,
     expectAck: () => Promise.reject(new Error('nothing is sent here')),
     awaitsAck: () => false,
     group: () => Promise.reject(new Error('no group is asked for here')),

@@ -1,6 +1,6 @@
 import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
-import type { ChatTimers } from '../sessions/chat-timers.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import type { ChatTimers } from '../socket/chat-timers.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { AutoDownload } from './auto-download.js';
 import type { Automatic } from './automatic.js';
 import type { ChannelEar } from './channel-ear.js';

@@ -7,8 +7,8 @@ import { type proto, WAMessageStatus, WAMessageStubType, type WAMessage } from '
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
 import { recallFrom } from './recall.js';
-import type { Attachment } from '../sessions/open-session.js';
-import { ChatTimers } from '../sessions/chat-timers.js';
+import type { Attachment } from '../socket/open-session.js';
+import { ChatTimers } from '../socket/chat-timers.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const ADA_LID = '900000000001@lid';

@@ -4,7 +4,7 @@
  */
 import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
-import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import type { AutoDownload } from './auto-download.js';
 import type { Automatic } from './automatic.js';
 import { ChannelEar, type Patience } from './channel-ear.js';

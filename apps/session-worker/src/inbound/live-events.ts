@@ -11,7 +11,7 @@ import type { EventWriter } from '@dormouse/message-store/write';
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import { callFromNetwork } from '../convert/call.js';
 import { presencesFromNetwork } from '../convert/presence.js';
-import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
 import { peopleIn } from './people-in.js';
 

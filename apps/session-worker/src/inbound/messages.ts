@@ -3,7 +3,7 @@ import type { Message } from '@dormouse/gateway-contract';
 import type { ChatRecord, MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
-import type { ClearedChat } from '../sessions/cleared-chat.js';
+import type { ClearedChat } from '../socket/patches/shared-state-changes.js';
 import type { HeardAction } from '../convert/action-record.js';
 import type { Addition } from '../convert/addition.js';
 import { betterCopyFromNetwork } from '../convert/better-copy.js';

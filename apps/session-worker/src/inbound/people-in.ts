@@ -1,7 +1,7 @@
 import { isGroup, readJid, type KnownNumbers } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
-import { numbersOfLids } from '../sessions/lid-numbers.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { numbersOfLids } from '../socket/queries/lid-numbers.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { Hearing } from './hearing.js';
 
 /** How deep addresses lie in a message: wrappers, content, context, quoted content, its context. */

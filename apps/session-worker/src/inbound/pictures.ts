@@ -1,6 +1,6 @@
 import type { Contact } from '@whiskeysockets/baileys';
 import { bareJid, isGroup, personContactId, type KnownNumbers } from '../convert/jid.js';
-import { pictureAddresses } from '../sessions/person-facts.js';
+import { pictureAddresses } from '../socket/queries/profile-queries.js';
 import { storeAndTell, type Hearing } from './hearing.js';
 
 /**

@@ -2,14 +2,14 @@ import { LID_SUFFIX } from '@dormouse/gateway-contract';
 import type { MessageWriter } from '@dormouse/message-store/write';
 import { proto, type WASocket } from '@whiskeysockets/baileys';
 import { bareJid, isGroup, personChatId, readJid } from '../convert/jid.js';
-import { lidOfNumber, numbersOfLids } from '../sessions/lid-numbers.js';
-import type { RecallMessage } from '../sessions/open-session.js';
+import { lidOfNumber, numbersOfLids } from '../socket/queries/lid-numbers.js';
+import type { RetryMessageLookup } from '../socket/open-session.js';
 
 /**
  * Answers a recipient's request for a message it could not read, from the store: across restarts, and whether the
  * request comes under number or LID. A request from any other chat than the one the message went to is not answered.
  */
-export function recallFrom(writer: Pick<MessageWriter, 'protoOf'>): RecallMessage {
+export function recallFrom(writer: Pick<MessageWriter, 'protoOf'>): RetryMessageLookup {
   return async ({ channelId, socket }, { id, remoteJid }) => {
     if (!id || !remoteJid) return undefined;
     const chatIds = await formsOf(remoteJid, socket);

@@ -8,8 +8,8 @@
 import { UNREADABLE, type MessageWriter } from '@dormouse/message-store/write';
 import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import { contactOf, isOwn } from '../convert/people.js';
-import { COPIES_SENT } from '../sessions/open-socket.js';
-import type { Attachment, OpenSession, SessionListener } from '../sessions/open-session.js';
+import { COPIES_SENT } from '../socket/open-socket.js';
+import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import { peopleInGroups } from './people-in.js';
 import type { Hearing } from './hearing.js';
 

@@ -1,4 +1,4 @@
-import { deferred } from '../sessions/deferred.js';
+import { deferred } from '../socket/deferred.js';
 import { WaitingChats } from './waiting-chats.js';
 
 function chats() {

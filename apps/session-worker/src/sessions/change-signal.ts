@@ -1,4 +1,4 @@
-import { deferred, type Deferred } from './deferred.js';
+import { deferred, type Deferred } from '../socket/deferred.js';
 
 /** Wakes everybody who waits for "something has changed"; each then looks for himself. */
 export class ChangeSignal {

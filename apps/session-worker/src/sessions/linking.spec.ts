@@ -1,4 +1,4 @@
-import { closeReason, CODES_USED_UP, PROXY_REFUSED } from './close-reasons.js';
+import { closeReason, CODES_USED_UP, PROXY_REFUSED } from '../socket/close-reasons.js';
 import { Linking, LinkFailures } from './linking.js';
 
 const LIMITS = { baseMs: 1_000, maxDelayMs: 60_000, windowMs: 600_000, maxInWindow: 3 };

@@ -6,9 +6,9 @@
  * failures outlives the session object, which is dropped while nobody waits for a code.
  */
 import type { LoginCode } from '@dormouse/gateway-contract';
-import { CODES_USED_UP, isProxyTrouble, type CloseReason } from './close-reasons.js';
+import { CODES_USED_UP, isProxyTrouble, type CloseReason } from '../socket/close-reasons.js';
 import { ReconnectBackoff, type BackoffLimits } from './reconnect-backoff.js';
-import { notConnected, proxyTrouble } from './session-facts.js';
+import { notConnected, proxyTrouble } from './session-identity.js';
 
 /** Baileys shows the first code of a pairing for a minute, each later one for 20 s. */
 const FIRST_CODE_MS = 60_000;

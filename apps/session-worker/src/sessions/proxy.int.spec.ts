@@ -5,9 +5,9 @@ import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores'
 import { TestProxy } from '@dormouse/stack/test-proxy';
 import { jest } from '@jest/globals';
 import { ShardLeases } from '../shards/shard-lease.js';
-import { silenceConsole } from '../silent-console.js';
+import { silenceConsole } from '../socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
-import type { OpenSession } from './open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { silent, soon, TestWorker } from './test-sessions.js';
 
 jest.setTimeout(60_000);

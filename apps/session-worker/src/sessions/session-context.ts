@@ -1,11 +1,12 @@
 import type { SessionStateChange } from '@dormouse/channel-directory';
 import type { LoginCode } from '@dormouse/gateway-contract';
-import type { AuthState, Ownership } from '../auth-state/auth-state.js';
+import type { AuthState } from '../auth-state/auth-state.js';
+import type { Ownership } from '../shards/ownership.js';
 import type { HeldShard } from '../shards/shard-owner.js';
-import type { Hibernation } from '../sleep/hibernation.js';
-import type { CloseReason } from './close-reasons.js';
+import type { Hibernation } from '../hibernation/hibernation.js';
+import type { CloseReason } from '../socket/close-reasons.js';
 import type { LinkFailures } from './linking.js';
-import type { LiveEvents, LiveSession } from './live-session.js';
+import type { LiveEvents, LiveSession } from '../socket/live-session.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 
 export interface SessionLog {
@@ -24,7 +25,7 @@ export interface SessionContext {
     wipe(owner: Ownership, channelId: string): Promise<void>;
   };
   /** What of the channel's settings concerns a connect, as it is now. */
-  readonly connectWishes: (channelId: string) => Promise<ConnectWishes>;
+  readonly connectSettings: (channelId: string) => Promise<ConnectSettings>;
   /** Where the state of sleeping sessions is. */
   readonly hibernation: Pick<Hibernation, 'seal' | 'restore' | 'postpone' | 'forget'>;
   /** Opens a socket for a channel and begins to connect. */
@@ -52,14 +53,14 @@ export interface SessionContext {
   readonly now: () => number;
 }
 
-export interface ConnectWishes {
+export interface ConnectSettings {
   /** Is a phone that links asked for all of its history? */
   readonly fullHistory: boolean;
   /** The setting `proxy`; '' for none. */
   readonly proxy: string;
 }
 
-export interface LiveRequest extends ConnectWishes {
+export interface LiveRequest extends ConnectSettings {
   readonly channelId: string;
   readonly held: HeldShard;
   readonly generation: number;

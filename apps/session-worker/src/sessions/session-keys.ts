@@ -1,6 +1,6 @@
 import type { AuthState } from '../auth-state/auth-state.js';
-import { UnsealableError } from '../auth-state/sealing.js';
-import { identityOf } from './live-session.js';
+import { UnsealableError } from '../encryption/sealing.js';
+import { identityOf } from '../socket/live-session.js';
 import type { SessionContext } from './session-context.js';
 
 /** Where one session's credentials and keys are: in rows while it is awake, in an object while it sleeps. */

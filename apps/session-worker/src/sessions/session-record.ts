@@ -1,8 +1,8 @@
 import type { ChannelSession, SessionStateChange } from '@dormouse/channel-directory';
 import type { SessionState } from '@dormouse/gateway-contract';
 import { ChangeSignal } from './change-signal.js';
-import type { OwnIdentity } from './open-session.js';
-import { whoIs } from './session-facts.js';
+import type { OwnIdentity } from '../socket/open-session.js';
+import { identityColumns } from './session-identity.js';
 import { assertMove, resumed } from './session-states.js';
 import { StateRecorder } from './state-recorder.js';
 
@@ -69,7 +69,7 @@ export class SessionRecord {
   /** Who the channel is, to be written down with a move. */
   know(identity: OwnIdentity): Pick<SessionStateChange, 'phone' | 'lid' | 'deviceId' | 'pushName'> {
     this.knownAs = JSON.stringify(identity);
-    return whoIs(identity);
+    return identityColumns(identity);
   }
 
   /** Writes down who the channel is if that has changed. */

@@ -12,8 +12,3 @@ export const WAKE_TRIES = 4;
 export const WAKE_AGAIN_MS = 120_000;
 /** A session that could not be put to sleep stays awake for so long, up to twice. */
 export const AWAKE_FOR_MS = 300_000;
-/**
- * Between two questions whether the network is still there. Baileys believes that it is gone at the first turn that
- * comes more than this and 5 s after the last thing it heard: within 45 s.
- */
-export const KEEP_ALIVE_MS = 20_000;

@@ -11,7 +11,7 @@
 import type { ChannelSession } from '@dormouse/channel-directory';
 import { FencedError } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
-import { UnsealableError } from '../auth-state/sealing.js';
+import { UnsealableError } from '../encryption/sealing.js';
 import { errorOutline } from '../error-outline.js';
 import { Activity } from './activity.js';
 import { AttemptTimer } from './attempt-timer.js';
@@ -23,14 +23,14 @@ import {
   STATE_UNREADABLE,
   STORES_AWAY,
   type CloseReason,
-} from './close-reasons.js';
-import { endsWithin } from './deferred.js';
-import type { LiveEvents, LiveSession } from './live-session.js';
+} from '../socket/close-reasons.js';
+import { endsWithin } from '../socket/deferred.js';
+import type { LiveEvents, LiveSession } from '../socket/live-session.js';
 import { Linking } from './linking.js';
-import type { OpenSession } from './open-session.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { ReconnectBackoff } from './reconnect-backoff.js';
 import type { SessionContext } from './session-context.js';
-import { NOBODY, notConnected, whyAway } from './session-facts.js';
+import { UNLINKED, notConnected, unavailableDetails } from './session-identity.js';
 import { SessionKeys } from './session-keys.js';
 import { SessionRecord } from './session-record.js';
 import { AWAKE_FOR_MS, LOGOUT_WITHIN_MS, SLOT_WITHIN_MS, YIELD_MS } from './session-times.js';
@@ -109,7 +109,7 @@ export class Session {
       const dueInMs = (this.attempts.dueAtMs ?? 0) - this.context.now();
       const hopeless = this.attempts.dueAtMs !== undefined && this.attempts.dueAtMs >= deadlineMs;
       if (hopeless || !(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
-        throw notConnected(whyAway(this.record), Math.max(1, Math.ceil(dueInMs / 1_000)));
+        throw notConnected(unavailableDetails(this.record), Math.max(1, Math.ceil(dueInMs / 1_000)));
       }
     }
   }
@@ -248,7 +248,7 @@ export class Session {
     try {
       // Without a lease that surely holds this session is about to be abandoned.
       if (!isWanted() || !this.context.held.isHeld()) return;
-      const asked = this.context.connectWishes(this.channelId);
+      const asked = this.context.connectSettings(this.channelId);
       const [auth, wishes] = await Promise.all([this.keys.prepare(this.record.linked), asked]);
       if (!isWanted()) return;
       this.attempts.cancel();
@@ -372,7 +372,7 @@ export class Session {
     this.record.linked = false;
     this.linking.clear();
     this.backoff.reset();
-    this.record.move('closed', { reason: reason?.name ?? null, ...NOBODY });
+    this.record.move('closed', { reason: reason?.name ?? null, ...UNLINKED });
     await this.record.settled();
   }
 

@@ -8,9 +8,9 @@ import { AuthRows, type KeyWrite } from '../auth-state/auth-rows.js';
 import { AuthStates, JOURNAL } from '../auth-state/auth-state.js';
 import { ShardLeases } from '../shards/shard-lease.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
-import { silenceConsole } from '../silent-console.js';
-import { deferred, endsWithin } from './deferred.js';
-import type { OpenSession } from './open-session.js';
+import { silenceConsole } from '../socket/patches/silent-console.js';
+import { deferred, endsWithin } from '../socket/deferred.js';
+import type { OpenSession } from '../socket/open-session.js';
 import type { SessionsOptions } from './sessions.js';
 import { MASTER_KEYS, silent, soon, TestWorker } from './test-sessions.js';
 
@@ -265,7 +265,7 @@ describe('Sessions', () => {
       (await network.call<{ text?: string }[]>('GET', `/phones/${other.phone}/messages`)).map(({ text }) => text);
     await say('opens the session');
     const work = deferred<void>();
-    const release = session.holdWords(work.promise);
+    const release = session.holdCiphertext(work.promise);
     const held = say('held');
     // Questions pass, and by the time so many are answered the words would have been heard.
     const question = { tag: 'iq', attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:p' } };
@@ -274,7 +274,7 @@ describe('Sessions', () => {
     work.resolve();
     await held;
     release();
-    const end = session.holdWords(Promise.reject(new Error('no room')));
+    const end = session.holdCiphertext(Promise.reject(new Error('no room')));
     await expect(say('never')).rejects.toThrow();
     end();
     await say('last');

@@ -7,22 +7,28 @@
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
-import { InboundJournal } from '../auth-state/inbound-journal.js';
-import { SharedStateJournal } from '../auth-state/shared-state-journal.js';
+import { InboundJournal } from '../socket/inbound-journal.js';
+import { SharedStateJournal } from '../socket/shared-state-journal.js';
 import type { AuthStates } from '../auth-state/auth-state.js';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { DialOptions } from '../proxy/dial.js';
 import { ProxyRoute } from '../proxy/proxy-route.js';
 import type { HeldShard } from '../shards/shard-owner.js';
-import type { ClientVersion } from './client-version.js';
-import { ChatMoments } from './cleared-chat.js';
-import type { CloseReason } from './close-reasons.js';
+import type { ClientVersion } from '../socket/client-version.js';
+import { ChatMoments } from '../socket/patches/shared-state-changes.js';
+import type { CloseReason } from '../socket/close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
-import { HeldWords } from './held-words.js';
+import { EncryptionBarrier } from '../socket/patches/encryption-barrier.js';
 import { LinkFailures } from './linking.js';
-import { LiveSession } from './live-session.js';
-import type { GroupLookup, MessageAck, OpenSession, RecallMessage, SessionListener } from './open-session.js';
-import { openSocket, type NetworkAddress } from './open-socket.js';
+import { LiveSession } from '../socket/live-session.js';
+import type {
+  GroupLookup,
+  MessageAck,
+  OpenSession,
+  RetryMessageLookup,
+  SessionListener,
+} from '../socket/open-session.js';
+import { openSocket, type NetworkAddress } from '../socket/open-socket.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 import type { SessionControl } from './session-control.js';
 import { Session } from './session.js';
@@ -43,7 +49,7 @@ export interface SessionsOptions {
   readonly listeners: readonly SessionListener[];
   /** Writes states down and tells of them; absent: states are written down only. */
   readonly states?: Pick<StateEvents, 'record' | 'offered'>;
-  readonly recall: RecallMessage;
+  readonly recall: RetryMessageLookup;
   readonly groups: GroupLookup;
   readonly backoff: BackoffLimits;
   readonly restMs: number;
@@ -254,7 +260,7 @@ export class Sessions implements SessionControl {
       log,
       openLive: (request) => this.openLive(request),
       // Asked anew: whoever sets a proxy does not expect another connect without it.
-      connectWishes: async (channelId) => {
+      connectSettings: async (channelId) => {
         const settings = (await directory.refresh(channelId))?.settings;
         return { fullHistory: settings?.full_history ?? false, proxy: settings?.proxy ?? '' };
       },
@@ -284,7 +290,7 @@ export class Sessions implements SessionControl {
     const journal = new InboundJournal(auth);
     const sharedState = new SharedStateJournal(auth);
     const moments = new ChatMoments();
-    const heldWords = new HeldWords();
+    const encryptionBarrier = new EncryptionBarrier();
     const route = proxy === '' ? undefined : new ProxyRoute(proxy, this.options.proxies ?? { allowLoopback: false });
     const socket = openSocket({
       auth,
@@ -295,7 +301,7 @@ export class Sessions implements SessionControl {
       route,
       journal,
       sharedState,
-      heldWords,
+      encryptionBarrier,
       onChatMoment: (moment) => moments.note(moment),
       getMessage: (key) => recall(live, key),
       groupMetadata: (groupId) => groups.addressed(live, groupId),
@@ -308,7 +314,7 @@ export class Sessions implements SessionControl {
       journal,
       sharedState,
       moments,
-      heldWords,
+      encryptionBarrier,
       socket,
       fileRoute: route?.files,
       listeners,

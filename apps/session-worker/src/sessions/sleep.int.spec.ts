@@ -12,15 +12,15 @@ import { AuthRows } from '../auth-state/auth-rows.js';
 import { AuthStates } from '../auth-state/auth-state.js';
 import { ShardLeases } from '../shards/shard-lease.js';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
-import { silenceConsole } from '../silent-console.js';
-import { Hibernation } from '../sleep/hibernation.js';
-import { DEFAULT_SLEEP } from '../sleep/sleep-policy.js';
+import { silenceConsole } from '../socket/patches/silent-console.js';
+import { Hibernation } from '../hibernation/hibernation.js';
+import { DEFAULT_SLEEP } from '../hibernation/sleep-policy.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { ChangeSignal } from './change-signal.js';
-import { deferred } from './deferred.js';
-import type { OpenSession } from './open-session.js';
+import { deferred } from '../socket/deferred.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { Sessions } from './sessions.js';
-import { SleepKeeper } from './sleep-keeper.js';
+import { HibernationScheduler } from './hibernation-scheduler.js';
 import { StateEvents } from './state-events.js';
 
 jest.setTimeout(120_000);
@@ -40,7 +40,7 @@ describe('sleep', () => {
   const failedWakes: string[] = [];
   let directory: ChannelDirectory;
   let sessions: Sessions;
-  let keeper: SleepKeeper;
+  let keeper: HibernationScheduler;
   let owner: ShardOwner;
   let hibernation: Hibernation;
   let restoreConsole = (): void => undefined;
@@ -91,7 +91,7 @@ describe('sleep', () => {
       onWoken: () => (wakes += 1),
       onWakeFailed: ({ name }) => failedWakes.push(name),
     });
-    keeper = new SleepKeeper({
+    keeper = new HibernationScheduler({
       sessions,
       directory,
       database,

@@ -1,4 +1,4 @@
-import { deferred } from './deferred.js';
+import { deferred } from '../socket/deferred.js';
 import { StateRecorder } from './state-recorder.js';
 
 describe('StateRecorder', () => {

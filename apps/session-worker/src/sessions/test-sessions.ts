@@ -11,8 +11,8 @@ import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import type { TestNetwork } from '../test-network.js';
 import { NOBODY_SLEEPS } from '../test-sleep.js';
 import { ChangeSignal } from './change-signal.js';
-import { deferred } from './deferred.js';
-import type { OpenSession } from './open-session.js';
+import { deferred } from '../socket/deferred.js';
+import type { OpenSession } from '../socket/open-session.js';
 import { Sessions, type SessionsOptions } from './sessions.js';
 
 export const MASTER_KEYS = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };

@@ -1,0 +1,349 @@
+/**
+ * Puts a session's whole state into object storage and takes it out again.
+ *
+ * What it guarantees: the rows go only after the object was written, read back, opened and found equal; they go in the
+ * one fenced transaction that names the object in the channel's record, so at any moment the state is whole in one of
+ * the two places. An object is never written over: its key holds the generation and the epoch. The last two generations
+ * are kept. Taking out goes back to the one before when the newest is missing or does not open; when none opens nothing
+ * is changed anywhere. Rows that exist are always newer than any object. Only the wrapping of an object's key is ever
+ * replaced, and only if nobody has touched the object since it was read.
+ * Object storage away: nothing is put to sleep and nobody wakes; both fail and are tried again. PostgreSQL away: the
+ * same. Redis plays no part.
+ */
+import { buffer } from 'node:stream/consumers';
+import { FencedError, fencedTransaction, type Connection, type RegionalDatabase } from '@dormouse/database';
+import { isObjectFailure, type ObjectStorage } from '@dormouse/object-storage';
+import { z } from 'zod';
+import { credsPlace, keyPlace } from '../auth-state/auth-state.js';
+import type { Ownership } from '../shards/ownership.js';
+import { openDataKey, type MasterKeys } from '../encryption/data-keys.js';
+import { open, seal, UnsealableError } from '../encryption/sealing.js';
+import {
+  openSnapshot,
+  rewrapSnapshot,
+  sealSnapshot,
+  type OpenedSnapshot,
+  type SnapshotName,
+} from './snapshot-format.js';
+
+/** The object storage has so long for one read. */
+const READ_WITHIN_MS = 8_000;
+/** And so long for one write. */
+const WRITE_WITHIN_MS = 15_000;
+/** Generations that are kept. */
+const KEPT = 2;
+
+const entryShape = z.object({
+  generation: z.int(),
+  epoch: z.string(),
+  bytes: z.int(),
+  sealedAtMs: z.int(),
+  /** The master key that wraps its data key. */
+  masterKeyId: z.string(),
+  /** It was needed and did not open. */
+  damaged: z.literal(true).optional(),
+});
+type Entry = z.output<typeof entryShape>;
+
+/** The rows of a session as they are stored. */
+interface StoredRows {
+  creds: Buffer;
+  keys: { type: string; id: string; sealed: Buffer }[];
+  masterKeyId: string;
+  wrappedKey: Buffer;
+}
+
+export interface HibernationOptions {
+  readonly database: RegionalDatabase;
+  readonly storage: ObjectStorage;
+  readonly masterKeys: MasterKeys;
+  readonly log: { warn(facts: object, text: string): void; error(facts: object, text: string): void };
+  /** A snapshot was needed and did not open. */
+  readonly onDamaged?: () => void;
+  readonly now?: () => number;
+}
+
+export class Hibernation {
+  private readonly now: () => number;
+
+  constructor(private readonly options: HibernationOptions) {
+    this.now = options.now ?? Date.now;
+  }
+
+  /**
+   * Moves the state from the rows into an object. Nothing may write the rows any more.
+   * @param wakeAtMs when the session is to be woken by itself, in epoch milliseconds
+   * @returns bytes of the object
+   * @throws when it could not; the rows are as they were then
+   */
+  async seal(owner: Ownership, channelId: string, wakeAtMs: number): Promise<number> {
+    const { storage, masterKeys } = this.options;
+    const [rows, before] = await Promise.all([this.readRows(channelId), this.entries(channelId)]);
+    if (!rows) throw new Error(`there is no state of ${channelId} to put to sleep`);
+    const wrapped = { masterKeyId: rows.masterKeyId, wrappedKey: rows.wrappedKey };
+    const dataKey = openDataKey(masterKeys, channelId, wrapped);
+    const state = {
+      creds: open(dataKey, credsPlace(channelId), rows.creds),
+      keys: rows.keys.map(({ type, id, sealed }) => ({
+        type,
+        id,
+        plain: open(dataKey, keyPlace(channelId, type, id), sealed),
+      })),
+    };
+    const generation = Math.max(0, ...before.map((entry) => entry.generation)) + 1;
+    const name: SnapshotName = { channelId, generation, epoch: owner.fence.epoch.toString() };
+    const bytes = await sealSnapshot(name, { dataKey, wrapped }, state);
+    await storage
+      .put(keyOf(name), bytes, { ifAbsent: true, signal: AbortSignal.timeout(WRITE_WITHIN_MS) })
+      .catch((error: unknown) => {
+        // Our own earlier write of which we did not hear; if it is anything else, reading back will tell.
+        if (!isObjectFailure(error, 'conflict')) throw error;
+      });
+    await this.verify(name, state);
+    const { epoch } = name;
+    const { masterKeyId } = wrapped;
+    const entry: Entry = { generation, epoch, bytes: bytes.length, sealedAtMs: this.now(), masterKeyId };
+    const kept = [entry, ...before.filter(({ damaged }) => !damaged)].slice(0, KEPT);
+    if (!owner.isHeld()) throw new FencedError(owner.fence);
+    await this.dropRows(owner, channelId, { rows, kept, wakeAtMs });
+    await this.deleteOthers(channelId, kept);
+    return bytes.length;
+  }
+
+  /**
+   * Moves the state from the newest object that opens back into rows, unless there are rows.
+   * @returns false when the channel has no snapshot
+   * @throws {UnsealableError} when it has and none opens; nothing is changed then
+   * @throws {ObjectStorageError} 'away'
+   */
+  async restore(owner: Ownership, channelId: string): Promise<boolean> {
+    const { log, onDamaged } = this.options;
+    const entries = await this.entries(channelId);
+    const damaged: Entry[] = [];
+    for (const entry of entries) {
+      const name = { channelId, generation: entry.generation, epoch: entry.epoch };
+      const opened = await this.read(name).catch((error: unknown) => {
+        if (error instanceof UnsealableError || isObjectFailure(error, 'missing')) return undefined;
+        throw error;
+      });
+      if (opened) {
+        const marked = entries.map((one): Entry => (damaged.includes(one) ? { ...one, damaged: true } : one));
+        await this.writeRows(owner, channelId, { opened, entries: marked });
+        return true;
+      }
+      damaged.push(entry);
+      onDamaged?.();
+      log.error({ channelId, generation: entry.generation }, 'a snapshot is missing or does not open');
+    }
+    if (entries.length === 0) return false;
+    log.error({ channelId }, 'no snapshot of the session opens: it must be linked anew');
+    throw new UnsealableError(`snapshots of ${channelId}`);
+  }
+
+  /** When the sleeping session is to be woken by itself. */
+  async postpone({ fence }: Ownership, channelId: string, wakeAtMs: number): Promise<void> {
+    await fencedTransaction(this.options.database, fence, async (connection) => {
+      await connection.query('UPDATE channels SET wake_at = $2 WHERE id = $1', [channelId, new Date(wakeAtMs)]);
+    });
+  }
+
+  /** The session is over: its snapshots go. Objects that cannot be deleted now are when the channel sleeps or goes next. */
+  async forget({ fence }: Ownership, channelId: string): Promise<void> {
+    if ((await this.entries(channelId)).length === 0) return;
+    await this.deleteOthers(channelId, []);
+    await fencedTransaction(this.options.database, fence, async (connection) => {
+      await connection.query("UPDATE channels SET snapshots = '[]', wake_at = NULL WHERE id = $1", [channelId]);
+    });
+  }
+
+  /**
+   * Wraps the keys of all snapshots of a channel by the current master key, without waking it.
+   * @returns how many were wrapped anew
+   * @throws {UnsealableError} when one does not open, {ObjectStorageError} when one is missing or was changed meanwhile
+   */
+  async rewrap({ fence }: Ownership, channelId: string): Promise<number> {
+    const { masterKeys, database } = this.options;
+    const isDue = ({ damaged, masterKeyId }: Entry): boolean => !damaged && masterKeyId !== masterKeys.currentId;
+    const due = (await this.entries(channelId)).filter(isDue);
+    for (const { generation, epoch } of due) await this.rewrapObject({ channelId, generation, epoch });
+    if (due.length === 0) return 0;
+    const keys = new Set(due.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));
+    await fencedTransaction(database, fence, async (connection) => {
+      const { rows } = await connection.query<{ snapshots: unknown }>({
+        name: 'lock-snapshots',
+        text: 'SELECT snapshots FROM channels WHERE id = $1 FOR UPDATE', // a sleep may have added one meanwhile
+        values: [channelId],
+      });
+      const snapshots = z.array(entryShape).parse(rows[0]?.snapshots ?? []);
+      const wrapped = snapshots.map((entry): Entry =>
+        keys.has(keyOf({ channelId, ...entry })) ? { ...entry, masterKeyId: masterKeys.currentId } : entry,
+      );
+      await connection.query({
+        name: 'note-rewrapped',
+        text: 'UPDATE channels SET snapshots = $2 WHERE id = $1',
+        values: [channelId, JSON.stringify(wrapped)],
+      });
+    });
+    return due.length;
+  }
+
+  private async rewrapObject(name: SnapshotName): Promise<void> {
+    const { storage, masterKeys } = this.options;
+    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_WITHIN_MS) });
+    const wrapped = rewrapSnapshot(masterKeys, name, await buffer(found.stream));
+    if (!wrapped) return; // it was, and that could not be written down
+    const { state } = await openSnapshot(masterKeys, name, wrapped); // what cannot be opened must not replace what can
+    const signal = AbortSignal.timeout(WRITE_WITHIN_MS);
+    await storage.put(keyOf(name), wrapped, { ifMatch: found.etag, signal });
+    await this.verify(name, state);
+  }
+
+  private async verify(name: SnapshotName, state: OpenedSnapshot['state']): Promise<void> {
+    const back = (await this.read(name)).state;
+    const same =
+      back.creds.equals(state.creds) &&
+      back.keys.length === state.keys.length &&
+      back.keys.every((key, index) => {
+        const given = state.keys[index];
+        return given?.type === key.type && given.id === key.id && given.plain.equals(key.plain);
+      });
+    if (!same) throw new Error(`snapshot ${name.generation} of ${name.channelId} came back different`);
+  }
+
+  private async read(name: SnapshotName): Promise<OpenedSnapshot> {
+    const { storage, masterKeys } = this.options;
+    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_WITHIN_MS) });
+    return openSnapshot(masterKeys, name, await buffer(found.stream));
+  }
+
+  private async entries(channelId: string): Promise<Entry[]> {
+    const { rows } = await this.options.database.pool.query<{ snapshots: unknown }>({
+      name: 'channel-snapshots',
+      text: 'SELECT snapshots FROM channels WHERE id = $1',
+      values: [channelId],
+    });
+    return z.array(entryShape).parse(rows[0]?.snapshots ?? []);
+  }
+
+  private async readRows(channelId: string): Promise<StoredRows | undefined> {
+    const { pool } = this.options.database;
+    const [creds, keys] = await Promise.all([
+      pool.query<{ sealed: Buffer; master_key_id: string; wrapped_key: Buffer }>({
+        name: 'state-to-seal',
+        text: `SELECT c.sealed, k.master_key_id, k.wrapped_key FROM auth_creds c
+               JOIN channel_keys k USING (channel_id) WHERE c.channel_id = $1`,
+        values: [channelId],
+      }),
+      pool.query<{ type: string; id: string; sealed: Buffer }>({
+        name: 'keys-to-seal',
+        text: 'SELECT type, id, sealed FROM auth_keys WHERE channel_id = $1 ORDER BY type, id',
+        values: [channelId],
+      }),
+    ]);
+    const [row] = creds.rows;
+    return row && { creds: row.sealed, keys: keys.rows, masterKeyId: row.master_key_id, wrappedKey: row.wrapped_key };
+  }
+
+  /** The rows go if they are exactly those that were sealed. */
+  private async dropRows(
+    owner: Ownership,
+    channelId: string,
+    { rows, kept, wakeAtMs }: { rows: StoredRows; kept: Entry[]; wakeAtMs: number },
+  ): Promise<void> {
+    await fencedTransaction(this.options.database, owner.fence, async (connection) => {
+      const creds = await connection.query<{ sealed: Buffer }>({
+        name: 'drop-creds',
+        text: 'DELETE FROM auth_creds WHERE channel_id = $1 RETURNING sealed',
+        values: [channelId],
+      });
+      const keys = await connection.query<{ type: string; id: string; sealed: Buffer }>({
+        name: 'drop-keys',
+        text: 'DELETE FROM auth_keys WHERE channel_id = $1 RETURNING type, id, sealed',
+        values: [channelId],
+      });
+      const sealed = new Map(rows.keys.map((key) => [`${key.type} ${key.id}`, key.sealed]));
+      const same =
+        creds.rows[0]?.sealed.equals(rows.creds) === true &&
+        keys.rows.length === rows.keys.length &&
+        keys.rows.every((key) => sealed.get(`${key.type} ${key.id}`)?.equals(key.sealed));
+      if (!same) throw new Error(`the state of ${channelId} changed while it was put to sleep`);
+      await connection.query({
+        name: 'drop-data-key',
+        text: 'DELETE FROM channel_keys WHERE channel_id = $1',
+        values: [channelId],
+      });
+      await connection.query({
+        name: 'fall-asleep',
+        text: `UPDATE channels SET snapshots = $2, wake_at = $3, session_state = 'hibernated', session_reason = NULL,
+                 session_since = now() WHERE id = $1`,
+        values: [channelId, JSON.stringify(kept), new Date(wakeAtMs)],
+      });
+    });
+  }
+
+  private async writeRows(
+    owner: Ownership,
+    channelId: string,
+    { opened, entries }: { opened: OpenedSnapshot; entries: Entry[] },
+  ): Promise<void> {
+    const { dataKey, wrapped, state } = opened;
+    await fencedTransaction(this.options.database, owner.fence, async (connection) => {
+      const added = await connection.query({
+        name: 'restore-creds',
+        text: 'INSERT INTO auth_creds (channel_id, sealed, epoch) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+        values: [channelId, seal(dataKey, credsPlace(channelId), state.creds), owner.fence.epoch],
+      });
+      if (added.rowCount !== 1) return;
+      await addKeys(connection, { owner, channelId, dataKey, keys: state.keys });
+      await connection.query({
+        name: 'restore-data-key',
+        text: `INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) VALUES ($1, $2, $3)
+               ON CONFLICT (channel_id) DO UPDATE SET master_key_id = $2, wrapped_key = $3`,
+        values: [channelId, wrapped.masterKeyId, wrapped.wrappedKey],
+      });
+      await connection.query({
+        name: 'wake-up',
+        text: 'UPDATE channels SET snapshots = $2 WHERE id = $1',
+        values: [channelId, JSON.stringify(entries)],
+      });
+    });
+  }
+
+  /** What lies beside the kept ones: older generations, and what owners left that lost the shard on the way. */
+  private async deleteOthers(channelId: string, kept: readonly Entry[]): Promise<void> {
+    const { storage, log } = this.options;
+    const keep = new Set(kept.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));
+    try {
+      const others: string[] = [];
+      for await (const { key } of storage.list(`sessions/${channelId}/`)) if (!keep.has(key)) others.push(key);
+      if (others.length > 0) await storage.delete(others);
+    } catch {
+      log.warn({ channelId }, 'old snapshots could not be deleted yet');
+    }
+  }
+}
+
+const keyOf = ({ channelId, generation, epoch }: SnapshotName): string =>
+  `sessions/${channelId}/${String(generation).padStart(8, '0')}-${epoch}`;
+
+interface KeysToAdd {
+  owner: Ownership;
+  channelId: string;
+  dataKey: Buffer;
+  keys: OpenedSnapshot['state']['keys'];
+}
+
+async function addKeys(connection: Connection, { owner, channelId, dataKey, keys }: KeysToAdd): Promise<void> {
+  await connection.query({
+    name: 'restore-keys',
+    text: `INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
+           SELECT $1, type, id, sealed, $5 FROM unnest($2::text[], $3::text[], $4::bytea[]) AS given(type, id, sealed)`,
+    values: [
+      channelId,
+      keys.map(({ type }) => type),
+      keys.map(({ id }) => id),
+      keys.map(({ type, id, plain }) => seal(dataKey, keyPlace(channelId, type, id), plain)),
+      owner.fence.epoch,
+    ],
+  });
+}

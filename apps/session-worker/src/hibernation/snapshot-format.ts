@@ -1,0 +1,158 @@
+/**
+ * A sleeping session as one object.
+ *
+ * What it guarantees: what opens is what was sealed, for that channel and that generation; anything cut short, changed or
+ * moved is refused with `UnsealableError`, never used in part. The key that opens it travels with it, wrapped by a
+ * master key that is named, so that master keys can be replaced without waking anybody.
+ *
+ * Layout: magic and version (5 bytes), length of the header (4, big-endian), header (JSON), sealed body (see
+ * encryption/sealing.ts), SHA-256 of all before it (32). The body is the deflated JSON of the state.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
+import { z } from 'zod';
+import { openDataKey, sealDataKey, type MasterKeys, type WrappedKey } from '../encryption/data-keys.js';
+import { open, seal, UnsealableError } from '../encryption/sealing.js';
+
+const compress = promisify(deflateRaw);
+const expand = promisify(inflateRaw);
+
+const MAGIC = Buffer.from('DORM\u0001', 'latin1');
+const LENGTH_BYTES = 4;
+const CHECKSUM_BYTES = 32;
+/** Far beyond any real state; a broken length must not eat the memory. */
+const MAX_STATE_BYTES = 256 * 1024 * 1024;
+
+/** Which snapshot of which channel it is. */
+export interface SnapshotName {
+  readonly channelId: string;
+  /** Counts the sleeps of the channel, from 1. */
+  readonly generation: number;
+  /** Epoch of the ownership under which it was written. */
+  readonly epoch: string;
+}
+
+/** A session's whole state, each value as it was stored, unsealed. */
+export interface PlainState {
+  readonly creds: Buffer;
+  readonly keys: readonly { readonly type: string; readonly id: string; readonly plain: Buffer }[];
+}
+
+export interface OpenedSnapshot {
+  readonly dataKey: Buffer;
+  readonly wrapped: WrappedKey;
+  readonly state: PlainState;
+}
+
+const header = z.object({
+  channel: z.string(),
+  generation: z.int(),
+  epoch: z.string(),
+  masterKeyId: z.string(),
+  /** base64 */
+  wrappedKey: z.string(),
+});
+type Header = z.output<typeof header>;
+
+const stateShape = z.object({ creds: z.string(), keys: z.array(z.tuple([z.string(), z.string(), z.string()])) });
+
+const placeOf = ({ channelId, generation, epoch }: SnapshotName): string =>
+  `snapshot ${generation} of epoch ${epoch} of ${channelId}`;
+
+export async function sealSnapshot(
+  name: SnapshotName,
+  key: { dataKey: Buffer; wrapped: WrappedKey },
+  state: PlainState,
+): Promise<Buffer> {
+  const plain: z.input<typeof stateShape> = {
+    creds: state.creds.toString(),
+    keys: state.keys.map(({ type, id, plain: value }) => [type, id, value.toString()]),
+  };
+  const body = seal(key.dataKey, placeOf(name), await compress(JSON.stringify(plain)));
+  return assemble(headerOf(name, key.wrapped), body);
+}
+
+/** @throws {UnsealableError} when it is not whole, not this one, or its key cannot be opened */
+export async function openSnapshot(master: MasterKeys, name: SnapshotName, bytes: Buffer): Promise<OpenedSnapshot> {
+  const place = placeOf(name);
+  const parts = takeApart(place, bytes);
+  assertNamed(parts.header, name);
+  const wrapped = wrappedOf(parts.header);
+  const dataKey = openDataKey(master, name.channelId, wrapped);
+  const packed = open(dataKey, place, parts.body);
+  return { dataKey, wrapped, state: await unpack(place, packed) };
+}
+
+/**
+ * The same snapshot with its key wrapped by the current master key. The state is not opened.
+ * @returns undefined when it is wrapped so already
+ * @throws {UnsealableError}
+ */
+export function rewrapSnapshot(master: MasterKeys, name: SnapshotName, bytes: Buffer): Buffer | undefined {
+  const { header: found, body } = takeApart(placeOf(name), bytes);
+  assertNamed(found, name);
+  if (found.masterKeyId === master.currentId) return undefined;
+  const dataKey = openDataKey(master, name.channelId, wrappedOf(found));
+  return assemble(headerOf(name, sealDataKey(master, name.channelId, dataKey)), body);
+}
+
+const wrappedOf = ({ masterKeyId, wrappedKey }: Header): WrappedKey => ({
+  masterKeyId,
+  wrappedKey: Buffer.from(wrappedKey, 'base64'),
+});
+
+const headerOf = ({ channelId, generation, epoch }: SnapshotName, wrapped: WrappedKey): Header => ({
+  channel: channelId,
+  generation,
+  epoch,
+  masterKeyId: wrapped.masterKeyId,
+  wrappedKey: wrapped.wrappedKey.toString('base64'),
+});
+
+function assertNamed(found: Header, name: SnapshotName): void {
+  const same = found.channel === name.channelId && found.generation === name.generation && found.epoch === name.epoch;
+  if (!same) throw new UnsealableError(placeOf(name));
+}
+
+function assemble(given: Header, body: Buffer): Buffer {
+  const text = Buffer.from(JSON.stringify(given));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(text.length);
+  const whole = Buffer.concat([MAGIC, length, text, body]);
+  return Buffer.concat([whole, checksum(whole)]);
+}
+
+function takeApart(place: string, bytes: Buffer): { header: Header; body: Buffer } {
+  const headerAt = MAGIC.length + LENGTH_BYTES;
+  const endsAt = bytes.length - CHECKSUM_BYTES;
+  if (endsAt < headerAt || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new UnsealableError(place);
+  if (!timingSafeEqual(checksum(bytes.subarray(0, endsAt)), bytes.subarray(endsAt))) throw new UnsealableError(place);
+  const bodyAt = headerAt + bytes.readUInt32BE(MAGIC.length);
+  if (bodyAt > endsAt) throw new UnsealableError(place);
+  return {
+    header: readJson(place, header, bytes.subarray(headerAt, bodyAt)),
+    body: bytes.subarray(bodyAt, endsAt),
+  };
+}
+
+async function unpack(place: string, packed: Buffer): Promise<PlainState> {
+  const text = await expand(packed, { maxOutputLength: MAX_STATE_BYTES }).catch(() => {
+    throw new UnsealableError(place);
+  });
+  const { creds, keys } = readJson(place, stateShape, text);
+  return {
+    creds: Buffer.from(creds),
+    keys: keys.map(([type, id, value]) => ({ type, id, plain: Buffer.from(value) })),
+  };
+}
+
+function readJson<T>(place: string, shape: z.ZodType<T>, bytes: Buffer): T {
+  try {
+    return shape.parse(JSON.parse(bytes.toString()));
+  } catch {
+    throw new UnsealableError(place);
+  }
+}
+
+const checksum = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();

@@ -1,0 +1,148 @@
+/**
+ * Sends idle sessions to sleep and wakes sleeping ones when their time comes.
+ *
+ * What it guarantees: only a session that nobody uses falls asleep, after the time its channel's policy gives; a
+ * sleeping channel of an owned shard is woken at its time, a few at a time, the most overdue first. A wake only fetches
+ * what came meanwhile: when nothing did, the session sleeps again after a moment. What it does in one round that fails
+ * is done in the next. PostgreSQL or object storage away: nobody falls asleep, nobody is woken.
+ */
+import type { ChannelDirectory } from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
+import { errorOutline } from '../error-outline.js';
+import { nextWakeMs, sleepTimes, type SleepDefaults, type SleepTimes } from '../hibernation/sleep-policy.js';
+import { ConnectSlots } from './connect-slots.js';
+import type { Session } from './session.js';
+import type { SessionLog } from './session-context.js';
+import type { Sessions } from './sessions.js';
+
+export interface SleepKeeperOptions {
+  readonly sessions: Sessions;
+  readonly directory: Pick<ChannelDirectory, 'byId'>;
+  readonly database: RegionalDatabase;
+  readonly defaults: SleepDefaults;
+  /** Time between two rounds. */
+  readonly everyMs: number;
+  /** Scheduled wakes and falls asleep at once. */
+  readonly atOnce: number;
+  readonly log: SessionLog;
+  readonly now?: () => number;
+}
+
+/** A session that was opened only to fetch sleeps again when nothing came for so long after it caught up. */
+const FETCHED_FOR_MS = 3_000;
+/** It is no longer waited for that the network says it has handed everything over. */
+const FETCH_WITHIN_MS = 60_000;
+/** A scheduled wake that is not open by then is tried again in its turn. */
+const WAKE_WITHIN_MS = 30_000;
+/** What a channel's policy says is looked up again after so long. */
+const POLICY_FOR_MS = 60_000;
+/** Channels deleted while nobody could end their sessions are looked for so often. */
+const TIDY_EVERY_MS = 60_000;
+
+export class HibernationScheduler {
+  private readonly now: () => number;
+  private readonly policies = new Map<string, { times: SleepTimes; untilMs: number }>();
+  private readonly busy = new Map<string, Promise<void>>();
+  private readonly slots: ConnectSlots;
+  private timer: NodeJS.Timeout | undefined;
+  private round: Promise<void> | undefined;
+  private tidyAtMs: number;
+
+  constructor(private readonly options: SleepKeeperOptions) {
+    this.now = options.now ?? Date.now;
+    this.slots = new ConnectSlots(options.atOnce);
+    this.tidyAtMs = this.now() + TIDY_EVERY_MS;
+  }
+
+  start(): void {
+    this.timer ??= setInterval(() => {
+      this.round ??= this.look()
+        .catch((error: unknown) =>
+          this.options.log.warn({ failure: errorOutline(error) }, 'sleep could not be looked after'),
+        )
+        .finally(() => (this.round = undefined));
+    }, this.options.everyMs);
+  }
+
+  /** Begins nothing more. What is under way ends by itself, or when its shard is given away. */
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Puts a channel to sleep now, however long it has been idle. @returns false when it is needed, or is not awake */
+  async putToSleep(channelId: string): Promise<boolean> {
+    const session = this.options.sessions.all.find((one) => one.channelId === channelId);
+    if (!session?.restful) return false;
+    return session.sleep(nextWakeMs(channelId, await this.timesOf(channelId), this.now()));
+  }
+
+  /** One round. Resolves when everything that is due has begun. */
+  async look(): Promise<void> {
+    for (const session of this.options.sessions.all) {
+      if (!session.restful || this.busy.has(session.channelId)) continue;
+      const times = await this.timesOf(session.channelId);
+      if (this.isIdle(session, times)) this.begin(session.channelId, () => this.sleep(session, times));
+    }
+    for (const channelId of await this.due()) {
+      if (this.busy.has(channelId)) continue;
+      this.begin(channelId, () => this.options.sessions.fetch(channelId, this.now() + WAKE_WITHIN_MS));
+    }
+    if (this.now() < this.tidyAtMs) return;
+    this.tidyAtMs = this.now() + TIDY_EVERY_MS;
+    for (const [channelId, { untilMs }] of this.policies) if (untilMs < this.now()) this.policies.delete(channelId);
+    await Promise.all(this.options.sessions.held.map((held) => this.options.sessions.tidy(held)));
+  }
+
+  private isIdle(session: Session, { idleAfterMs }: SleepTimes): boolean {
+    if (!session.restful) return false;
+    const { sinceMs, as } = session.activity.quiet;
+    const quietMs = this.now() - sinceMs;
+    if (as === 'fetched') return quietMs >= FETCHED_FOR_MS;
+    if (as === 'fetching') return quietMs >= FETCH_WITHIN_MS;
+    return idleAfterMs !== null && quietMs >= idleAfterMs;
+  }
+
+  private async sleep(session: Session, times: SleepTimes): Promise<void> {
+    if (!this.isIdle(session, times)) return; // it waited for its turn
+    await session.sleep(nextWakeMs(session.channelId, times, this.now()));
+  }
+
+  private begin(channelId: string, work: () => Promise<unknown>): void {
+    const run = async (): Promise<void> => {
+      const give = await this.slots.take();
+      try {
+        await work();
+      } catch (error) {
+        this.options.log.warn({ channelId, failure: errorOutline(error) }, 'a session could not be woken in its turn');
+      } finally {
+        give();
+        this.busy.delete(channelId);
+      }
+    };
+    this.busy.set(channelId, run());
+  }
+
+  private async timesOf(channelId: string): Promise<SleepTimes> {
+    const known = this.policies.get(channelId);
+    if (known && known.untilMs > this.now()) return known.times;
+    const { directory, defaults } = this.options;
+    const record = await directory.byId(channelId);
+    const times = sleepTimes(record?.settings ?? { webhooks: [] }, record?.sleep ?? null, defaults);
+    this.policies.set(channelId, { times, untilMs: this.now() + POLICY_FOR_MS * (0.5 + Math.random() / 2) });
+    return times;
+  }
+
+  /** Sleeping channels of our shards whose time has come, by the database's clock. */
+  private async due(): Promise<string[]> {
+    const { sessions, database, atOnce } = this.options;
+    const shards = sessions.held.filter((held) => held.isHeld()).map(({ fence }) => fence.shard);
+    if (shards.length === 0) return [];
+    const { rows } = await database.pool.query<{ id: string }>({
+      name: 'due-to-wake',
+      text: `SELECT id FROM channels WHERE shard = ANY($1) AND wake_at <= now() AND session_state = 'hibernated'
+               AND linked AND deleted_at IS NULL ORDER BY wake_at LIMIT $2`,
+      values: [shards, atOnce * 2],
+    });
+    return rows.map(({ id }) => id);
+  }
+}

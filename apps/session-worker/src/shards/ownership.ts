@@ -1,0 +1,8 @@
+import type { Fence } from '@dormouse/database';
+
+/** The ownership of a shard under which something is read and written. */
+export interface Ownership {
+  readonly fence: Fence;
+  /** False from the moment at which another worker may own the shard. */
+  isHeld(): boolean;
+}

@@ -1,0 +1,131 @@
+/**
+ * The only call of makeWASocket. The sandbox is nothing but another address and another root key in here.
+ */
+import './patches/signatures.js';
+import { trustRootKey } from './patches/server-certificate.js';
+import type { AuthState } from '../auth-state/auth-state.js';
+import { writeTcTokensDirectly } from './patches/tctoken-writes.js';
+import type { InboundJournal } from './inbound-journal.js';
+import { serializeSignalTransactions } from './patches/signal-transactions.js';
+import type { SharedStateJournal } from './shared-state-journal.js';
+import {
+  DEFAULT_CONNECTION_CONFIG,
+  makeWASocket,
+  type GroupMetadata,
+  proto,
+  type UserFacingSocketConfig,
+  type WABrowserDescription,
+  type WAMessageKey,
+  type WASocket,
+  type WAVersion,
+} from '@whiskeysockets/baileys';
+import type { ProxyRoute } from '../proxy/proxy-route.js';
+import { chatMomentIn, clearedChatIn, emitCleared, type ChatMoment } from './patches/shared-state-changes.js';
+import { fileRequestsTo } from './file-requests.js';
+import type { EncryptionBarrier } from './patches/encryption-barrier.js';
+import { libraryLog, type LibraryLogTarget } from './library-log.js';
+import { withSharedAsyncStorage } from './patches/shared-async-storage.js';
+import { detachCacheTimers } from './patches/lru-cache-timers.js';
+
+/** Where the network is, if it is not the real one. */
+export interface NetworkAddress {
+  /** `wss://` or `ws://`; absent: the real network. */
+  readonly socketUrl?: string;
+  /** The key that must have signed the server's certificate (32 bytes); absent: the real network's. */
+  readonly rootKey?: Buffer;
+  /** Where it keeps files (`https://…`); absent: the real network's host. */
+  readonly fileOrigin?: string;
+  /** How often it is asked whether it is still there; default `KEEP_ALIVE_MS`. */
+  readonly keepAliveMs?: number;
+}
+
+export interface SocketOptions {
+  readonly auth: AuthState;
+  readonly network: NetworkAddress;
+  /** What the client says it is; undefined: the library's own version. */
+  readonly version: WAVersion | undefined;
+  readonly log: LibraryLogTarget;
+  /** Ask a phone that links for all of its history, not only for the newest part. */
+  readonly fullHistory: boolean;
+  /** The way through the channel's proxy; undefined: directly. */
+  readonly route: ProxyRoute | undefined;
+  /** Writes down what is decrypted before the network hears that it arrived. */
+  readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
+  /** Keeps what the library takes of the state that the phone shares until it is stored. */
+  readonly sharedState: Pick<SharedStateJournal, 'keys'>;
+  readonly encryptionBarrier: Pick<EncryptionBarrier, 'guard'>;
+  /** Told before the library emits that the chat is gone. */
+  readonly onChatMoment: (moment: ChatMoment) => void;
+  /** What was sent under this key, when somebody could not decrypt it. */
+  readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
+  /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
+  readonly groupMetadata: (groupId: string) => Promise<GroupMetadata | undefined>;
+}
+
+/** A device that cannot read a message gets so many further copies of it. */
+export const COPIES_SENT = 5;
+/** So many copies we ask for of a message that we cannot read. */
+const COPIES_ASKED_FOR = 5;
+/**
+ * Baileys 7.0.0-rc14 counts each copy it sends twice (`messages-recv.js`, in `handleReceipt` and in `sendMessagesAgain`).
+ */
+const COUNTED_FOR_EACH_COPY = 2;
+
+/**
+ * Interval between keep-alive queries. Baileys takes the connection for dead at the first of them that comes more than
+ * 5 s after the last frame received (socket.js of 7.0.0-rc14, startKeepAliveRequest): within 45 s.
+ */
+export const KEEP_ALIVE_MS = 20_000;
+
+/** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
+const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
+
+/** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
+export function openSocket(options: SocketOptions): WASocket {
+  const { auth, network, version, log, fullHistory, route, journal, encryptionBarrier, onChatMoment } = options;
+  const waWebSocketUrl = network.socketUrl ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl);
+  if (network.rootKey) trustRootKey(network.rootKey);
+  const onSharedChange = (facts: unknown): void => {
+    const cleared = clearedChatIn(facts);
+    if (cleared) emitCleared(socket.ev, cleared);
+    const moment = chatMomentIn(facts);
+    if (moment) onChatMoment(moment);
+  };
+  const config: UserFacingSocketConfig = {
+    auth: { creds: auth.creds, keys: options.sharedState.keys },
+    ...(version ? { version } : {}),
+    waWebSocketUrl,
+    ...(route && { agent: route.socketAgent(waWebSocketUrl), fetchAgent: route.uploads }),
+    logger: libraryLog(log, onSharedChange),
+    makeSignalRepository: (state, logger, pnToLid) => {
+      if (!('transaction' in state.keys)) throw new Error('the key store has no transactions');
+      serializeSignalTransactions(state.keys);
+      writeTcTokensDirectly(state.keys, auth.keys);
+      const repository = journal.makeSignalRepository(state, logger, pnToLid);
+      encryptionBarrier.guard(repository);
+      return repository;
+    },
+    browser: LISTED_AS,
+    keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
+    // A linked device that says it is online silences the owner's phone.
+    markOnlineOnConnect: false,
+    // History is taken in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.
+    syncFullHistory: fullHistory,
+    shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.Message.HistorySyncType.FULL,
+    generateHighQualityLinkPreview: false,
+    options: fileRequestsTo({ origin: network.fileOrigin, route: route?.files }),
+    // The key store repeats writes by itself, as long as they make sense.
+    transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+    maxMsgRetryCount: COPIES_SENT * COUNTED_FOR_EACH_COPY,
+    getMessage: options.getMessage,
+    cachedGroupMetadata: options.groupMetadata,
+  };
+  const socket = withSharedAsyncStorage(() => makeWASocket(config));
+  const { messageRetryManager: retries } = socket;
+  if (retries) {
+    detachCacheTimers(Reflect.get(retries, 'recentMessagesMap'));
+    // The same setting bounds the copies that are asked for, where it is counted once.
+    Reflect.set(retries, 'maxMsgRetryCount', COPIES_ASKED_FOR);
+  }
+  return socket;
+}

@@ -1,0 +1,330 @@
+/**
+ * A session worker: owns shards, holds the sessions of their channels, does their commands, stores what they hear.
+ *
+ * PostgreSQL away: sockets are closed before the leases end; when it is back, shards are taken again and sessions open
+ * without a scan. Redis away: no command comes, sessions stay open and what they hear is stored; the dispatcher finds
+ * it by looking. The network away: each session connects again by itself.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@dormouse/bootstrap';
+import {
+  ChannelChanges,
+  ChannelDirectory,
+  ChannelSeals,
+  checkRegion,
+  recordRegion,
+  resealChannel,
+} from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
+import { Downloader } from '@dormouse/media-files';
+import { GroupReader, MessageReader } from '@dormouse/message-store/read';
+import {
+  ChatWriter,
+  EventWriter,
+  GroupWriter,
+  MessageWriter,
+  NumberNames,
+  PictureWriter,
+} from '@dormouse/message-store/write';
+import { publishEventsReady, publishEventsToPull, subscribeChannelChanged } from '@dormouse/queues';
+import type { ObjectStorage } from '@dormouse/object-storage';
+import type { Redis, Subscription } from '@dormouse/redis';
+import type { WorkerMedia } from './worker-media.js';
+import type { Registry } from 'prom-client';
+import { AuthRows } from '../auth-state/auth-rows.js';
+import { AuthStates } from '../auth-state/auth-state.js';
+import { CanonicalNumbers } from '../commands/canonical-numbers.js';
+import { CommandRunner } from '../commands/command-runner.js';
+import { makeHandlers } from '../commands/handlers.js';
+import { LinkPreviews } from '../commands/link-previews.js';
+import { networkError } from '../commands/network-errors.js';
+import { RecentNumbers } from '../commands/recent-numbers.js';
+import { UnconfirmedSends } from '../commands/unconfirmed-sends.js';
+import type { WorkerConfig } from '../config.js';
+import { EventSignals } from './event-signals.js';
+import { GroupBook } from '../groups/group-book.js';
+import { GroupKeeper } from '../groups/group-keeper.js';
+import { AutoDownload } from '../inbound/auto-download.js';
+import { Automatic } from '../inbound/automatic.js';
+import { Inbound } from '../inbound/inbound.js';
+import { LiveEvents } from '../inbound/live-events.js';
+import { recallFrom } from '../inbound/recall.js';
+import { UnreadableSends } from '../inbound/unreadable-sends.js';
+import { iconsFrom } from '../media/icons.js';
+import { AvatarFetcher } from '../avatars/avatar-fetcher.js';
+import { ChatTimers } from '../socket/chat-timers.js';
+import { ClientVersion, newestVersion } from '../socket/client-version.js';
+import { DEFAULT_BACKOFF } from '../sessions/reconnect-backoff.js';
+import { Sessions } from '../sessions/sessions.js';
+import { HibernationScheduler } from '../sessions/hibernation-scheduler.js';
+import { StateEvents } from '../sessions/state-events.js';
+import { startShardWork } from './shard-work.js';
+import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardOwner, type HeldShard, type ShardOwnerOptions, type ShardWork } from '../shards/shard-owner.js';
+import { Hibernation } from '../hibernation/hibernation.js';
+import { MasterKeySweep } from '../hibernation/master-key-sweep.js';
+import { WakeLatencies } from '../hibernation/wake-latencies.js';
+import { VERSION } from '../version.js';
+import { WorkerMetrics } from './worker-metrics.js';
+
+/** Renewals within one TTL. */
+const RENEWALS_PER_TTL = 6;
+/** Part of the TTL that is kept for noticing late, on a busy machine, and for closing sockets. */
+const MARGIN_OF_TTL = 0.3;
+/** Ending a shard's work gently takes no longer, so that a drain fits into 25 s. */
+const FINISH_WITHIN_MS = 15_000;
+/** How long a session rests once its attempts are used up. */
+const REST_MS = 3_600_000;
+/** How long something heard is tried to be stored before its socket is closed. */
+const STORE_FOR_MS = 20_000;
+/** How soon operators see how long a wake took. */
+const TELL_WAKES_EVERY_MS = 5_000;
+
+export interface WorkerParts {
+  readonly config: WorkerConfig;
+  readonly database: RegionalDatabase;
+  /** Its own connections: a renewal must never queue behind other work. */
+  readonly leaseDatabase: RegionalDatabase;
+  readonly redis: Redis;
+  readonly storage: ObjectStorage;
+  readonly media: WorkerMedia;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
+
+export class Worker {
+  private readonly leases: ShardLeases;
+  private readonly owner: ShardOwner;
+  private readonly sleep: HibernationScheduler;
+  private readonly rewrapping: MasterKeySweep;
+  private readonly wakes: WakeLatencies;
+  /** Told by the database: what is remembered of channels. */
+  private readonly changes: ChannelChanges;
+  private readonly directory: ChannelDirectory;
+  /** Told through Redis: what open sessions do differently from now on. */
+  private settingsChanges: Subscription | undefined;
+  private readonly sessions: Sessions;
+  private readonly pictures: AvatarFetcher;
+
+  constructor(private readonly parts: WorkerParts) {
+    const { config, database, leaseDatabase, log, media, registry } = parts;
+    const { ttlMs, commandsEach } = config.shards;
+    const wait = (ms: number): Promise<void> => delay(ms);
+    const changes = (this.changes = new ChannelChanges({ database, log }));
+    const directory = (this.directory = directoryOf(parts, changes));
+    const { ready: eventsReady } = signalsOf(parts, directory);
+    const { reader, writer, chats, events, groups, groupReader, pictures } = storesOf(parts);
+    const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
+    const book = new GroupBook({ groups, eventsReady });
+    const keeper = new GroupKeeper({ book });
+    const downloads = downloadsOf(parts, directory);
+    const checkedNumbers = new RecentNumbers(Date.now);
+    const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
+    const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
+    this.pictures = new AvatarFetcher({ store: pictures, wants: wantsPictures(directory) });
+    const automatic = new Automatic({ directory, wait, now: Date.now });
+    const askGroup = keeper.ask.bind(keeper);
+    const wantsGroupNotices = wantsNotices(directory);
+    const hearing = {
+      ...{ writer, chats, automatic, groups, pictures, timers },
+      ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
+    };
+    const metrics: WorkerMetrics = new WorkerMetrics(registry, {
+      sessions: () => sessions.countByState(),
+      shards: () => this.owner.shards.length,
+      lanes: () => runner.busyLanes,
+    });
+    const kept = keptStates(parts, metrics);
+    const sessions: Sessions = (this.sessions = new Sessions({
+      ...connectionSettings(parts),
+      directory,
+      database,
+      ...kept,
+      states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
+      listeners: [
+        keeper,
+        this.pictures,
+        unconfirmed,
+        new UnreadableSends({ ...hearing, now: Date.now }),
+        new Inbound({ ...hearing, ...patience }),
+        new LiveEvents({ events, directory, eventsReady, ...patience }),
+      ],
+      recall: recallFrom(writer),
+      groups: book,
+      ...metrics.ofSessions,
+      onWoken: (tookMs) => {
+        metrics.woken(tookMs);
+        this.wakes.add(tookMs);
+      },
+    }));
+    this.wakes = wakesOf(parts);
+    this.sleep = new HibernationScheduler({ ...config.sleep, sessions, directory, database, log });
+    this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
+    const runner: CommandRunner = new CommandRunner({
+      sessions,
+      directory,
+      handlers: makeHandlers({
+        ...{ reader, writer, chats, timers, unconfirmed },
+        ...{ checkedNumbers, numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })) },
+        iconOf: iconsFrom(media.files, media.spool, media.images),
+        groups: book,
+        groupReader,
+        previews: new LinkPreviews(new Downloader(config.downloads), media.images),
+        media,
+        eventsReady,
+        now: Date.now,
+        wait,
+        putToSleep: (channelId) => this.sleep.putToSleep(channelId),
+      }),
+      networkError,
+      log,
+      onAnswered: metrics.answered,
+    });
+    this.leases = new ShardLeases({ database: leaseDatabase, workerId: config.workerId, version: VERSION, ttlMs });
+    const work = { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log };
+    const startWork = (held: HeldShard): ShardWork => startShardWork(held, work);
+    this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
+  }
+
+  /** Begins to take shards. Rejects when the database cannot be reached or is not this worker's. */
+  async start(): Promise<void> {
+    const { config, database, log } = this.parts;
+    await recordRegion(database, config.region);
+    const masterKeys = { sessions: config.masterKeys.keys, settings: config.settingsKeys.keys };
+    await checkRegion(database, { region: config.region, masterKeys });
+    const shards = await this.leases.ensureShards(config.shards.count);
+    log.info({ workerId: config.workerId, shards }, 'worker starts');
+    this.changes.start();
+    this.settingsChanges = subscribeChannelChanged(this.parts.redis, (channelId) => {
+      this.directory.forget(channelId);
+      this.sessions.settingsChanged(channelId);
+      this.pictures.settingsChanged(channelId);
+    });
+    this.owner.start();
+    this.sleep.start();
+    this.rewrapping.start();
+    this.wakes.start();
+  }
+
+  /** Ends everything gently and lets other workers take over. */
+  async drain(): Promise<void> {
+    this.sleep.stop();
+    this.rewrapping.stop();
+    await this.owner.drain();
+    await this.wakes.stop();
+    await this.settingsChanges?.close();
+    await this.changes.close();
+  }
+
+  async databaseAnswers(): Promise<boolean> {
+    await this.parts.database.pool.query('SELECT 1');
+    return true;
+  }
+}
+
+function directoryOf({ database, config }: WorkerParts, changes: ChannelChanges): ChannelDirectory {
+  return new ChannelDirectory({ database, changes, seals: new ChannelSeals(config.settingsKeys) });
+}
+
+function wantsNotices(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
+  return async (channelId) => (await directory.byId(channelId))?.settings.group_notices ?? false;
+}
+
+function downloadsOf({ media, config }: WorkerParts, directory: ChannelDirectory): AutoDownload {
+  return new AutoDownload({
+    ...media,
+    // Asked anew: whoever switches it on expects the next message to have its link.
+    settingsOf: async (id) => (await directory.refresh(id))?.settings,
+    withinMs: config.media.autoDownloadWithinMs,
+  });
+}
+
+function wantsPictures(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
+  return async (channelId) => (await directory.byId(channelId))?.settings.media.init_avatars ?? false;
+}
+
+/** How sessions connect, and how often. */
+function connectionSettings({ config: { sessions, network, downloads }, log }: WorkerParts) {
+  return {
+    ...sessions,
+    network,
+    proxies: downloads,
+    ...versionOf(network),
+    backoff: { ...DEFAULT_BACKOFF, baseMs: sessions.reconnectBaseMs },
+    restMs: REST_MS,
+    log,
+  };
+}
+
+/** Another network than the real one does not say what it wants. */
+function versionOf({ socketUrl }: WorkerConfig['network']): { version?: ClientVersion } {
+  return socketUrl === undefined ? { version: new ClientVersion(newestVersion) } : {};
+}
+
+/** The sessions' credentials and keys: in rows, and in snapshots. */
+function keptStates({ database, storage, config: { masterKeys }, log }: WorkerParts, { damaged }: WorkerMetrics) {
+  return {
+    authStates: new AuthStates(new AuthRows(database), masterKeys),
+    hibernation: new Hibernation({ database, storage, masterKeys, log, onDamaged: damaged }),
+  };
+}
+
+function wakesOf({ database, config: { workerId } }: WorkerParts): WakeLatencies {
+  return new WakeLatencies({ database, workerId, everyMs: TELL_WAKES_EVERY_MS });
+}
+
+/** Brings what is stored under the current master key, beside everything else. */
+function sweepOf(
+  { config, database, log }: WorkerParts,
+  of: {
+    sessions: Sessions;
+    authStates: AuthStates;
+    hibernation: Hibernation;
+    metrics: WorkerMetrics;
+  },
+): MasterKeySweep {
+  const seals = new ChannelSeals(config.settingsKeys);
+  return new MasterKeySweep({
+    ...config.rewrap,
+    database,
+    currentId: config.masterKeys.currentId,
+    currentSettingsId: config.settingsKeys.currentId,
+    held: () => of.sessions.held,
+    rewrapRows: (owner, channelId) => of.authStates.rewrap(owner, channelId),
+    rewrapSnapshots: (owner, channelId) => of.hibernation.rewrap(owner, channelId),
+    resealSettings: (channelId) => resealChannel(database, seals, channelId),
+    log,
+    onLeft: of.metrics.underOtherMasterKey,
+  });
+}
+
+function ownerOf(options: Omit<ShardOwnerOptions, 'renewEveryMs' | 'marginMs' | 'finishWithinMs'>): ShardOwner {
+  const { ttlMs } = options.leases;
+  return new ShardOwner({
+    ...options,
+    renewEveryMs: ttlMs / RENEWALS_PER_TTL,
+    marginMs: ttlMs * MARGIN_OF_TTL,
+    finishWithinMs: FINISH_WITHIN_MS,
+  });
+}
+
+function signalsOf({ redis }: WorkerParts, directory: ChannelDirectory): EventSignals {
+  return new EventSignals({
+    directory,
+    tellDispatcher: (channelId) => publishEventsReady(redis, channelId),
+    tellPullers: (channelIds) => publishEventsToPull(redis, channelIds),
+  });
+}
+
+/** What is stored, by who reads and writes it. */
+function storesOf({ database, media: { endFiles } }: WorkerParts) {
+  return {
+    reader: new MessageReader({ database }),
+    writer: new MessageWriter({ database }),
+    chats: new ChatWriter({ database, endFiles }),
+    events: new EventWriter({ database }),
+    groups: new GroupWriter({ database }),
+    groupReader: new GroupReader({ database }),
+    pictures: new PictureWriter({ database }),
+  };
+}
