@@ -23,7 +23,7 @@ function works(queue: FairQueue) {
 }
 
 describe('FairQueue', () => {
-  it('gives no owner more than its share, though slots are free', async () => {
+  it('gives no owner more than its share for work that cannot be done again, though slots are free', async () => {
     const { begun, add, endNext, settle } = works(new FairQueue({ slots: 2, slotsPerOwner: 1 }));
     void add('a', 'a1');
     void add('a', 'a2');
@@ -31,6 +31,46 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1']);
     await endNext();
     expect(begun).toEqual(['a1', 'a2']);
+  });
+
+  it('lends a slot that nobody needs, and takes it back for another owner; what was stopped is done first of all later', async () => {
+    const queue = new FairQueue({ slots: 2, slotsPerOwner: 1 });
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    const add = (owner: string, name: string) =>
+      queue.run(
+        owner,
+        (signal) => {
+          begun.push(name);
+          return new Promise<void>((resolve, reject) => {
+            ends.set(name, resolve);
+            signal?.addEventListener('abort', () => reject(signal.reason as Error));
+          });
+        },
+        undefined,
+        { canRestart: true },
+      );
+    const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const all = ['a1', 'a2', 'a3'].map((name) => add('a', name));
+    await settle();
+    expect(begun).toEqual(['a1', 'a2']);
+    all.push(add('b', 'b1'));
+    await settle();
+    expect(begun).toEqual(['a1', 'a2', 'b1']);
+    ends.get('b1')?.();
+    await settle();
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a2']);
+    ends.get('a1')?.(); // what was lent is the owner's share now
+    await settle();
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a2', 'a3']);
+    all.push(add('b', 'b2'));
+    await settle();
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a2', 'a3', 'b2']);
+    for (const name of ['a2', 'b2']) ends.get(name)?.();
+    await settle();
+    ends.get('a3')?.();
+    await Promise.all(all);
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a2', 'a3', 'b2', 'a3']);
   });
 
   it('goes round: another owner waits for two pieces of work, however many are before it', async () => {

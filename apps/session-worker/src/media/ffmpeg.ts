@@ -22,7 +22,7 @@ export class FfmpegFailed extends Error {
 
 export interface FfmpegOptions {
   path: string;
-  /** Processes at a time, one of them for each channel; further ones wait. */
+  /** Processes at a time; one of them is each channel's share, and what others do not need. */
   maxParallel?: number;
   /** Address space of one process. */
   memoryLimitMib?: number;
@@ -37,8 +37,8 @@ export interface FfmpegRun {
   output: readonly string[];
   /** How much it tells: 'info' describes the input. */
   logLevel?: 'error' | 'info';
-  /** Standard output, piece by piece. */
-  onOutput?: (chunk: Buffer) => void;
+  /** Called at each start; what it returns is given standard output, piece by piece. */
+  readOutput?: () => (chunk: Buffer) => void;
   /** The channel it is done for. */
   owner: string;
   /** Where it may take less time than others. */
@@ -71,12 +71,13 @@ export class Ffmpeg {
    * @throws {FfmpegFailed} when it fails or takes too long; the signal's reason when the caller gives up
    */
   async run(run: FfmpegRun): Promise<string> {
-    return this.#queue.run(run.owner, () => this.#run(run), run.signal);
+    return this.#queue.run(run.owner, (signal) => this.#run({ ...run, signal }), run.signal, { canRestart: true });
   }
 
-  #run({ input, output, logLevel = 'error', onOutput, timeoutMs = Infinity, signal }: FfmpegRun): Promise<string> {
+  #run({ input, output, logLevel = 'error', readOutput, timeoutMs = Infinity, signal }: FfmpegRun): Promise<string> {
     const { path, memoryLimitMib = 768, timeoutMs: mostMs = 60_000 } = this.options;
-    const args = ['-hide_banner', '-nostdin', '-loglevel', logLevel, '-threads', '1'];
+    // A run that was stopped and has its turn again overwrites what it left.
+    const args = ['-hide_banner', '-nostdin', '-y', '-loglevel', logLevel, '-threads', '1'];
     args.push('-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS);
     args.push('-i', `file:${input}`, ...output);
     // The shell only lowers the limit of address space (where the system has one) and becomes ffmpeg.
@@ -101,6 +102,7 @@ export class Ffmpeg {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-SAID_BYTES);
       });
+      const onOutput = readOutput?.();
       child.stdout.on('data', (chunk: Buffer) => onOutput?.(chunk));
       child.once('error', reject);
       child.once('close', (code) => {

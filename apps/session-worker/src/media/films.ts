@@ -36,11 +36,14 @@ export async function prepareVideo(
   const { ffmpeg, images, mimeType, owner, signal } = options;
   if (!mimeType.startsWith('video/')) throw unusable(`is not a video (${mimeType})`);
   if (!ffmpeg) return { file: source, facts: { mimeType } };
-  const frame: Buffer[] = [];
-  let bytes = 0;
-  const onOutput = (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= LARGEST_FRAME_BYTES) frame.push(chunk);
+  let frame: Buffer[] = [];
+  const readOutput = () => {
+    let bytes = 0;
+    frame = [];
+    return (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= LARGEST_FRAME_BYTES) frame.push(chunk);
+    };
   };
   const output = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'mjpeg', '-q:v', '4', '-f', 'image2pipe', 'pipe:1'];
   let said: string;
@@ -49,7 +52,7 @@ export async function prepareVideo(
       input: source.path,
       output,
       logLevel: 'info',
-      onOutput,
+      readOutput,
       owner,
       timeoutMs: FRAME_TIMEOUT_MS,
       signal,

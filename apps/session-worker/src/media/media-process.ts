@@ -56,8 +56,9 @@ export class MediaProcess {
     const request = { task, input } as TaskRequest;
     return this.#queue.run(
       terms.owner,
-      async () => (await this.#perform(request, terms)) as TaskResult<Task>,
+      async (signal) => (await this.#perform(request, { ...terms, signal })) as TaskResult<Task>,
       terms.signal,
+      { canRestart: true },
     );
   }
 

@@ -54,11 +54,14 @@ async function waveformOf(
   ffmpeg: Ffmpeg,
   { owner, signal }: SoundOptions,
 ): Promise<Uint8Array | undefined> {
-  const waveform = new Waveform();
+  let waveform = new Waveform();
   const output = ['-map', '0:a:0', '-t', String(LONGEST_MEASURED_S), ...WAVEFORM_PCM, 'pipe:1'];
-  const onOutput = (pcm: Buffer) => waveform.add(pcm);
+  const readOutput = () => {
+    waveform = new Waveform();
+    return (pcm: Buffer) => waveform.add(pcm);
+  };
   try {
-    await ffmpeg.run({ input: path, output, onOutput, owner, timeoutMs: MEASURE_TIMEOUT_MS, signal });
+    await ffmpeg.run({ input: path, output, readOutput, owner, timeoutMs: MEASURE_TIMEOUT_MS, signal });
   } catch (error) {
     if (error instanceof FfmpegFailed) return undefined;
     throw error;
@@ -69,10 +72,14 @@ async function waveformOf(
 /** Encodes and listens in one pass. */
 async function transcodeVoice(source: SpooledFile, ffmpeg: Ffmpeg, { spool, owner, signal }: SoundOptions) {
   const path = spool.freshPath('ogg');
-  const waveform = new Waveform();
+  let waveform = new Waveform();
+  const readOutput = () => {
+    waveform = new Waveform();
+    return (pcm: Buffer) => waveform.add(pcm);
+  };
   const output = [...VOICE_ENCODING, path, '-map', '0:a:0', ...WAVEFORM_PCM, 'pipe:1'];
   try {
-    await ffmpeg.run({ input: source.path, output, onOutput: (pcm) => waveform.add(pcm), owner, signal });
+    await ffmpeg.run({ input: source.path, output, readOutput, owner, signal });
     return { file: await spool.adopt(path), bars: waveform.bars() };
   } catch (error) {
     await spool.discard(path);
