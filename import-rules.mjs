@@ -141,7 +141,29 @@ export const PROJECTS = {
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads'],
   },
-  'apps/network-simulator': { projects: [], packages: NETWORK },
+  'apps/network-simulator': {
+    projects: [],
+    packages: NETWORK,
+    // From the wire up: each may import what stands above it, never what stands below.
+    folders: {
+      wire: [],
+      store: [],
+      serve: [],
+      page: [],
+      media: ['store'],
+      'shared-state': ['media'],
+      network: ['wire', 'store', 'media', 'shared-state'],
+      groups: ['wire', 'network'],
+      delivery: ['wire', 'network', 'groups'],
+      linking: ['wire', 'network'],
+      phones: ['wire', 'store', 'media', 'shared-state', 'network', 'delivery'],
+      stanzas: ['wire', 'shared-state', 'network', 'groups', 'delivery', 'linking'],
+      control: ['wire', 'network', 'groups', 'delivery', 'linking', 'phones', 'serve', 'page'],
+      scenarios: ['wire', 'media', 'network', 'groups', 'delivery', 'linking', 'phones'],
+    },
+    // What specs of any folder may import in addition.
+    specFolders: ['store', 'phones', 'scenarios'],
+  },
   'apps/e2e': { projects: ['stack', 'stack/sample-files', 'stack/test-proxy'], packages: ['pg'] },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
   'tools/bench': { projects: ['stack', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
@@ -195,7 +217,10 @@ function relativeFault(projectFolder, file, source, { row, inside }) {
   if (!row.folders || inside.length < 3 || path.length < 3 || from === to) return undefined;
   const allowed = row.folders[from];
   if (!allowed) return `the folder ${from} has no row in import-rules.mjs`;
-  return allowed.includes(to) ? undefined : `${from} may not import ${to}: import-rules.mjs says which folders may`;
+  const specs = SPEC.test(file) ? (row.specFolders ?? []) : [];
+  return [...allowed, ...specs].includes(to)
+    ? undefined
+    : `${from} may not import ${to}: import-rules.mjs says which folders may`;
 }
 
 function undeclaredFault(projectFolder, file, imported, row) {

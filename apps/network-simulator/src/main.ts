@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { readConfig } from './config.js';
-import { fastCurve } from './phone/fast-curve.js';
-import { fastDerivation } from './phone/fast-derivation.js';
+import { fastCurve } from './phones/fast-curve.js';
+import { fastDerivation } from './phones/fast-derivation.js';
 import { quietLibsignal } from './quiet-libsignal.js';
 import { startSimulator } from './simulator.js';
 

@@ -8,9 +8,12 @@ import { WebSocketServer } from 'ws';
 import { controlServer } from './control/server.js';
 import { WaitingLogins } from './control/waiting-logins.js';
 import { Connection, type ConnectionListener } from './network/connection.js';
-import { dispatch } from './network/dispatch.js';
-import { identify } from './network/login.js';
-import { Network, type ChangeWindows, type QrTimings } from './network/network.js';
+import { dispatch } from './stanzas/dispatch.js';
+import { identify } from './linking/login.js';
+import { Network, type ChangeWindows } from './network/network.js';
+import type { QrTimings } from './network/pairing-codes.js';
+import { Phones } from './phones/phones.js';
+import { presenceChanged } from './delivery/presence.js';
 import { selfSigned, type TlsIdentity } from './serve/self-signed.js';
 import { Store } from './store/store.js';
 
@@ -31,6 +34,7 @@ export interface SimulatorOptions {
 
 export interface Simulator {
   network: Network;
+  phones: Phones;
   /** Base address of the control API; `https` works on the same port. */
   control: string;
   /** Where clients connect; any other path works as well, and `wss`. */
@@ -61,12 +65,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     log,
     ...(options.now && { now: options.now }),
   });
+  const phones = await Phones.open(network);
   const host = options.host ?? '127.0.0.1';
   const tls = await tlsIdentity(store, host);
   const rootKey = network.identity.root.public.toString('base64');
   const waitingLogins = new WaitingLogins(options.waitingLoginsUrl);
   const address = () => ({ socketUrl, rootKey });
-  const { app, port: server, routes } = await controlServer(network, tls, waitingLogins, address);
+  const { app, port: server, routes } = await controlServer(phones, tls, waitingLogins, address);
   const sockets = acceptSockets(network);
   server.http.on('upgrade', sockets.upgrade);
   await app.ready();
@@ -77,6 +82,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   network.serveMediaAt(`${shownHost}:${port}`);
   return {
     network,
+    phones,
     control,
     socketUrl,
     rootKey,
@@ -124,7 +130,7 @@ function acceptSockets(network: Network): {
     closed: (connection) => {
       network.pairingCodes.forget(connection);
       network.connections.closed(connection);
-      if (connection.account) network.presence.changed(connection.account);
+      if (connection.account) presenceChanged(network, connection.account);
     },
   };
   return {

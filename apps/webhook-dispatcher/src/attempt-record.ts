@@ -1,5 +1,5 @@
 import type { FailureOutcome } from './failure-decision.js';
-import type { PendingEvent } from './pending-events.js';
+import type { PendingEvent } from './pending-event.js';
 import type { Answer } from './webhook-client.js';
 
 /** Why an attempt did not count as taken; kept for people to read. */

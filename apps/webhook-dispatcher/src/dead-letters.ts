@@ -9,7 +9,8 @@
 import { transaction, type RegionalDatabase } from '@dormouse/database';
 import type { AttemptRecord, Failure } from './attempt-record.js';
 import { LOG_ATTEMPTS, type Claim } from './cursors.js';
-import { toPendingEvent, type EventRow, type PendingEvent } from './pending-events.js';
+import type { PendingEvent } from './pending-event.js';
+import { toPendingEvent, type EventRow } from './pending-events.js';
 
 /** A dead letter that is to be told once more. */
 export interface AskedLetter {

@@ -9,7 +9,8 @@
  */
 import type { RegionalDatabase } from '@dormouse/database';
 import type { Claim, Cursors } from './cursors.js';
-import { toPendingEvent, type EventRow, type PendingEvent } from './pending-events.js';
+import type { PendingEvent } from './pending-event.js';
+import { toPendingEvent, type EventRow } from './pending-events.js';
 
 /** An event that is to be tried again. */
 export interface HeldEvent {

@@ -10,6 +10,7 @@ import {
   type WebhookEventType,
 } from '@dormouse/gateway-contract';
 import type { Claim } from './cursors.js';
+import type { PendingEvent } from './pending-event.js';
 
 /** A webhook as its customer has set it at this moment. */
 export interface Webhook {
@@ -17,22 +18,6 @@ export interface Webhook {
   settings: ChannelSettings;
   /** All that are valid; none while the channel has never had one. */
   secrets: string[];
-}
-
-/** One event as it lies in the outbox. */
-export interface PendingEvent {
-  seq: bigint;
-  /** Stays the same however often the event is posted. */
-  id: string;
-  type: WebhookEventType;
-  method: WebhookEventMethod;
-  payload: Record<string, unknown>;
-  /** Id of the chat it belongs to; '' for events that belong to none. */
-  conversation: string;
-  /** Age when it was read, by the database's clock. */
-  ageMs: number;
-  /** How long this webhook could have had it: its age, or the time since the webhook's beginning or last replay. */
-  waitedMs: number;
 }
 
 /** What a webhook has to be told next. */

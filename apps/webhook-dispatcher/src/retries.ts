@@ -1,7 +1,8 @@
 import type { Attempted, Attempts } from './attempts.js';
 import type { Claim } from './cursors.js';
 import type { HeldEvent, HeldEvents } from './held-events.js';
-import { isTooOld, isWanted, type PendingEvent, type Webhook } from './pending-events.js';
+import type { PendingEvent } from './pending-event.js';
+import { isTooOld, isWanted, type Webhook } from './pending-events.js';
 import type { WhileLeased } from './while-leased.js';
 
 /** Made in one go at most; then the webhook's settings are read again. */

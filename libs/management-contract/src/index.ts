@@ -4,4 +4,5 @@ export * from './error-envelope.js';
 export * from './events.js';
 export * from './fleet.js';
 export * from './openapi.js';
+export type * from './operation.js';
 export * from './operations.js';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorBody } from './error-envelope.js';
-import { MANAGEMENT_PREFIX, OPERATIONS, type Operation } from './operations.js';
+import type { Operation } from './operation.js';
+import { MANAGEMENT_PREFIX, OPERATIONS } from './operations.js';
 
 type Json = Record<string, unknown>;
 

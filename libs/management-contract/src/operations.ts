@@ -1,4 +1,3 @@
-import { type z } from 'zod';
 import { accountRecord } from './account.js';
 import {
   channelDeleted,
@@ -26,27 +25,10 @@ import {
   webhookSecrets,
 } from './events.js';
 import { FLEET_OPERATIONS } from './fleet-operations.js';
+import type { Operation } from './operation.js';
 
 /** Every path of the management API begins so. */
 export const MANAGEMENT_PREFIX = '/api/v1';
-
-export interface Operation {
-  method: 'get' | 'post' | 'put' | 'delete';
-  /** Below the prefix, with `{id}` for path parameters. */
-  path: string;
-  summary: string;
-  query?: z.ZodObject;
-  body?: z.ZodObject;
-  /** Status and shape of success. */
-  status: 200 | 201;
-  answer: z.ZodType;
-  /** Taken down for good and not reached yet: 202 with the same shape. Ask for it again until it says so. */
-  later?: true;
-  /** Failures beyond 400, 401, 429 and 502. */
-  failures: readonly (403 | 404 | 503)[];
-  /** Needs an operator key; an account key gets 403. */
-  for?: 'operators';
-}
 
 /** Every operation of the management API, by name. */
 export const OPERATIONS = {

@@ -4,7 +4,14 @@
  */
 import type { Message } from '@dormouse/gateway-contract';
 import { ObjectStorageError } from '@dormouse/object-storage';
-import type { MediaReader } from './read.js';
+
+/** Where links come from: a `MediaReader`. */
+export interface LinkSource {
+  /** How long links work, in seconds. */
+  readonly linkTtlS: number;
+  /** Links to those of the files that the channel has, by id. */
+  links(channelId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
 
 /** Something told of a channel: an event of any kind. */
 export interface Told {
@@ -18,7 +25,7 @@ export interface Told {
 const RENEWED_AFTER_PART_OF_TTL = 1 / 4;
 
 export class FreshLinks {
-  constructor(private readonly reader: Pick<MediaReader, 'links' | 'linkTtlS'>) {}
+  constructor(private readonly reader: LinkSource) {}
 
   /** The messages with links that work; one question to the store for all of them, none when they carry no files. */
   async in(channelId: string, messages: readonly Message[]): Promise<Message[]> {

@@ -34,6 +34,9 @@ describe('the table of import rules', () => {
     ['apps/session-worker/src/commands/x.ts', '../inbound/inbound.js'],
     ['apps/session-worker/src/convert/deep/x.ts', '../../sessions/sessions.js'],
     ['apps/session-worker/src/sessions/x.ts', '../commands/handlers.js'],
+    ['apps/network-simulator/src/network/x.ts', '../phones/phone.js'],
+    ['apps/network-simulator/src/wire/x.ts', '../network/network.js'],
+    ['apps/network-simulator/src/control/x.ts', '../scenarios/client.js'],
     ['apps/session-worker/src/unheard-of/x.ts', '../sessions/sessions.js'],
   ])('refuses %s the import of %s', (file, source) => {
     expect(fault(file, source)).toEqual(expect.any(String));
@@ -47,6 +50,7 @@ describe('the table of import rules', () => {
     ['apps/session-worker/src/commands/x.ts', './handlers.js'],
     ['apps/session-worker/src/worker.module.ts', './inbound/inbound.js'],
     ['apps/session-worker/src/x.ts', 'node:fs'],
+    ['apps/network-simulator/src/control/x.int.spec.ts', '../scenarios/client.js'],
   ])('lets %s import %s', (file, source) => {
     expect(fault(file, source)).toBeUndefined();
   });

@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
-import type { Rgba } from './login-image.js';
+
+/** Red, green, blue, alpha, 0 to 255 each. */
+export type Rgba = [number, number, number, number];
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const BITS_PER_PIXEL = 1;

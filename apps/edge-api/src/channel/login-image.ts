@@ -1,6 +1,6 @@
 import { create, type QRCodeErrorCorrectionLevel } from 'qrcode';
 import { z } from 'zod';
-import { indexedPng } from './indexed-png.js';
+import { indexedPng, type Rgba } from './indexed-png.js';
 
 const MIN_PIXELS = 100;
 const MAX_PIXELS = 2_000;
@@ -29,8 +29,6 @@ export const loginImageQuery = z.object({
     .default(true),
 });
 export type LoginImageQuery = z.output<typeof loginImageQuery>;
-
-export type Rgba = [number, number, number, number];
 
 /** Blank modules that scanners want around a code. */
 const QUIET_ZONE = 4;

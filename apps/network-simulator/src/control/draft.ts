@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '../network/refusal.js';
-import type { Draft, FileDraft } from '../phone/compose.js';
+import type { Draft, FileDraft } from '../phones/compose.js';
 
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 

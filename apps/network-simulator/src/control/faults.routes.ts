@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Fault } from '../faults/faults.js';
-import { releaseUploads } from '../media/held-uploads.js';
-import { releaseAcks } from '../network/acknowledge.js';
+import type { Fault } from '../network/faults.js';
+import { releaseUploads } from '../network/held-uploads.js';
+import { releaseAcks } from '../delivery/acknowledge.js';
 import type { Connection } from '../network/connection.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';

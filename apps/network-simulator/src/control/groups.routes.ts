@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Group } from '../groups/group.js';
+import type { Group } from '../network/group.js';
 import { addMembers, createGroup, leaveGroup, removeMembers, setRole, type Outcome } from '../groups/group-members.js';
 import { changeGroup, revokeInviteCode } from '../groups/group-settings.js';
 import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
-import { download } from '../phone/attachments.js';
-import { askFor } from '../phone/incoming.js';
-import type { MessageFilter } from '../phone/message-log.js';
-import { chatName, type Phone } from '../phone/phone.js';
+import { download } from '../phones/attachments.js';
+import { askFor } from '../phones/incoming.js';
+import type { MessageFilter } from '../phones/message-log.js';
+import { chatName } from '../phones/chat-name.js';
+import type { Phone } from '../phones/phone.js';
+import type { Phones } from '../phones/phones.js';
 import { draftBody, draftFrom } from './draft.js';
 import { accountOf, chatJid } from './lookup.js';
 import { shownMessage } from './shown-message.js';
@@ -44,8 +45,9 @@ export const eventFilter = z.object({
 export const eventWait = eventFilter.extend({ timeoutMs });
 
 /** What phones send, receive, read and notice. */
-export function messageRoutes(app: FastifyInstance, network: Network): void {
-  const phoneAt = (params: unknown): Phone => network.phone(accountOf(network, atPhone.parse(params).phone));
+export function messageRoutes(app: FastifyInstance, phones: Phones): void {
+  const { network } = phones;
+  const phoneAt = (params: unknown): Phone => phones.of(accountOf(network, atPhone.parse(params).phone));
   const named = (chat: string): string => chatName(network, chatJid(chat));
   const normal = (given: z.infer<typeof messageFilter>): MessageFilter => ({
     ...given,

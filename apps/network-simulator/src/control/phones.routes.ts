@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { parseCode } from '../network/pairing-codes.js';
-import { scanCode, unlink } from '../network/pairing.js';
+import { enterCode } from '../linking/pairing-by-code.js';
+import { scanCode, unlink } from '../linking/pairing.js';
 import { Refusal } from '../network/refusal.js';
+import type { Phones } from '../phones/phones.js';
 import { codeFrom } from './read-code.js';
 import { accountOf } from './lookup.js';
 import type { WaitingLogins } from './waiting-logins.js';
@@ -36,7 +38,8 @@ const atPhone = z.object({ phone: z.string() });
 const atDevice = z.object({ phone: z.string(), device: z.coerce.number().int().positive() });
 
 /** Phones and their linked devices. */
-export function phoneRoutes(app: FastifyInstance, network: Network, waitingLogins: WaitingLogins): void {
+export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins: WaitingLogins): void {
+  const { network } = phones;
   app.post('/phones', (request, reply) => {
     const { phone, name } = newPhone.parse(request.body ?? {});
     const digits = phone?.replace('+', '');
@@ -48,7 +51,7 @@ export function phoneRoutes(app: FastifyInstance, network: Network, waitingLogin
   app.get('/phones', () => [...network.accounts.all()].map(summary));
   app.get('/phones/:phone', (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
-    const phone = network.phone(account);
+    const phone = phones.of(account);
     return {
       ...summary(account),
       devices: devices(account),
@@ -66,7 +69,7 @@ export function phoneRoutes(app: FastifyInstance, network: Network, waitingLogin
   app.post('/phones/:phone/link-code', async (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
     const { code } = letters.parse(request.body);
-    const device = await network.codeLinkings.enter(network, account, code.replace('-', '').toUpperCase());
+    const device = await enterCode(network, account, code.replace('-', '').toUpperCase());
     return { device: device.id };
   });
   app.get('/waiting-logins', async () => (await waitingLogins.names()).map((name) => ({ name })));
@@ -87,7 +90,7 @@ export function phoneRoutes(app: FastifyInstance, network: Network, waitingLogin
   app.post('/phones/:phone/settings', (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
     const given = settings.parse(request.body);
-    return network.phone(account).configure({
+    return phones.of(account).configure({
       ...(given.autoDeliver !== undefined && { autoDeliver: given.autoDeliver }),
       ...(given.historyFiles !== undefined && { historyFiles: given.historyFiles ?? undefined }),
     });

@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { hangUp, ring } from '../network/calls.js';
-import type { Network } from '../network/network.js';
-import { setGroupPicture, setOwnPicture } from '../network/pictures.js';
-import { typingNode } from '../network/presence.js';
+import { hangUp, ring } from '../delivery/calls.js';
+import { setOwnPicture } from '../delivery/own-picture.js';
+import { setGroupPicture } from '../groups/group-picture.js';
+import { sendTyping, setPhoneAvailable, typingNode } from '../delivery/presence.js';
 import { Refusal } from '../network/refusal.js';
-import { changeChat, nameContact, sharePushName } from '../phone/change-chats.js';
-import { addHistory } from '../phone/seed-history.js';
-import { chatName } from '../phone/phone.js';
+import { changeChat, nameContact, sharePushName } from '../phones/change-chats.js';
+import { addHistory } from '../phones/seed-history.js';
+import { chatName } from '../phones/chat-name.js';
 import { SERVER } from '../wire/jid.js';
 import { node } from '../wire/node.js';
+import type { Phones } from '../phones/phones.js';
 import { accountOf, chatJid } from './lookup.js';
 
 const atPhone = z.object({ phone: z.string() });
@@ -46,13 +47,14 @@ export const chatChange = z.object({
 });
 
 /** What a person does at the phone besides writing: profile, presence, chats, contacts, calls. */
-export function profileRoutes(app: FastifyInstance, network: Network): void {
+export function profileRoutes(app: FastifyInstance, phones: Phones): void {
+  const { network } = phones;
   const account = (params: unknown) => accountOf(network, atPhone.parse(params).phone);
 
   app.post('/phones/:phone/profile', (request) => {
     const own = account(request.params);
     const { name, about } = profileBody.parse(request.body);
-    if (name !== undefined) sharePushName(network.phone(own), name);
+    if (name !== undefined) sharePushName(phones.of(own), name);
     if (about !== undefined) own.state.about = { text: about, setAtMs: network.now() };
     own.changed();
     return { phone: own.phone, name: own.name, about: own.state.about.text };
@@ -87,38 +89,39 @@ export function profileRoutes(app: FastifyInstance, network: Network): void {
   });
   app.post('/phones/:phone/presence', (request) => {
     const { available } = availability.parse(request.body);
-    network.presence.setPhone(account(request.params), available);
+    setPhoneAvailable(network, account(request.params), available);
     return { available };
   });
   app.post('/phones/:phone/typing', (request) => {
     const body = typing.parse(request.body);
-    network.presence.typing({ account: account(request.params), device: 0 }, chatJid(body.to), typingNode(body.state));
+    sendTyping(network, { account: account(request.params), device: 0 }, chatJid(body.to), typingNode(body.state));
     return { state: body.state };
   });
 }
 
 /** Chats, address book, the past, calls, and what the network bears. */
-export function chatRoutes(app: FastifyInstance, network: Network): void {
+export function chatRoutes(app: FastifyInstance, phones: Phones): void {
+  const { network } = phones;
   const account = (params: unknown) => accountOf(network, atPhone.parse(params).phone);
 
   app.post('/phones/:phone/chats', (request) => {
     const { chat, ...change } = chatChange.parse(request.body);
-    const phone = network.phone(account(request.params));
+    const phone = phones.of(account(request.params));
     const name = chatName(network, chatJid(chat));
     changeChat(phone, name, change);
     return phone.shared.chats[name] ?? {};
   });
-  app.get('/phones/:phone/chats', (request) => network.phone(account(request.params)).chats());
+  app.get('/phones/:phone/chats', (request) => phones.of(account(request.params)).chats());
   app.post('/phones/:phone/contacts', (request) => {
     const { who, name } = naming.parse(request.body);
-    const phone = network.phone(account(request.params));
+    const phone = phones.of(account(request.params));
     nameContact(phone, chatName(network, chatJid(who)), name);
     return phone.shared.contacts;
   });
   app.post('/phones/:phone/history', (request) => {
-    return { added: addHistory(network.phone(account(request.params)), pastBody.parse(request.body)) };
+    return { added: addHistory(phones.of(account(request.params)), pastBody.parse(request.body)) };
   });
-  app.get('/phones/:phone/contacts', (request) => network.phone(account(request.params)).shared.contacts);
+  app.get('/phones/:phone/contacts', (request) => phones.of(account(request.params)).shared.contacts);
   app.post('/phones/:phone/calls', (request) => {
     const { to, video } = ringing.parse(request.body);
     return { id: ring(network, account(request.params), accountOf(network, to), video) };
@@ -140,7 +143,7 @@ export function chatRoutes(app: FastifyInstance, network: Network): void {
       device.deliver(node('notification', attrs, [node('count', { value: '2' })]));
     } else {
       const type = what === 'groups-dirty' ? 'groups' : 'account_sync';
-      device.tell(node('ib', { from: SERVER }, [node('dirty', { type, timestamp: network.timestamp() })]));
+      device.sendNow(node('ib', { from: SERVER }, [node('dirty', { type, timestamp: network.timestamp() })]));
     }
     return { what };
   });

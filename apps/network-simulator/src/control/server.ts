@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { ZodError } from 'zod';
-import type { Network } from '../network/network.js';
+import type { Phones } from '../phones/phones.js';
 import { onePort, type OnePort } from '../serve/one-port.js';
 import type { TlsIdentity } from '../serve/self-signed.js';
 import { Refusal } from '../network/refusal.js';
@@ -10,7 +10,7 @@ import { streamRoutes } from './stream.routes.js';
 import { pageRoutes } from '../page/page.routes.js';
 import { faultRoutes } from './faults.routes.js';
 import { groupRoutes } from './groups.routes.js';
-import { mediaRoutes } from '../media/media.routes.js';
+import { mediaRoutes } from './media.routes.js';
 import { messageRoutes } from './messages.routes.js';
 import { chatRoutes, profileRoutes } from './profile.routes.js';
 import { phoneRoutes } from './phones.routes.js';
@@ -26,11 +26,12 @@ export interface NetworkAddress {
 
 /** The control API. Every error is `{"error": "a sentence"}` with a 4xx or 5xx status. */
 export async function controlServer(
-  network: Network,
+  phones: Phones,
   tls: TlsIdentity,
   waitingLogins: WaitingLogins,
   address: () => NetworkAddress,
 ): Promise<{ app: FastifyInstance; port: OnePort; routes: readonly string[] }> {
+  const { network } = phones;
   let port: OnePort | undefined;
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -69,13 +70,13 @@ export async function controlServer(
     return { rssBytes: rss, heapBytes: heapUsed, cpuMs: (user + system) / 1000, phones: network.accounts.size };
   });
   app.get('/certificate', (_request, reply) => reply.type('application/x-pem-file').send(tls.certificate));
-  await app.register((scope) => phoneRoutes(scope, network, waitingLogins));
+  await app.register((scope) => phoneRoutes(scope, phones, waitingLogins));
   await app.register((scope) => docsRoutes(scope, () => `http://${network.mediaHost()}`));
-  await app.register((scope) => streamRoutes(scope, network));
+  await app.register((scope) => streamRoutes(scope, phones));
   await app.register((scope) => pageRoutes(scope));
-  await app.register((scope) => profileRoutes(scope, network));
-  await app.register((scope) => chatRoutes(scope, network));
-  await app.register((scope) => messageRoutes(scope, network));
+  await app.register((scope) => profileRoutes(scope, phones));
+  await app.register((scope) => chatRoutes(scope, phones));
+  await app.register((scope) => messageRoutes(scope, phones));
   await app.register((scope) => mediaRoutes(scope, network));
   await app.register((scope) => groupRoutes(scope, network));
   await app.register((scope) => faultRoutes(scope, network));

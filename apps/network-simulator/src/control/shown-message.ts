@@ -1,10 +1,10 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import type { Network } from '../network/network.js';
-import { attachmentOf } from '../phone/attachments.js';
-import { decodeContent, unwrap } from '../phone/content.js';
-import { pollOptions } from '../phone/effects.js';
-import type { PhoneMessage } from '../phone/message-log.js';
-import { chatName } from '../phone/phone.js';
+import { attachmentOf } from '../phones/attachments.js';
+import { decodeContent, unwrap } from '../phones/content.js';
+import { pollOptions } from '../phones/effects.js';
+import type { PhoneMessage } from '../phones/message-log.js';
+import { chatName } from '../phones/chat-name.js';
 
 /** A message as the control API shows it: no raw bytes, and what its kind carries spelled out. */
 export function shownMessage(network: Network, message: PhoneMessage): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Network } from '../network/network.js';
+import type { Phones } from '../phones/phones.js';
 import { accountOf } from './lookup.js';
 import { shownMessage } from './shown-message.js';
 
@@ -11,9 +11,10 @@ const BEAT_MS = 15_000;
  * What happens at a phone, as it happens: `message` (new or changed), `event`, and `devices` when one came or went. The page
  * lives on this.
  */
-export function streamRoutes(app: FastifyInstance, network: Network): void {
+export function streamRoutes(app: FastifyInstance, phones: Phones): void {
+  const { network } = phones;
   app.get('/phones/:phone/stream', (request, reply) => {
-    const phone = network.phone(accountOf(network, atPhone.parse(request.params).phone));
+    const phone = phones.of(accountOf(network, atPhone.parse(request.params).phone));
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'keep-alive' });

@@ -2,7 +2,7 @@ import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { node, type Node } from '../wire/node.js';
-import type { Group, GroupRole } from './group.js';
+import type { Group, GroupRole } from '../network/group.js';
 import { groupNode, notifyGroup, participantNode } from './group-nodes.js';
 
 /** What became of one person that was to be added, removed or given a role. */

@@ -1,10 +1,9 @@
-import type { Sender } from '../network/messages.js';
-import { messageBasics } from '../network/messages.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
+import { messageBasics, type Sender } from '../network/sender.js';
 import { LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { child, children, node, type Node } from '../wire/node.js';
-import type { Group } from './group.js';
+import type { Group } from '../network/group.js';
 
 /**
  * Brings a group message to every device of every member but the sending one: the common ciphertext, preceded by that

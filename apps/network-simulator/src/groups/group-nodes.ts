@@ -2,7 +2,7 @@ import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import { node, type Node } from '../wire/node.js';
-import type { Group } from './group.js';
+import type { Group } from '../network/group.js';
 
 /** A member's address in the group's naming, and the other one where it is shown. */
 export function memberNames(network: Network, group: Group, lid: string): { jid: string; other: string | undefined } {

@@ -2,7 +2,7 @@ import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { child, node, textOf, type Node } from '../wire/node.js';
-import type { Group } from './group.js';
+import type { Group } from '../network/group.js';
 import { requireAdmin } from './group-members.js';
 import { memberNames, notifyGroup } from './group-nodes.js';
 

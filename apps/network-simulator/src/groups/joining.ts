@@ -2,7 +2,7 @@ import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { node } from '../wire/node.js';
-import type { Group } from './group.js';
+import type { Group } from '../network/group.js';
 import { MAX_MEMBERS, requireAdmin, type Outcome } from './group-members.js';
 import { namedNode, notifyGroup, participantNode } from './group-nodes.js';
 

@@ -1,9 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { formatJid, LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import { newKeyPair, sign, withType, type KeyPair } from '../wire/keys.js';
+import type { Node } from '../wire/node.js';
 import { newAppState, type AppState } from '../shared-state/collection.js';
-import type { Picture } from './pictures.js';
-import { Device, type DeviceState } from './device.js';
+import type { Picture } from './picture.js';
+import { PreKeyStock } from './pre-keys.js';
+import { StanzaQueue, type QueuedState } from './stanza-queue.js';
 
 /** The Signal keys of a phone. */
 export interface PhoneKeys {
@@ -145,5 +147,85 @@ export class Account {
 
   snapshot(): { account: AccountState; devices: DeviceState[] } {
     return { account: this.state, devices: [...this.devices.values()].map((device) => device.snapshot()) };
+  }
+}
+
+export interface SignedPreKeyPublic {
+  id: number;
+  value: Buffer;
+  signature: Buffer;
+}
+
+/** What is kept of a linked device. */
+export interface DeviceState {
+  id: number;
+  keyIndex: number;
+  linkedAtMs: number;
+  noise: Buffer;
+  identity: Buffer;
+  registrationId: number;
+  signedPreKey: SignedPreKeyPublic;
+  platform: string;
+  /** The client asked for all of the phone's history, not only for the recent part. */
+  fullHistory: boolean;
+  preKeysTaken: number;
+  bootstrapped: boolean;
+  queue: QueuedState[];
+}
+
+/** What a device needs of the socket on which it is logged in. */
+export interface DeviceConnection {
+  /** The device has asked for its stanzas: they are sent as they come. */
+  readonly active: boolean;
+  /** The client says that somebody looks at it. */
+  readonly available: boolean;
+  send(stanza: Node): void;
+  /** Sends a last stanza, if any, and closes. */
+  end(last?: Node): void;
+}
+
+/** A companion device linked to an account: its public keys, its one-time keys, and what waits for it. */
+export class Device {
+  readonly preKeys: PreKeyStock;
+  readonly queue: StanzaQueue;
+  /** The socket on which this device is logged in now. */
+  connection: DeviceConnection | undefined;
+
+  constructor(
+    readonly account: Account,
+    readonly state: DeviceState,
+    preKeys?: Buffer,
+  ) {
+    this.preKeys = new PreKeyStock(preKeys, state.preKeysTaken);
+    this.queue = new StanzaQueue(state.queue);
+  }
+
+  get id(): number {
+    return this.state.id;
+  }
+
+  /** The name under which caches and Signal sessions know this device. */
+  get key(): string {
+    return `${this.account.lid}:${this.id}`;
+  }
+
+  get online(): boolean {
+    return this.connection !== undefined;
+  }
+
+  /** Queues a stanza until the device confirms it, and sends it now if the device listens. */
+  deliver(stanza: Node): void {
+    this.queue.push(stanza);
+    this.account.changed();
+    if (this.connection?.active) this.connection.send(stanza);
+  }
+
+  /** Sends what only matters now (presence, typing): nothing waits for an absent device. */
+  sendNow(stanza: Node): void {
+    if (this.connection?.active) this.connection.send(stanza);
+  }
+
+  snapshot(): DeviceState {
+    return { ...this.state, preKeysTaken: this.preKeys.taken, queue: this.queue.snapshot() };
   }
 }

@@ -3,7 +3,7 @@ import type { Store } from '../store/store.js';
 import { LID_SERVER, parseJid } from '../wire/jid.js';
 import { Account, type AccountState } from './account.js';
 import { waysToName } from './typed-numbers.js';
-import type { Device, DeviceState } from './device.js';
+import type { Device, DeviceState } from './account.js';
 
 /** What one account's file holds; `phone` is the phone's own state, kept here untouched until the phone is used. */
 interface AccountFile {

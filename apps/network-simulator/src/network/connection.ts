@@ -6,7 +6,7 @@ import { decodeNode, encodeNode, node, type Node } from '../wire/node.js';
 import { NoiseHandshake, type NoiseTransport } from '../wire/noise.js';
 import type { KeyPair } from '../wire/keys.js';
 import type { Account } from './account.js';
-import type { Device } from './device.js';
+import type { Device } from './account.js';
 
 /** What a connection tells the network. `identified` comes once, after the handshake. */
 export interface ConnectionListener {

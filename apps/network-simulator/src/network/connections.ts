@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { Device, DeviceConnection } from './account.js';
 import type { Connection } from './connection.js';
 
 export interface ConnectionEvent {
@@ -13,7 +14,7 @@ const LOG_LIMIT = 20_000;
 /** All sockets, and a truthful record of who was logged in when. */
 export class Connections {
   private readonly sockets = new Set<Connection>();
-  private readonly loggedIn = new Map<Connection, number>();
+  private readonly loggedIn = new Map<DeviceConnection, { device: Device; sinceMs: number }>();
   private readonly events: ConnectionEvent[] = [];
   private overlapCount = 0;
   private readonly news = new EventEmitter().setMaxListeners(0);
@@ -44,37 +45,44 @@ export class Connections {
     return this.sockets;
   }
 
+  /** The socket on which a device is logged in. */
+  of(device: Device): Connection | undefined {
+    return [...this.sockets].find((socket) => socket === device.connection);
+  }
+
   /**
    * Notes a login and returns the older socket of the same device, if there is one. The overlap is counted here, before the
    * caller closes the older one: that is the moment in which two owners held the device.
    */
-  login(connection: Connection): Connection | undefined {
+  login(connection: Connection): DeviceConnection | undefined {
     const device = connection.device;
     if (!device) return undefined;
     const older = device.connection;
     if (older) {
       this.overlapCount++;
-      this.note(older, 'replaced');
+      this.note(device, 'replaced');
       this.loggedIn.delete(older);
     }
     device.connection = connection;
-    this.loggedIn.set(connection, this.now());
-    this.note(connection, 'open');
+    this.loggedIn.set(connection, { device, sinceMs: this.now() });
+    this.note(device, 'open');
     return older;
   }
 
   closed(connection: Connection): void {
     this.sockets.delete(connection);
-    if (!this.loggedIn.delete(connection)) return;
-    this.note(connection, 'close');
-    if (connection.device?.connection === connection) connection.device.connection = undefined;
+    const login = this.loggedIn.get(connection);
+    if (!login) return;
+    this.loggedIn.delete(connection);
+    this.note(login.device, 'close');
+    if (login.device.connection === connection) login.device.connection = undefined;
   }
 
   open(): { phone: string; device: number; since: string }[] {
-    return [...this.loggedIn].map(([connection, since]) => ({
-      phone: connection.account?.phone ?? '',
-      device: connection.device?.id ?? 0,
-      since: new Date(since).toISOString(),
+    return [...this.loggedIn.values()].map(({ device, sinceMs }) => ({
+      phone: device.account.phone,
+      device: device.id,
+      since: new Date(sinceMs).toISOString(),
     }));
   }
 
@@ -84,14 +92,14 @@ export class Connections {
     return () => this.news.off(phone, listener);
   }
 
-  private note(connection: Connection, event: ConnectionEvent['event']): void {
+  private note(device: Device, event: ConnectionEvent['event']): void {
     this.events.push({
-      phone: connection.account?.phone ?? '',
-      device: connection.device?.id ?? 0,
+      phone: device.account.phone,
+      device: device.id,
       at: new Date(this.now()).toISOString(),
       event,
     });
     if (this.events.length > LOG_LIMIT) this.events.splice(0, this.events.length - LOG_LIMIT);
-    this.news.emit(connection.account?.phone ?? '');
+    this.news.emit(device.account.phone);
   }
 }

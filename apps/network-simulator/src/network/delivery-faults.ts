@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
 import { node, type Node } from '../wire/node.js';
-import type { Account } from './account.js';
-import type { Network } from './network.js';
+import type { Faults, Place } from './faults.js';
 
 type Strike = 'placeholder' | 'corrupt-message' | 'duplicate-message';
 
@@ -13,12 +13,11 @@ const strikes: Record<Strike, (message: Node) => Node[]> = {
 };
 
 /** What reaches a device in place of a message when faults are in force: nothing is lost but what a fault says. */
-export function underFaults(network: Network, account: Account, device: number, message: Node): Node[] {
-  const place = { phone: account.phone, device };
+export function underFaults(faults: Faults, place: Place, message: Node, log: Logger): Node[] {
   if (message.attrs['category'] === 'peer') return [message];
   for (const [kind, strike] of Object.entries(strikes) as [Strike, (message: Node) => Node[]][]) {
-    if (!network.faults.strike(kind, place)) continue;
-    network.log.debug({ ...place, id: message.attrs['id'], kind }, 'a fault strikes a message');
+    if (!faults.strike(kind, place)) continue;
+    log.debug({ ...place, id: message.attrs['id'], kind }, 'a fault strikes a message');
     return strike(message);
   }
   return [message];

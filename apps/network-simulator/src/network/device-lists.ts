@@ -1,6 +1,6 @@
 import { node } from '../wire/node.js';
 import type { Account } from './account.js';
-import type { Device } from './device.js';
+import type { Device } from './account.js';
 import type { Network } from './network.js';
 
 /** Tells everybody who trusts a list of this account's devices that it changed; without it they miss a new device. */

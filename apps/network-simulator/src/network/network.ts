@@ -1,7 +1,5 @@
 import type { Logger } from 'pino';
-import { Faults } from '../faults/faults.js';
-import type { PhoneEvent } from '../phone/event-log.js';
-import { Phone } from '../phone/phone.js';
+import { Faults } from './faults.js';
 import type { Store } from '../store/store.js';
 import { certificateChain, newServerIdentity, type ServerIdentity } from '../wire/certificate.js';
 import type { Node } from '../wire/node.js';
@@ -9,23 +7,14 @@ import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
 import type { Connection } from './connection.js';
 import { Connections } from './connections.js';
-import { Groups } from '../groups/groups.js';
+import { Groups } from './groups.js';
 import { MediaStore } from '../media/media-store.js';
 import { underFaults } from './delivery-faults.js';
 import { Limits } from './limits.js';
-import { Presence } from './presence.js';
-import { CodeLinkings } from './pairing-by-code.js';
-import { PairingCodes } from './pairing-codes.js';
-
-/** How long the codes of a linking screen live. */
-export interface QrTimings {
-  /** The first code. */
-  firstMs: number;
-  /** Each later one. */
-  nextMs: number;
-  /** How many codes a screen gets before the client gives up. */
-  count: number;
-}
+import { PairingCodes, type QrTimings } from './pairing-codes.js';
+import { PresenceRecords } from './presence-records.js';
+import type { PrimaryDevices } from './primary-device.js';
+import { CodeLinkings } from './code-linkings.js';
 
 /** How long after sending a message can be changed. */
 export interface ChangeWindows {
@@ -42,22 +31,20 @@ export interface NetworkOptions {
 
 const IDENTITY_FILE = 'network.json';
 
-/** The simulated network: who exists, who is connected, what is wrong with it, and the phones of all numbers. */
+/** The simulated network: who exists, who is connected, and what is wrong with it. */
 export class Network {
   readonly accounts: Accounts;
   readonly connections: Connections;
   readonly groups: Groups;
   readonly limits: Limits;
   readonly codeLinkings = new CodeLinkings();
-  readonly presence: Presence = new Presence(this);
+  readonly presence = new PresenceRecords();
   readonly media: MediaStore;
   readonly faults = new Faults();
   readonly pairingCodes: PairingCodes;
   readonly log: Logger;
   readonly now: () => number;
-  private readonly phones = new Map<string, Phone>();
-  /** Which phones have a chat, by chat: with thousands of phones nobody can ask each of them at every login. */
-  private readonly phonesByChat = new Map<string, Set<Phone>>();
+  private primaries: PrimaryDevices | undefined;
   private lastStanza = 0;
   private mediaAddress = '127.0.0.1';
   /** Receipts that were passed on: further devices of the same reader add nothing new. */
@@ -93,20 +80,18 @@ export class Network {
     await network.accounts.load();
     await network.groups.load();
     await network.media.load();
-    for (const account of network.accounts.all()) {
-      if (network.accounts.keptPhoneState(account.phone) !== undefined) await network.phone(account).load();
-    }
     return network;
   }
 
-  /** The phone of a number (device 0). */
-  phone(account: Account): Phone {
-    let phone = this.phones.get(account.phone);
-    if (!phone) {
-      phone = new Phone(this, account);
-      this.phones.set(account.phone, phone);
-    }
-    return phone;
+  /** The phones of all accounts. Throws before {@link attachPhones}. */
+  get phones(): PrimaryDevices {
+    if (!this.primaries) throw new Error('The network has no phones yet.');
+    return this.primaries;
+  }
+
+  /** Gives the network its phones: once, before anybody connects. */
+  attachPhones(phones: PrimaryDevices): void {
+    this.primaries = phones;
   }
 
   /** Host and port of the files, as clients are told. */
@@ -130,9 +115,12 @@ export class Network {
 
   /** Brings a stanza to one device of an account: its phone (0) or a companion. Unlinked devices get nothing. */
   deliver(account: Account, device: number, stanza: Node): void {
-    const stanzas = stanza.tag === 'message' && this.faults.any ? underFaults(this, account, device, stanza) : [stanza];
+    const stanzas =
+      stanza.tag === 'message' && this.faults.any
+        ? underFaults(this.faults, { phone: account.phone, device }, stanza, this.log)
+        : [stanza];
     for (const one of stanzas) {
-      if (device === 0) this.phone(account).receive(one);
+      if (device === 0) this.phones.of(account).receive(one);
       else account.devices.get(device)?.deliver(one);
     }
   }
@@ -151,19 +139,6 @@ export class Network {
     const { device } = connection;
     const slow = this.faults.strike('delay', { phone: device?.account.phone, device: device?.id });
     return slow ? (slow.ms ?? 0) + Math.random() * (slow.jitterMs ?? 0) : 0;
-  }
-
-  /** From now on this phone hears what becomes of whom the chat is with. */
-  chatBegan(phone: Phone, chat: string): void {
-    const phones = this.phonesByChat.get(chat) ?? new Set<Phone>();
-    this.phonesByChat.set(chat, phones.add(phone));
-  }
-
-  /** Tells every phone that has a chat with somebody what became of them. */
-  phoneEvent(event: PhoneEvent): void {
-    for (const phone of this.phonesByChat.get(event.chat) ?? []) {
-      if (phone.account.phoneJid !== event.from) phone.events.add(event);
-    }
   }
 
   /** Whether the number is to be treated as not registered. */

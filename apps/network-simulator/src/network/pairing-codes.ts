@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { Refusal } from './refusal.js';
 import type { Connection } from './connection.js';
-import type { QrTimings } from './network.js';
+
+/** How long the codes of a linking screen live. */
+export interface QrTimings {
+  /** The first code. */
+  firstMs: number;
+  /** Each later one. */
+  nextMs: number;
+  /** How many codes a screen gets before the client gives up. */
+  count: number;
+}
 
 /** What a linking screen shows, as a phone's camera reads it. */
 export interface ScannedCode {

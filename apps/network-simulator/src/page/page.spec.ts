@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import QRCode from 'qrcode';
-import type { Phone } from '../phone/phone.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { Client } from '../scenarios/client.js';
 import { startSimulator, type Simulator } from '../simulator.js';
@@ -20,9 +20,9 @@ describeInBrowser('the page for people', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator);
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 850 } });

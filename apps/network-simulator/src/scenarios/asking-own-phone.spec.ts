@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { scanCode } from '../network/pairing.js';
+import { scanCode } from '../linking/pairing.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { askOwnPhone, hasShown } from './asking-own-phone.js';
@@ -10,9 +10,9 @@ quietLibsignal();
 
 it('a client has a message from its own phone that it never showed, by its key alone', async () => {
   const simulator = await startSimulator();
-  const { network } = simulator;
-  const alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-  const bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+  const { network, phones } = simulator;
+  const alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+  const bob = phones.of(network.accounts.add('6591110002', 'Bob'));
   const { id } = await bob.sendText('6591110001', 'before the link');
   await alice.wait({ text: 'before the link' }, 8000);
   const client = new Client(simulator);

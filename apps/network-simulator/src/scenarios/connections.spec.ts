@@ -2,10 +2,11 @@ import { jest } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setPhoneAvailable } from '../delivery/presence.js';
 import { createGroup } from '../groups/group-members.js';
-import { scanCode, unlink } from '../network/pairing.js';
-import { download } from '../phone/attachments.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode, unlink } from '../linking/pairing.js';
+import { download } from '../phones/attachments.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -21,9 +22,9 @@ describe('connections of linked devices', () => {
 
   beforeEach(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator);
     await client.link((qr) => scanCode(network, alice.account, qr));
   });
@@ -54,7 +55,7 @@ describe('connections of linked devices', () => {
     await client.text('before');
     const device = alice.account.devices.get(1);
     await device?.queue.whenEmpty();
-    const { connection } = device ?? {};
+    const connection = device && simulator.network.connections.of(device);
     if (!connection) throw new Error('not connected');
     // What was handed to the line still leaves; nothing that the client says to it is heard.
     await bob.sendText('6591110001', 'heard, not confirmed');
@@ -179,10 +180,10 @@ describe('connections of linked devices', () => {
 });
 
 describe('a network kept on disk', () => {
-  const alicePhone = ({ network }: Simulator): Phone => {
+  const alicePhone = ({ network, phones }: Simulator): Phone => {
     const account = network.accounts.byNumber('6591110001');
     if (!account) throw new Error('Alice is gone');
-    return network.phone(account);
+    return phones.of(account);
   };
 
   it('finds its phones, linked devices, sessions and queues again after a restart', async () => {
@@ -190,7 +191,7 @@ describe('a network kept on disk', () => {
     let simulator = await startSimulator({ dataDir });
     const { rootKey } = simulator;
     const port = Number(new URL(simulator.control).port);
-    let bob = simulator.network.phone(simulator.network.accounts.add('6591110002', 'Bob'));
+    let bob = simulator.phones.of(simulator.network.accounts.add('6591110002', 'Bob'));
     const alice = simulator.network.accounts.add('6591110001', 'Alice');
     const client = new Client(simulator);
     await client.link((qr) => scanCode(simulator.network, alice, qr));
@@ -212,16 +213,16 @@ describe('a network kept on disk', () => {
     expect(simulator.rootKey).toBe(rootKey);
     const found = simulator.network.accounts.byNumber('6591110002');
     if (!found) throw new Error('Bob is gone');
-    bob = simulator.network.phone(found);
+    bob = simulator.phones.of(found);
     expect(bob.messages.all().map(({ text }) => text)).toEqual([
       'first',
       'answer',
       'kept.bin',
       'waits over the restart',
     ]);
-    simulator.network.presence.setPhone(alicePhone(simulator).account, true);
+    setPhoneAvailable(simulator.network, alicePhone(simulator).account, true);
     expect(bob.events.all({ kind: 'presence', what: 'available' })).toMatchObject([{ from: alice.phoneJid }]);
-    simulator.network.presence.setPhone(alicePhone(simulator).account, false);
+    setPhoneAvailable(simulator.network, alicePhone(simulator).account, false);
     const kept = alicePhone(simulator).messages.get(fileId);
     expect(kept && (await download(simulator.network, kept)).bytes.equals(file)).toBe(true);
     expect(simulator.network.groups.find(group.jid)?.state.subject.text).toBe('Survivors');

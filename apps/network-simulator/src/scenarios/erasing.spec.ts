@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
-import { scanCode } from '../network/pairing.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -20,9 +20,9 @@ describe('what somebody deletes for themselves', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const alice = network.accounts.add(ALICE, 'Alice');
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     [first, second] = [new Client(simulator), new Client(simulator)];
     for (const client of [first, second]) await client.link((qr) => scanCode(network, alice, qr));
   }, 120_000);

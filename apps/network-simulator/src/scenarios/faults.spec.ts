@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { encodeWAMessage } from '@whiskeysockets/baileys';
-import { scanCode, unlink } from '../network/pairing.js';
-import { routeReceipt } from '../network/receipts.js';
-import { encodeContent } from '../phone/content.js';
-import { askAuthor } from '../phone/incoming.js';
-import type { Phone } from '../phone/phone.js';
-import { pad } from '../phone/signal.js';
+import { scanCode, unlink } from '../linking/pairing.js';
+import { routeReceipt } from '../delivery/receipts.js';
+import { encodeContent } from '../phones/content.js';
+import { askAuthor } from '../phones/incoming.js';
+import type { Phone } from '../phones/phone.js';
+import { pad } from '../phones/signal.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { PHONE_SERVER } from '../wire/jid.js';
@@ -25,9 +25,9 @@ describe('what can go wrong', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const alice = network.accounts.add(ALICE, 'Alice');
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator);
     await client.link((qr) => scanCode(network, alice, qr));
   }, 120_000);
@@ -59,8 +59,8 @@ describe('what can go wrong', () => {
   });
 
   it('a corrupted message is unreadable even when it begins a session', async () => {
-    const { network } = simulator;
-    const stranger = network.phone(network.accounts.add());
+    const { network, phones } = simulator;
+    const stranger = phones.of(network.accounts.add());
     await fault({ kind: 'corrupt-message', phone: bob.account.phone, count: 1 });
     const { id } = await stranger.sendText(BOB, 'broken at the first word');
     expect(await bob.wait({ id }, 8000)).toMatchObject({ text: 'broken at the first word' });
@@ -68,10 +68,10 @@ describe('what can go wrong', () => {
   });
 
   it('a phone that sends a client another copy still reads what the client had on its way', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const account = network.accounts.byNumber(ALICE);
     if (!account) throw new Error('Alice is gone');
-    const alice = network.phone(account);
+    const alice = phones.of(account);
     await client.send(BOB, { text: 'the session is begun' });
     await alice.wait({ text: 'the session is begun' }, 8000);
     const { id } = await alice.sendText(BOB, 'and answered');
@@ -97,10 +97,10 @@ describe('what can go wrong', () => {
   });
 
   it('a question to the own phone in a session that the client has spoiled stays unread, and the next one is answered', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const account = network.accounts.byNumber(ALICE);
     if (!account) throw new Error('Alice is gone');
-    const alice = network.phone(account);
+    const alice = phones.of(account);
     const { key } = await client.send(BOB, { text: 'said before' });
     await alice.wait({ text: 'said before' }, 8000);
     const to = { account, device: 1 };
@@ -129,10 +129,10 @@ describe('what can go wrong', () => {
   });
 
   it('a phone asks its own client again for what the client wrote', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const account = network.accounts.byNumber(ALICE);
     if (!account) throw new Error('Alice is gone');
-    const alice = network.phone(account);
+    const alice = phones.of(account);
     const { key } = await client.send(BOB, { text: 'of our own' });
     await alice.wait({ text: 'of our own' }, 8000);
     const again = new Promise<number>((resolve) => {
@@ -143,9 +143,9 @@ describe('what can go wrong', () => {
   });
 
   it('a phone reads what a device had sent before it was unlinked', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const account = network.accounts.add('6591110003', 'Carol');
-    const carol = network.phone(account);
+    const carol = phones.of(account);
     const leaving = new Client(simulator);
     await leaving.link((qr) => scanCode(network, account, qr));
     await leaving.send(BOB, { text: 'the session is begun' });
@@ -172,7 +172,7 @@ describe('what can go wrong', () => {
   it('an edit that overtakes its message takes effect when the message comes', async () => {
     const account = simulator.network.accounts.byNumber(ALICE);
     if (!account) throw new Error('Alice is gone');
-    const alice = simulator.network.phone(account);
+    const alice = simulator.phones.of(account);
     await fault({ kind: 'corrupt-message', phone: ALICE, device: 0 });
     const sent = bob.sendText(ALICE, 'as it was', { id: 'OVERTAKEN' });
     // Before anybody can ask for another copy of the first.
@@ -261,7 +261,8 @@ describe('what can go wrong', () => {
     await client.until(() => client.auth.creds.routingInfo, 'the routing');
     await client.end();
     await client.connect();
-    expect(device?.connection?.edgeRouting?.toString()).toBe(device?.key);
+    const connection = device && simulator.network.connections.of(device);
+    expect(connection?.edgeRouting?.toString()).toBe(device?.key);
   });
 
   it('survives a storm of reconnects', async () => {

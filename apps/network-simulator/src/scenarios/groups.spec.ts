@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { addMembers, createGroup, removeMembers } from '../groups/group-members.js';
 import { joinByCode } from '../groups/joining.js';
-import { scanCode } from '../network/pairing.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -26,10 +26,10 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
-    carol = network.phone(network.accounts.add('6591110003', 'Carol'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
+    carol = phones.of(network.accounts.add('6591110003', 'Carol'));
     first = await link(alice);
     second = await link(bob);
   }, 120_000);
@@ -41,7 +41,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
   });
 
   it('everybody reads what clients and phones write, whoever comes later too', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const members = [bob.account.phoneJid, carol.account.phoneJid];
     const { group } = createGroup(network, alice.account, 'Trip', members, addressing);
     await second.until(
@@ -67,7 +67,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await second.text('from a phone');
     expect(await bob.wait({ text: 'from a phone' }, 5000)).toBeDefined();
 
-    const dave = network.phone(network.accounts.add(undefined, 'Dave'));
+    const dave = phones.of(network.accounts.add(undefined, 'Dave'));
     addMembers(network, group, alice.account, [dave.account.phoneJid]);
     await first.until(
       () =>

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import { scanCode } from '../network/pairing.js';
-import { addHistory } from '../phone/seed-history.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import { addHistory } from '../phones/seed-history.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -16,8 +16,8 @@ describe('the history of a phone', () => {
 
   beforeEach(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
     network.accounts.add('6591110002', 'Bob');
   });
   afterEach(() => simulator.stop());

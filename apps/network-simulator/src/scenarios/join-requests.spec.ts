@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { addMembers, createGroup, setRole } from '../groups/group-members.js';
-import type { Group } from '../groups/group.js';
-import { scanCode } from '../network/pairing.js';
-import type { Phone } from '../phone/phone.js';
+import type { Group } from '../network/group.js';
+import { scanCode } from '../linking/pairing.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -21,10 +21,10 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
-    carol = network.phone(network.accounts.add('6591110003', 'Carol'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
+    carol = phones.of(network.accounts.add('6591110003', 'Carol'));
     const link = async ({ account }: Phone): Promise<Client> => {
       const client = new Client(simulator);
       await client.link((qr) => scanCode(network, account, qr));
@@ -112,7 +112,7 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
   });
 
   it('an admin lets in and turns away, by a client', async () => {
-    const dave = simulator.network.phone(simulator.network.accounts.add());
+    const dave = simulator.phones.of(simulator.network.accounts.add());
     await asks(carol);
     await asks(dave);
     expect(await waitingAt()).toEqual([wire(carol), wire(dave)]);
@@ -132,7 +132,7 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
   });
 
   it('an admin lets in by the phone; who asked takes it back', async () => {
-    const dave = simulator.network.phone(simulator.network.accounts.add());
+    const dave = simulator.phones.of(simulator.network.accounts.add());
     await asks(carol);
     await asks(dave);
     const path = (phone: Phone) => `/phones/${phone.account.phone}/groups/${group.jid}/requests`;
@@ -160,7 +160,7 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
     addMembers(simulator.network, group, alice.account, [carol.account.phoneJid]);
     expect(await waitingAt()).toEqual([]);
     setRole(simulator.network, group, alice.account, [bob.account.phoneJid], 'admin');
-    const dave = simulator.network.phone(simulator.network.accounts.add());
+    const dave = simulator.phones.of(simulator.network.accounts.add());
     await asks(dave);
     await member.until(() => requestsAt(member).some(({ participant }) => participant === wire(dave)), 'the request');
   });

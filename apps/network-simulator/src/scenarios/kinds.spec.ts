@@ -3,12 +3,12 @@ import { decryptPollVote, downloadMediaMessage, type AnyMessageContent, type WAM
 import { createHash, randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { createGroup } from '../groups/group-members.js';
-import { scanCode } from '../network/pairing.js';
-import { attachmentOf, download } from '../phone/attachments.js';
-import type { Draft } from '../phone/compose.js';
-import { decodeContent } from '../phone/content.js';
-import type { PhoneMessage } from '../phone/message-log.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import { attachmentOf, download } from '../phones/attachments.js';
+import type { Draft } from '../phones/compose.js';
+import { decodeContent } from '../phones/content.js';
+import type { PhoneMessage } from '../phones/message-log.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -31,9 +31,9 @@ describe('every kind of message', () => {
   beforeAll(async () => {
     simulator = await startSimulator({ windows: { deleteSeconds: DELETE_HOURS * 3600 } });
     media = mediaThrough(simulator);
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator, media);
     await client.link((qr) => scanCode(network, alice.account, qr));
     jpeg = await sharp({ create: { width: 40, height: 30, channels: 3, background: 'red' } })

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { addMembers, createGroup, MAX_MEMBERS } from '../groups/group-members.js';
 import { joinByCode } from '../groups/joining.js';
-import { scanCode } from '../network/pairing.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -19,8 +19,8 @@ describe('groups in great number and of great size', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
     client = new Client(simulator);
     await client.link((qr) => scanCode(network, alice.account, qr));
   }, 120_000);
@@ -48,19 +48,19 @@ describe('groups in great number and of great size', () => {
   });
 
   it('a client writes into a group of 1,024 members, and every one of them reads it once', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const { group } = createGroup(network, alice.account, 'City', members(MAX_MEMBERS - 1));
     const everybody = group.memberLids.flatMap((lid) => network.accounts.find(`${lid}@lid`) ?? []);
     expect(everybody.length).toBe(1024);
     const sent = await client.send(group.jid, { text: 'to the whole city' });
     const id = sent.key.id ?? '';
     for (const account of everybody) {
-      const message = await network.phone(account).wait({ id }, 60_000);
+      const message = await phones.of(account).wait({ id }, 60_000);
       expect(message).toMatchObject({ text: 'to the whole city', chat: group.jid, fromMe: account === alice.account });
     }
     const again = await client.send(group.jid, { text: 'once more, with the keys in place' });
     for (const account of everybody) {
-      const phone = network.phone(account);
+      const phone = phones.of(account);
       expect(await phone.wait({ id: again.key.id ?? '' }, 60_000)).toMatchObject({ deliveries: 1 });
       expect(phone.messages.all({ chat: group.jid }).length).toBe(2);
       expect(phone.unreadable.size).toBe(0);

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { scanCode } from '../network/pairing.js';
+import { scanCode } from '../linking/pairing.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { child, children, textOf, type Node } from '../wire/node.js';
@@ -53,8 +53,8 @@ describe('linking', () => {
 
   it('a phone takes four devices, all of which hear it, and refuses a fifth', async () => {
     const simulator = await startSimulator();
-    const { network } = simulator;
-    const phone = network.phone(network.accounts.add());
+    const { network, phones } = simulator;
+    const phone = phones.of(network.accounts.add());
     const clients: Client[] = [];
     for (let index = 0; index < 4; index++) {
       const one = new Client(simulator);

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
-import { scanCode } from '../network/pairing.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import type { Phone } from '../phones/phone.js';
 import { Client } from './client.js';
 
 jest.setTimeout(120_000);
@@ -24,9 +24,9 @@ describe('one number linked, talking and heard', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = await linked(alice);
   }, 120_000);
 

@@ -1,11 +1,12 @@
 import { jest } from '@jest/globals';
 import sharp from 'sharp';
-import { hangUp, ring } from '../network/calls.js';
-import { scanCode } from '../network/pairing.js';
-import { setOwnPicture } from '../network/pictures.js';
-import { typingNode } from '../network/presence.js';
+import { hangUp, ring } from '../delivery/calls.js';
+import { enterCode } from '../linking/pairing-by-code.js';
+import { scanCode } from '../linking/pairing.js';
+import { setOwnPicture } from '../delivery/own-picture.js';
+import { sendTyping, setPhoneAvailable, typingNode } from '../delivery/presence.js';
 import { createGroup } from '../groups/group-members.js';
-import type { Phone } from '../phone/phone.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -25,9 +26,9 @@ describe('people: presence, profiles, numbers, calls', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator, mediaThrough(simulator));
     await client.link((qr) => scanCode(network, alice.account, qr));
     await client.until(() => client.auth.creds.me?.name === 'Alice', 'the name');
@@ -51,11 +52,11 @@ describe('people: presence, profiles, numbers, calls', () => {
     const { network } = simulator;
     await client.socket.presenceSubscribe(BOB);
     await presence('unavailable');
-    network.presence.setPhone(bob.account, true);
+    setPhoneAvailable(network, bob.account, true);
     await presence('available');
-    network.presence.typing({ account: bob.account, device: 0 }, ALICE, typingNode('composing'));
+    sendTyping(network, { account: bob.account, device: 0 }, ALICE, typingNode('composing'));
     await presence('composing');
-    network.presence.typing({ account: bob.account, device: 0 }, ALICE, typingNode('recording'));
+    sendTyping(network, { account: bob.account, device: 0 }, ALICE, typingNode('recording'));
     await presence('recording');
     await client.socket.sendPresenceUpdate('composing', BOB);
     expect(await bob.events.wait({ kind: 'typing', what: 'composing' }, 8000)).toMatchObject({ from: ALICE });
@@ -67,13 +68,13 @@ describe('people: presence, profiles, numbers, calls', () => {
   });
 
   it('a phone notices that somebody comes and goes with whom it has a chat, and of nobody else', async () => {
-    const { network } = simulator;
-    const [carol, eve] = [network.phone(network.accounts.add()), network.phone(network.accounts.add())];
+    const { network, phones } = simulator;
+    const [carol, eve] = [phones.of(network.accounts.add()), phones.of(network.accounts.add())];
     const noticed = (phone: Phone) => phone.events.all({ kind: 'presence' }).map(({ what, from }) => `${what} ${from}`);
-    network.presence.setPhone(carol.account, true);
+    setPhoneAvailable(network, carol.account, true);
     expect(noticed(bob)).not.toContain(`available ${carol.account.phoneJid}`);
     await bob.sendText(carol.account.phone, 'hello carol');
-    for (const available of [false, true]) network.presence.setPhone(carol.account, available);
+    for (const available of [false, true]) setPhoneAvailable(network, carol.account, available);
     const ofCarol = noticed(bob).filter((text) => text.endsWith(carol.account.phoneJid));
     expect(ofCarol).toEqual([`unavailable ${carol.account.phoneJid}`, `available ${carol.account.phoneJid}`]);
     expect([noticed(eve), noticed(carol)]).toEqual([[], []]);
@@ -91,8 +92,8 @@ describe('people: presence, profiles, numbers, calls', () => {
   });
 
   it('who keeps the number private is known by private id alone, until something is said under the number', async () => {
-    const { network } = simulator;
-    const dan = network.phone(network.accounts.add('6591110009', 'Dan'));
+    const { network, phones } = simulator;
+    const dan = phones.of(network.accounts.add('6591110009', 'Dan'));
     dan.account.state.privacy['number'] = 'none';
     await dan.sendText(alice.account.lidJid, 'guess who');
     const { key } = await client.text('guess who');
@@ -193,14 +194,14 @@ describe('linking by a code of eight letters', () => {
     const wrong = new Client(simulator);
     await wrong.code();
     await wrong.socket.requestPairingCode('6591110001');
-    await expect(network.codeLinkings.enter(network, alice, 'AAAAAAAA')).rejects.toMatchObject({ code: 400 });
+    await expect(enterCode(network, alice, 'AAAAAAAA')).rejects.toMatchObject({ code: 400 });
     await wrong.end();
 
     const client = new Client(simulator);
     await client.code();
     const code = await client.socket.requestPairingCode('6591110001');
     const closed = client.closed();
-    const device = await network.codeLinkings.enter(network, alice, code);
+    const device = await enterCode(network, alice, code);
     await closed;
     await client.connect();
     expect(client.jid).toBe(`6591110001:${device.id}@s.whatsapp.net`);

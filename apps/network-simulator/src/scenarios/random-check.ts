@@ -1,10 +1,10 @@
 import { decryptPollVote, WAMessageStubType, type proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
-import { attachmentOf, download } from '../phone/attachments.js';
-import { decodeContent, encodeContent } from '../phone/content.js';
-import type { PhoneMessage } from '../phone/message-log.js';
-import { optionHash } from '../phone/poll-votes.js';
+import { attachmentOf, download } from '../phones/attachments.js';
+import { decodeContent, encodeContent } from '../phones/content.js';
+import type { PhoneMessage } from '../phones/message-log.js';
+import { optionHash } from '../phones/poll-votes.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import type { Client } from './client.js';
 import { pollSecret, type Reader, type Sent } from './random-contents.js';

@@ -1,7 +1,7 @@
 import type { AnyMessageContent, proto } from '@whiskeysockets/baileys';
-import type { Group } from '../groups/group.js';
-import type { Draft } from '../phone/compose.js';
-import { sealVote } from '../phone/poll-votes.js';
+import type { Group } from '../network/group.js';
+import type { Draft } from '../phones/compose.js';
+import { sealVote } from '../phones/poll-votes.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import type { Client } from './client.js';
 import type { Person } from './random-people.js';

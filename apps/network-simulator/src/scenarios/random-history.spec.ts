@@ -15,9 +15,9 @@ describe('the history of a random run', () => {
   afterAll(() => simulator.stop());
 
   it('tells of a message what struck it, who asked for another copy and who sent one, and what befell its people then', async () => {
-    const { network } = simulator;
-    const alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    const bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    const alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    const bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     const startMs = Date.now();
     history.note('6591110001', 'suffers corrupt-message');
     history.note('6591110009', 'suffers drop');

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { fastCurve, fastSignatures } from '../phone/fast-curve.js';
-import { fastDerivation } from '../phone/fast-derivation.js';
+import { fastCurve, fastSignatures } from '../phones/fast-curve.js';
+import { fastDerivation } from '../phones/fast-derivation.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { RandomHistory } from './random-history.js';

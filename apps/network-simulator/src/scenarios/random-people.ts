@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { addMembers, createGroup, removeMembers } from '../groups/group-members.js';
-import type { Group } from '../groups/group.js';
-import { scanCode, unlink } from '../network/pairing.js';
-import type { Phone } from '../phone/phone.js';
+import type { Group } from '../network/group.js';
+import { scanCode, unlink } from '../linking/pairing.js';
+import type { Phone } from '../phones/phone.js';
 import type { Simulator } from '../simulator.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
@@ -45,9 +45,9 @@ export class RandomPeople {
   ) {}
 
   async populate(clients: number, phones: number): Promise<void> {
-    const { network } = this.simulator;
+    const { simulator } = this;
     for (let index = 0; index < clients + phones; index++) {
-      const person: Person = { phone: network.phone(network.accounts.add()) };
+      const person: Person = { phone: simulator.phones.of(simulator.network.accounts.add()) };
       this.all.push(person);
       if (index < clients) await this.link(person);
     }
@@ -166,8 +166,9 @@ export class RandomPeople {
 
   /** Silence on the line for a moment, as under a bridge; the client gives up and comes back. */
   silence(person: Person, ms: number): Promise<boolean> {
+    const { connections } = this.simulator.network;
     return this.whileAway(person, async () => {
-      const lines = [...person.phone.account.devices.values()].flatMap(({ connection }) => connection ?? []);
+      const lines = [...person.phone.account.devices.values()].flatMap((device) => connections.of(device) ?? []);
       for (const line of lines) line.silent = true;
       await setTimeout(ms);
       for (const line of lines) line.cut();

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { askAuthor } from '../phone/incoming.js';
+import { askAuthor } from '../phones/incoming.js';
 import type { Simulator } from '../simulator.js';
 import { parseJid } from '../wire/jid.js';
 import { askOwnPhone, hasShown, type AskedMessage } from './asking-own-phone.js';

@@ -1,8 +1,8 @@
 import { Agent } from 'node:https';
 import { jest } from '@jest/globals';
-import { scanCode } from '../network/pairing.js';
-import { takePreKey } from '../stanzas/encrypt.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import { takePreKey } from '../network/pre-key-supply.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { Client } from './client.js';
@@ -21,9 +21,9 @@ describe('what the network refuses, ends and asks for', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const alice = network.accounts.add(ALICE, 'Alice');
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     client = new Client(simulator);
     await client.link((qr) => scanCode(network, alice, qr));
   }, 120_000);
@@ -98,8 +98,8 @@ describe('what the network refuses, ends and asks for', () => {
   });
 
   it('reading unseen is told to the own devices only', async () => {
-    const { network } = simulator;
-    const alice = network.phone(network.accounts.byNumber(ALICE) ?? network.accounts.add());
+    const { network, phones } = simulator;
+    const alice = phones.of(network.accounts.byNumber(ALICE) ?? network.accounts.add());
     const receipts = async (who: 'none' | 'all'): Promise<void> => {
       await client.socket.updateReadReceiptsPrivacy(who);
       // The library goes by what it was told last.
@@ -127,9 +127,9 @@ describe('other ways in', () => {
   afterEach(() => simulator.stop());
 
   it('a client links and talks over wss on any path, trusting the own certificate', async () => {
-    const { network } = simulator;
+    const { network, phones } = simulator;
     const alice = network.accounts.add(ALICE, 'Alice');
-    const bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     const secure = { waWebSocketUrl: simulator.control.replace('http', 'wss') + '/some/other/path' };
     const client = new Client(simulator, { ...secure, agent: new Agent({ ca: simulator.certificate }) });
     await client.link((qr) => scanCode(network, alice, qr));

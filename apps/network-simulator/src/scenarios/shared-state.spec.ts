@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import type { WAMessage, WAPatchName } from '@whiskeysockets/baileys';
-import { scanCode } from '../network/pairing.js';
-import { changeChat, nameContact, sharePushName } from '../phone/change-chats.js';
-import type { Phone } from '../phone/phone.js';
+import { scanCode } from '../linking/pairing.js';
+import { changeChat, nameContact, sharePushName } from '../phones/change-chats.js';
+import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { child } from '../wire/node.js';
@@ -51,9 +51,9 @@ describe('state that the devices of an account share', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator();
-    const { network } = simulator;
-    alice = network.phone(network.accounts.add('6591110001', 'Alice'));
-    bob = network.phone(network.accounts.add('6591110002', 'Bob'));
+    const { network, phones } = simulator;
+    alice = phones.of(network.accounts.add('6591110001', 'Alice'));
+    bob = phones.of(network.accounts.add('6591110002', 'Bob'));
     await bob.sendText('6591110001', 'long before');
     first = await link();
     second = await link();

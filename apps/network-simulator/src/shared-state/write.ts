@@ -1,7 +1,13 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
-import type { Account } from '../network/account.js';
-import { appendPatch, collectionOf, sumsAfter, type AppStateKey, type CollectionName } from './collection.js';
+import {
+  appendPatch,
+  collectionOf,
+  sumsAfter,
+  type AppState,
+  type AppStateKey,
+  type CollectionName,
+} from './collection.js';
 import { indexMac, mutationKeys, patchMac, snapshotMac, valueMac, type MutationKeys } from './crypto.js';
 
 const { SET, REMOVE } = proto.SyncdMutation.SyncdOperation;
@@ -18,9 +24,9 @@ export interface Change {
  * The phone changes shared state: seals the changes, signs them with the MACs that companions may check, and adds them as
  * one patch. Returns the collection's new version.
  */
-export function writeSharedState(account: Account, name: CollectionName, changes: Change[], nowMs: number): number {
-  const { key, collections } = account.appState();
-  const collection = collectionOf({ key, collections }, name);
+export function writeSharedState(state: AppState, name: CollectionName, changes: Change[], nowMs: number): number {
+  const { key } = state;
+  const collection = collectionOf(state, name);
   const keys = mutationKeys(key.data);
   const mutations = changes.map((change) => seal(change, key, keys, nowMs));
   const version = collection.version + 1;
@@ -31,7 +37,6 @@ export function writeSharedState(account: Account, name: CollectionName, changes
     patchMac: patchMac(snapshot, mutations, version, name, keys.patchMac),
     keyId: { id: key.id },
   });
-  account.changed();
   return version;
 }
 

@@ -1,5 +1,5 @@
 import { node } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** Experiment switches of the real network; ours has none but one that clients look for. */
 export const abt: IqHandler = () => [

@@ -1,23 +1,11 @@
 import type { Connection } from '../network/connection.js';
-import type { Device } from '../network/device.js';
+import type { Device } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { SERVER } from '../wire/jid.js';
 import { child, node, type Node } from '../wire/node.js';
+import { answerCodeLinking } from '../linking/pairing-by-code.js';
 import { handlers } from './handlers.js';
-
-/** Who asks, on which socket; what a namespace's handler gets. */
-export interface Asker {
-  network: Network;
-  connection: Connection;
-  device: Device;
-}
-
-/**
- * Answers a question of a namespace with the content of the result (none: an empty result).
- * Throws {@link Refusal} for an error answer.
- */
-export type IqHandler = (asker: Asker, iq: Node) => Node[] | undefined | Promise<Node[] | undefined>;
 
 /** Every question gets an answer, unknown ones an empty result: a client that is not answered waits a minute. */
 export async function answerIq(
@@ -36,7 +24,7 @@ export async function answerIq(
     const refused = network.faults.strike('refuse-iq', place);
     if (refused) throw new Refusal(refused.code ?? 500, refused.text ?? 'internal-server-error');
     const content = handler && device ? await handler({ network, connection, device }, iq) : undefined;
-    const linking = registration && network.codeLinkings.answer(network, connection, registration);
+    const linking = registration && answerCodeLinking(network, connection, registration);
     connection.send(node('iq', { type: 'result', id, from: to ?? SERVER }, linking ?? content));
   } catch (failure) {
     if (!(failure instanceof Refusal)) network.log.error({ xmlns, reason: String(failure) }, 'a question failed');

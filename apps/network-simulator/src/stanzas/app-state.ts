@@ -1,11 +1,11 @@
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import { appendPatch, collectionOf, type Collection } from '../shared-state/collection.js';
-import { announceSharedState } from '../shared-state/notices.js';
+import { announceSharedState } from '../network/shared-state-notices.js';
 import { openPatch, type OpenedChange } from '../shared-state/read.js';
 import { snapshotReference } from '../shared-state/snapshot.js';
 import { bytesOf, child, children, node, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './answer.js';
+import type { Asker, IqHandler } from './query-handler.js';
 
 /**
  * A client applies the first state only to chats that it has heard of from the history; on a loopback our answer would be
@@ -57,7 +57,7 @@ function push(asker: Asker, name: string, version: number, collection: Collectio
   }
   const now = appendPatch(collection, patch);
   account.changed();
-  network.phone(account).sharedStateChanged(changes);
+  network.phones.of(account).sharedStateChanged(changes);
   announceSharedState(network, account, name, now, device);
   return node('collection', { name, version: String(now) });
 }

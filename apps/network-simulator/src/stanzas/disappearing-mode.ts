@@ -1,5 +1,5 @@
 import { child } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** How long messages of new chats live. */
 export const disappearingMode: IqHandler = ({ device }, iq) => {

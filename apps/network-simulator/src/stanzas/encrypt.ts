@@ -1,15 +1,14 @@
 import type { Account } from '../network/account.js';
-import type { Device } from '../network/device.js';
+import type { Device } from '../network/account.js';
 import type { Network } from '../network/network.js';
+import { takePreKey } from '../network/pre-key-supply.js';
 import { Refusal } from '../network/refusal.js';
-import { parseJid, SERVER } from '../wire/jid.js';
+import { parseJid } from '../wire/jid.js';
 import { signatureHolds, withType } from '../wire/keys.js';
 import { bigEndian, bytesOf, child, children, node, numberOf, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './answer.js';
+import type { Asker, IqHandler } from './query-handler.js';
 
 const KEY_TYPE = Buffer.from([5]);
-/** Below this many one-time keys the device is asked for more. */
-const LOW_PRE_KEYS = 5;
 
 /** Key bundles: uploading one's own, counting them, fetching those of others. */
 export const encrypt: IqHandler = (asker, iq) => {
@@ -85,20 +84,6 @@ function deviceBundle(network: Network, device: Device | undefined): Node[] | un
     nodes.push(node('key', {}, [node('id', {}, bigEndian(oneTime.id, 3)), node('value', {}, oneTime.value)]));
   }
   return nodes;
-}
-
-/** Hands out a one-time key of a device and asks the device for more when they run low. */
-export function takePreKey(network: Network, device: Device): { id: number; value: Buffer } | undefined {
-  const oneTime = device.preKeys.take();
-  device.account.changed();
-  if (device.preKeys.count === LOW_PRE_KEYS - 1) {
-    device.deliver(
-      node('notification', { type: 'encrypt', from: SERVER, id: network.stanzaId(), t: network.timestamp() }, [
-        node('count', { value: String(device.preKeys.count) }),
-      ]),
-    );
-  }
-  return oneTime;
 }
 
 function bundle(

@@ -1,4 +1,4 @@
-import type { Group } from '../groups/group.js';
+import type { Group } from '../network/group.js';
 import {
   addMembers,
   createGroup,
@@ -13,7 +13,7 @@ import { changeGroup, groupSettings, revokeInviteCode } from '../groups/group-se
 import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';
 import { Refusal } from '../network/refusal.js';
 import { child, children, node, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './answer.js';
+import type { Asker, IqHandler } from './query-handler.js';
 
 type GroupQuestion = (asker: Asker, group: Group, asked: Node) => Node[] | undefined;
 type OpenQuestion = (asker: Asker, asked: Node, iq: Node) => Node[] | undefined;

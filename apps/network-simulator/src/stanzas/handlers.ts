@@ -1,5 +1,5 @@
 import { abt } from './abt.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 import { appState } from './app-state.js';
 import { blocklist } from './blocklist.js';
 import { encrypt } from './encrypt.js';

@@ -1,6 +1,6 @@
-import { unlink } from '../network/pairing.js';
+import { unlink } from '../linking/pairing.js';
 import { child } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** A device unlinks itself, or another one of its account. */
 export const linkedDevices: IqHandler = ({ network, device }, iq) => {

@@ -1,5 +1,5 @@
 import { child, node } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** Where files go. */
 export const media: IqHandler = ({ network }, iq) => {

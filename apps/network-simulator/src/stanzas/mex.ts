@@ -1,5 +1,5 @@
 import { node } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** The one query that clients make after a refusal: nobody is restricted here. */
 const NOT_RESTRICTED = JSON.stringify({

@@ -1,5 +1,5 @@
-import { activate } from '../network/login.js';
-import type { IqHandler } from './answer.js';
+import { activate } from '../linking/login.js';
+import type { IqHandler } from './query-handler.js';
 import { child } from '../wire/node.js';
 
 /** `active`: the client is ready for its stanzas. The answer comes first, then the backlog. */
@@ -9,7 +9,7 @@ export const passive: IqHandler = async ({ network, connection, device }, iq) =>
     return undefined;
   }
   // The phone's first words to a new device must be in the queue before the backlog is sent.
-  await network.phone(device.account).bootstrap(device);
+  await network.phones.of(device.account).bootstrap(device);
   setImmediate(() => activate(connection));
   return undefined;
 };

@@ -1,4 +1,4 @@
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** A sign of life, both ways. */
 export const ping: IqHandler = () => undefined;

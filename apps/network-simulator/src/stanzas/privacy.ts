@@ -1,5 +1,5 @@
 import { child, children, node } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** Every setting and what a new account has. */
 const DEFAULTS: Record<string, string> = {

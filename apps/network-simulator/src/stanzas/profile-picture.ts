@@ -1,8 +1,9 @@
-import { setGroupPicture, setOwnPicture } from '../network/pictures.js';
+import { setOwnPicture } from '../delivery/own-picture.js';
+import { setGroupPicture } from '../groups/group-picture.js';
 import { Refusal } from '../network/refusal.js';
 import { isGroupJid } from '../wire/jid.js';
 import { bytesOf, child, node } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** Pictures of people and groups: where they are, and setting one's own. */
 export const profilePicture: IqHandler = ({ network, device }, iq) => {

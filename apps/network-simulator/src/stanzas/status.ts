@@ -1,5 +1,5 @@
 import { child, textOf } from '../wire/node.js';
-import type { IqHandler } from './answer.js';
+import type { IqHandler } from './query-handler.js';
 
 /** The text about oneself. */
 export const status: IqHandler = ({ network, device }, iq) => {

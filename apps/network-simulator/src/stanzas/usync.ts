@@ -1,7 +1,7 @@
 import type { Account } from '../network/account.js';
 import { isLidJid, PHONE_SERVER } from '../wire/jid.js';
 import { child, children, node, textOf, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './answer.js';
+import type { Asker, IqHandler } from './query-handler.js';
 
 type Protocol = (asker: Asker, account: Account, asked: string) => Node | undefined;
 

@@ -1,8 +1,8 @@
+import type { WAMessage } from '@whiskeysockets/baileys';
 import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import type { ChatTimers } from '../socket/chat-timers.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { AutoDownload } from './auto-download.js';
-import type { Automatic } from './automatic.js';
 import type { ChannelEar } from './channel-ear.js';
 import type { WaitingChats } from './waiting-chats.js';
 
@@ -18,7 +18,7 @@ export interface Hearing {
    */
   readonly settled: boolean;
   /** What the channel does by itself. */
-  readonly automatic: Pick<Automatic, 'heard'>;
+  readonly automatic: { heard(hearing: Hearing, messages: readonly WAMessage[]): Promise<void> };
   readonly groups: GroupWriter;
   /** How long messages of chats stay. */
   readonly timers: Pick<ChatTimers, 'learn'>;

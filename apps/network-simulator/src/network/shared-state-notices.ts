@@ -1,0 +1,20 @@
+import type { Account } from './account.js';
+import type { Device } from './account.js';
+import type { Network } from './network.js';
+import { SERVER } from '../wire/jid.js';
+import { node } from '../wire/node.js';
+
+/** The account's devices (but the one that changed it) learn that a collection moved on, and fetch it. */
+export function announceSharedState(
+  network: Network,
+  account: Account,
+  name: string,
+  version: number,
+  except?: Device,
+): void {
+  const attrs = { type: 'server_sync', from: SERVER, id: network.stanzaId(), t: network.timestamp() };
+  for (const device of account.devices.values()) {
+    if (device === except) continue;
+    device.deliver(node('notification', attrs, [node('collection', { name, version: String(version) })]));
+  }
+}

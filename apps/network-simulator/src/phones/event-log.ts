@@ -1,0 +1,58 @@
+import { EventEmitter } from 'node:events';
+import type { PhoneEvent } from '../network/phone-event.js';
+
+export interface EventFilter {
+  kind?: string | undefined;
+  what?: string | undefined;
+  chat?: string | undefined;
+  from?: string | undefined;
+}
+
+const LIMIT = 2000;
+
+/** The last events of one phone, in memory. */
+export class EventLog {
+  private readonly events: PhoneEvent[] = [];
+  private readonly news = new EventEmitter().setMaxListeners(0);
+
+  add(event: PhoneEvent): void {
+    this.events.push(event);
+    if (this.events.length > LIMIT) this.events.shift();
+    this.news.emit('event', event);
+  }
+
+  all(filter: EventFilter = {}): PhoneEvent[] {
+    return this.events.filter((event) => fits(event, filter));
+  }
+
+  watch(listener: (event: PhoneEvent) => void): () => void {
+    this.news.on('event', listener);
+    return () => this.news.off('event', listener);
+  }
+
+  /** The first event that fits, now or within the time; `undefined` at the deadline. */
+  wait(filter: EventFilter, timeoutMs: number): Promise<PhoneEvent | undefined> {
+    const present = this.events.find((event) => fits(event, filter));
+    if (present) return Promise.resolve(present);
+    return new Promise((resolve) => {
+      const done = (event: PhoneEvent | undefined): void => {
+        clearTimeout(timer);
+        stop();
+        resolve(event);
+      };
+      const stop = this.watch((event) => {
+        if (fits(event, filter)) done(event);
+      });
+      const timer = setTimeout(() => done(undefined), timeoutMs);
+    });
+  }
+}
+
+function fits(event: PhoneEvent, filter: EventFilter): boolean {
+  return (
+    (filter.kind === undefined || event.kind === filter.kind) &&
+    (filter.what === undefined || event.what === filter.what) &&
+    (filter.chat === undefined || event.chat === filter.chat) &&
+    (filter.from === undefined || event.from === filter.from)
+  );
+}

@@ -1,0 +1,206 @@
+import { deflateSync } from 'node:zlib';
+import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import { sealFile } from '../media/media-crypto.js';
+import { isGroupJid, parseJid } from '../wire/jid.js';
+import { decodeContent } from './content.js';
+import type { PhoneMessage } from './message-log.js';
+import type { PhoneContext } from './phone-context.js';
+
+const { Type } = proto.Message.ProtocolMessage;
+const { HistorySyncType } = proto.HistorySync;
+
+/** The newest messages of each chat that the first part of the history brings. */
+const FIRST_PER_CHAT = 20;
+/** Messages in each later part. */
+const PER_PART = 1000;
+/** What is older is told to a device that asked for the full history when it was linked, and to no other. */
+const RECENT_SECONDS = 90 * 86_400;
+/** Larger parts do not fit into a message and go through the file host, if the phone may use it. */
+const INLINE_LIMIT_BYTES = 256 * 1024;
+
+const HIDDEN_KINDS = new Set(['protocol', 'poll_vote', 'reaction', 'unknown']);
+
+/**
+ * What a phone tells a newly linked device, in this order: the app-state key, the newest messages of its chats, the names it
+ * knows, then the rest of its recent history in parts, and then what is older if the device wants it.
+ */
+export function bootstrapMessages(phone: PhoneContext, { full }: { full: boolean }): proto.IMessage[] {
+  const chats = chatsOf(phone);
+  const first = conversations(phone, chats, (messages) => messages.slice(0, FIRST_PER_CHAT));
+  const since = Number(phone.network.timestamp()) - RECENT_SECONDS;
+  const recent = restInParts(chats, ({ timestamp }) => timestamp >= since);
+  const older = full ? restInParts(chats, ({ timestamp }) => timestamp < since) : [];
+  const parts = [
+    ...recent.map((part) => ({ part, syncType: HistorySyncType.RECENT })),
+    ...older.map((part) => ({ part, syncType: HistorySyncType.FULL })),
+  ];
+  return [
+    keyShare(phone),
+    notification(phone, {
+      ...first,
+      syncType: HistorySyncType.INITIAL_BOOTSTRAP,
+      chunkOrder: 1,
+      progress: parts.length ? 10 : 100,
+    }),
+    notification(phone, names(phone)),
+    ...parts.map(({ part, syncType }, index) => {
+      const progress = Math.floor(((index + 1) / parts.length) * 100);
+      const sync = { syncType, chunkOrder: index + 2, progress };
+      return notification(phone, { ...conversations(phone, part, (messages) => messages), ...sync });
+    }),
+  ];
+}
+
+/** The key under which the account's devices share state. */
+export function keyShare(phone: PhoneContext): proto.IMessage {
+  const { key } = phone.account.appState();
+  const fingerprint = { rawId: phone.account.state.advRawId, currentIndex: 1, deviceIndexes: [0] };
+  const keyData = { keyData: key.data, fingerprint, timestamp: key.timestampMs };
+  return {
+    protocolMessage: {
+      type: Type.APP_STATE_SYNC_KEY_SHARE,
+      appStateSyncKeyShare: { keys: [{ keyId: { keyId: key.id }, keyData }] },
+    },
+  };
+}
+
+/** Messages of one chat older than a given one, for a companion that asked for them. */
+export function olderMessages(
+  phone: PhoneContext,
+  request: proto.Message.PeerDataOperationRequestMessage.IHistorySyncOnDemandRequest,
+  requestId: string,
+): proto.IMessage {
+  const chat = phone.network.accounts.find(request.chatJid ?? '')?.phoneJid ?? request.chatJid ?? '';
+  const all = chatsOf(phone).get(chat) ?? [];
+  const from = all.findIndex(({ id }) => id === request.oldestMsgId);
+  const older = from < 0 ? all : all.slice(from + 1);
+  const wanted = new Map([[chat, older.slice(0, request.onDemandMsgCount ?? 50)]]);
+  const sync = {
+    ...conversations(phone, wanted, (messages) => messages),
+    syncType: HistorySyncType.ON_DEMAND,
+    chunkOrder: 1,
+    progress: 100,
+  };
+  return notification(phone, sync, { peerDataRequestSessionId: requestId });
+}
+
+/** A message as histories carry it. */
+export function webMessage(message: PhoneMessage): proto.IWebMessageInfo {
+  const { wireAuthor } = message;
+  const participant = isGroupJid(message.chat) && wireAuthor !== undefined ? { participant: bare(wireAuthor) } : {};
+  return {
+    key: { remoteJid: message.chat, fromMe: message.fromMe, id: message.id, ...participant },
+    ...participant,
+    message: decodeContent(message.content),
+    messageTimestamp: message.timestamp,
+    ...(message.pushName !== undefined && { pushName: message.pushName }),
+  };
+}
+
+/** Messages by chat, newest first. */
+function chatsOf(phone: PhoneContext): Map<string, PhoneMessage[]> {
+  const chats = new Map<string, PhoneMessage[]>();
+  for (const message of phone.messages.all()) {
+    if (HIDDEN_KINDS.has(message.type) || message.deleted) continue;
+    const messages = chats.get(message.chat);
+    if (messages) messages.push(message);
+    else chats.set(message.chat, [message]);
+  }
+  for (const messages of chats.values())
+    messages.sort((a, b) => b.timestamp - a.timestamp || b.receivedSeq - a.receivedSeq);
+  return chats;
+}
+
+/** What follows the first messages of each chat, as far as it is wanted. */
+function restInParts(
+  chats: Map<string, PhoneMessage[]>,
+  wanted: (message: PhoneMessage) => boolean,
+): Map<string, PhoneMessage[]>[] {
+  const parts: Map<string, PhoneMessage[]>[] = [];
+  let part = new Map<string, PhoneMessage[]>();
+  let size = 0;
+  for (const [chat, all] of chats) {
+    const messages = all.slice(FIRST_PER_CHAT).filter(wanted);
+    for (let at = 0; at < messages.length;) {
+      const taken = messages.slice(at, at + PER_PART - size);
+      part.set(chat, taken);
+      at += taken.length;
+      size += taken.length;
+      if (size < PER_PART) continue;
+      parts.push(part);
+      part = new Map();
+      size = 0;
+    }
+  }
+  return size > 0 ? [...parts, part] : parts;
+}
+
+function conversations(
+  phone: PhoneContext,
+  chats: Map<string, PhoneMessage[]>,
+  pick: (messages: PhoneMessage[]) => PhoneMessage[],
+): Pick<proto.IHistorySync, 'conversations' | 'phoneNumberToLidMappings'> {
+  const { network } = phone;
+  return {
+    conversations: [...chats].map(([id, messages]) => {
+      const name = phone.shared.contacts[id] ?? network.groups.find(id)?.state.subject.text;
+      const lid = network.accounts.find(id)?.lidJid;
+      return {
+        id,
+        conversationTimestamp: messages[0]?.timestamp ?? 0,
+        unreadCount: messages.filter(({ fromMe, status }) => !fromMe && status === 'delivered').length,
+        ...(name !== undefined && { name }),
+        ...(!isGroupJid(id) && lid !== undefined && { lidJid: lid, pnJid: id }),
+        messages: pick(messages).map((message) => ({ msgOrderId: message.receivedSeq, message: webMessage(message) })),
+      };
+    }),
+    phoneNumberToLidMappings: [...chats.keys()].flatMap((chat) => {
+      const account = isGroupJid(chat) ? undefined : network.accounts.find(chat);
+      return account ? [{ pnJid: account.phoneJid, lidJid: account.lidJid }] : [];
+    }),
+  };
+}
+
+function names(phone: PhoneContext): proto.IHistorySync {
+  const known = new Map<string, string>();
+  for (const message of phone.messages.all({ fromMe: false })) {
+    if (message.pushName !== undefined) known.set(message.from, message.pushName);
+  }
+  return {
+    syncType: HistorySyncType.PUSH_NAME,
+    chunkOrder: 1,
+    progress: 100,
+    pushnames: [...known].map(([id, pushname]) => ({ id, pushname })),
+  };
+}
+
+/** Wraps a part of the history: within the message, or as a file when it is large and the phone may. */
+function notification(
+  phone: PhoneContext,
+  sync: proto.IHistorySync,
+  extra: proto.Message.IHistorySyncNotification = {},
+): proto.IMessage {
+  const packed = deflateSync(proto.HistorySync.encode(sync).finish());
+  const asFile =
+    phone.settings.historyFiles &&
+    packed.length > 0 &&
+    (phone.settings.historyFiles === 'always' || packed.length > INLINE_LIMIT_BYTES);
+  const content = asFile ? asExternalFile(phone, packed) : { initialHistBootstrapInlinePayload: packed };
+  const { chunkOrder, progress } = sync;
+  return {
+    protocolMessage: {
+      type: Type.HISTORY_SYNC_NOTIFICATION,
+      historySyncNotification: { syncType: Number(sync.syncType), chunkOrder, progress, ...content, ...extra },
+    },
+  };
+}
+
+function asExternalFile(phone: PhoneContext, packed: Buffer): proto.Message.IHistorySyncNotification {
+  const { mediaKey, sealed, fileSha256, fileEncSha256, fileLength } = sealFile(packed, 'History');
+  return { mediaKey, fileSha256, fileEncSha256, fileLength, directPath: phone.network.media.put(sealed) };
+}
+
+function bare(jid: string): string {
+  const { user, server } = parseJid(jid);
+  return `${user}@${server}`;
+}

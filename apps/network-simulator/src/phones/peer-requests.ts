@@ -1,0 +1,48 @@
+import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import { keyShare, olderMessages, webMessage } from './history.js';
+import type { PhoneContext } from './phone-context.js';
+import type { DeviceAddress } from './signal.js';
+
+const { HISTORY_SYNC_ON_DEMAND, PLACEHOLDER_MESSAGE_RESEND } = proto.Message.PeerDataOperationRequestType;
+const { Type } = proto.Message.ProtocolMessage;
+
+/** A companion asks its own phone for something: older messages, a message it only got a placeholder of, the key. */
+export async function receivePeerMessage(
+  phone: PhoneContext,
+  asker: DeviceAddress,
+  id: string,
+  content: proto.IMessage,
+): Promise<void> {
+  const device = phone.account.devices.get(asker.device);
+  const protocol = content.protocolMessage;
+  if (!device || asker.account !== phone.account || !protocol) return;
+  const request = protocol.peerDataOperationRequestMessage;
+  const type = request?.peerDataOperationRequestType;
+  if (type === HISTORY_SYNC_ON_DEMAND && request?.historySyncOnDemandRequest) {
+    await phone.sendPeer(device, olderMessages(phone, request.historySyncOnDemandRequest, id));
+  } else if (type === PLACEHOLDER_MESSAGE_RESEND) {
+    await phone.sendPeer(device, resentMessages(phone, request?.placeholderMessageResendRequest ?? [], id));
+  } else if (protocol.appStateSyncKeyRequest) await phone.sendPeer(device, keyShare(phone));
+}
+
+function resentMessages(
+  phone: PhoneContext,
+  requests: proto.Message.PeerDataOperationRequestMessage.IPlaceholderMessageResendRequest[],
+  requestId: string,
+): proto.IMessage {
+  return {
+    protocolMessage: {
+      type: Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE,
+      peerDataOperationRequestResponseMessage: {
+        peerDataOperationRequestType: PLACEHOLDER_MESSAGE_RESEND,
+        stanzaId: requestId,
+        peerDataOperationResult: requests.flatMap(({ messageKey }) => {
+          const message = phone.messages.get(messageKey?.id ?? '');
+          if (!message) return [];
+          const webMessageInfoBytes = proto.WebMessageInfo.encode(webMessage(message)).finish();
+          return [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
+        }),
+      },
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Account } from '../network/account.js';
+import type { Network } from '../network/network.js';
+import type { PhoneEvent } from '../network/phone-event.js';
+import type { PrimaryDevices } from '../network/primary-device.js';
+import { Phone } from './phone.js';
+
+/** The virtual phones of all numbers, made when first needed. */
+export class Phones implements PrimaryDevices {
+  private readonly byNumber = new Map<string, Phone>();
+  /** Which phones have a chat, by chat: with thousands of phones nobody can ask each of them at every login. */
+  private readonly byChat = new Map<string, Set<Phone>>();
+
+  private constructor(readonly network: Network) {}
+
+  /** The phones of a network, with the messages that were kept. From now on the network delivers to them. */
+  static async open(network: Network): Promise<Phones> {
+    const phones = new Phones(network);
+    network.attachPhones(phones);
+    for (const account of network.accounts.all()) {
+      if (network.accounts.keptPhoneState(account.phone) !== undefined) await phones.of(account).load();
+    }
+    return phones;
+  }
+
+  /** The phone of an account (its device 0). */
+  of(account: Account): Phone {
+    let phone = this.byNumber.get(account.phone);
+    if (!phone) {
+      phone = new Phone(this.network, account, (began, chat) => this.chatBegan(began, chat));
+      this.byNumber.set(account.phone, phone);
+    }
+    return phone;
+  }
+
+  notifyChat(event: PhoneEvent): void {
+    for (const phone of this.byChat.get(event.chat) ?? []) {
+      if (phone.account.phoneJid !== event.from) phone.notify(event);
+    }
+  }
+
+  private chatBegan(phone: Phone, chat: string): void {
+    const phones = this.byChat.get(chat) ?? new Set<Phone>();
+    this.byChat.set(chat, phones.add(phone));
+  }
+}
