@@ -70,8 +70,8 @@ export default tseslint.config(
     },
   },
   {
-    // Jest takes its global setup by default export.
-    files: ['tools/stack/src/jest-stores.ts'],
+    // Jest takes its global setup and its environments by default export.
+    files: ['tools/stack/src/jest-stores.ts', 'tools/stack/src/jest-unit-environment.ts'],
     rules: { 'no-restricted-syntax': ['error', environmentOnlyInConfig, noEnums] },
   },
   prettier,

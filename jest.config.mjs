@@ -27,13 +27,14 @@ const tier = {
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.dormouse/'],
 };
 
-/** The tier is in the file name: x.spec.ts has no I/O, x.int.spec.ts uses real stores, x.e2e.spec.ts the whole stack. */
+/** The tier is in the file name: x.spec.ts has no I/O, x.int.spec.ts uses real stores, servers or processes, x.e2e.spec.ts the whole stack. */
 export default {
   workerIdleMemoryLimit: '700MB',
   projects: [
     {
       ...tier,
       displayName: 'unit',
+      testEnvironment: '<rootDir>/tools/stack/dist/jest-unit-environment.js',
       testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.spec.ts'],
       testPathIgnorePatterns: [...tier.testPathIgnorePatterns, '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'],
     },
