@@ -19,7 +19,10 @@ import type { HeldShard } from './shards/shard-owner.js';
 import { NOBODY_SLEEPS } from './test-sleep.js';
 import { silenceConsole } from './socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
+import { applyLibraryPatches } from './socket/patches/apply.js';
 import { ChatTimers } from './socket/chat-timers.js';
+
+applyLibraryPatches();
 
 jest.setTimeout(40_000);
 

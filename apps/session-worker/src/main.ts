@@ -2,16 +2,11 @@ import 'reflect-metadata';
 import { NestLog, openLog, openProbeServer, Probes, runServer } from '@dormouse/bootstrap';
 import { NestFactory } from '@nestjs/core';
 import { workerConfig } from './config.js';
-import { passKeysAsObjects } from './socket/patches/crypto-key-objects.js';
-import { silenceConsole } from './socket/patches/silent-console.js';
+import { applyPatches } from './socket/patches/apply.js';
 import { WorkerModule } from './worker.module.js';
 
 const log = openLog({ name: 'session-worker' });
-silenceConsole(log);
-// Baileys writes a stack down with every stanza it sends: through source maps that takes longer than all else it does for
-// a receipt. Places in the log are those of the built files.
-process.setSourceMapsEnabled(false);
-passKeysAsObjects();
+applyPatches(log);
 
 await runServer({
   log,

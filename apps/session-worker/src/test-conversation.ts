@@ -31,7 +31,10 @@ import type { HeldShard } from './shards/shard-owner.js';
 import { silenceConsole } from './socket/patches/silent-console.js';
 import { noImages, noMedia } from './test-media.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
+import { applyLibraryPatches } from './socket/patches/apply.js';
 import { NOBODY_SLEEPS } from './test-sleep.js';
+
+applyLibraryPatches();
 
 export const CHANNEL = 'CH-TALK';
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };

@@ -14,7 +14,10 @@ import { deferred } from './socket/deferred.js';
 import { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
+import { applyLibraryPatches } from './socket/patches/apply.js';
 import { NOBODY_SLEEPS } from './test-sleep.js';
+
+applyLibraryPatches();
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 const soon = (): number => Date.now() + 15_000;

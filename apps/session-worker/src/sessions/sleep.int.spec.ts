@@ -21,7 +21,10 @@ import { deferred } from '../socket/deferred.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { Sessions } from './sessions.js';
 import { HibernationScheduler } from './hibernation-scheduler.js';
+import { applyLibraryPatches } from '../socket/patches/apply.js';
 import { StateEvents } from './state-events.js';
+
+applyLibraryPatches();
 
 jest.setTimeout(120_000);
 

@@ -13,7 +13,10 @@ import { NOBODY_SLEEPS } from '../test-sleep.js';
 import { ChangeSignal } from './change-signal.js';
 import { deferred } from '../socket/deferred.js';
 import type { OpenSession } from '../socket/open-session.js';
+import { applyLibraryPatches } from '../socket/patches/apply.js';
 import { Sessions, type SessionsOptions } from './sessions.js';
+
+applyLibraryPatches();
 
 export const MASTER_KEYS = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
 export const soon = (): number => Date.now() + 15_000;

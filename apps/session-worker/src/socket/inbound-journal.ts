@@ -28,9 +28,6 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { JOURNAL, type AuthState } from '../auth-state/auth-state.js';
-import { keepContextInLibsignalQueue } from './patches/libsignal-queue.js';
-
-keepContextInLibsignalQueue();
 
 /** One decrypted part of a message. */
 interface Entry {

@@ -22,7 +22,7 @@ import { OutboundFrameGate, type FrameSender } from './patches/outbound-frame-ga
 import type { AuthState } from '../auth-state/auth-state.js';
 import type { InboundJournal } from './inbound-journal.js';
 import type { CollectionName, SharedStateJournal } from './shared-state-journal.js';
-import { answerWhenStored } from './patches/answer-when-stored.js';
+import { patchStanzas } from './patches/apply.js';
 import type { ChatMoments } from './patches/shared-state-changes.js';
 import { closeReasonOf, type CloseReason } from './close-reasons.js';
 import { deferred, endsWithin } from './deferred.js';
@@ -31,8 +31,6 @@ import type { EncryptionBarrier } from './patches/encryption-barrier.js';
 import { MessageAcks } from './message-acks.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
 import { PlayedReceipts } from './patches/played-receipts.js';
-import { flushEventBufferPromptly } from './patches/prompt-event-flush.js';
-import { keepViewOnceNotices } from './patches/view-once-notices.js';
 
 /** What a socket tells its session. */
 export interface LiveEvents {
@@ -120,14 +118,11 @@ export class LiveSession implements OpenSession {
     this.attachments = options.listeners.map((listener) => listener.attach(this));
     this.listen();
     const isSetUp = (): boolean => options.auth.creds.accountSyncCounter > 0;
-    flushEventBufferPromptly(this.socket.ev, { hasWaited: (message) => this.hasWaited(message), isSetUp });
     this.delivery = new EventDelivery(this.socket.ev, isSetUp);
-    options.journal.watch(this.socket);
-    options.journal.follow(this.socket, () => this.storedSoFar());
-    options.sharedState.follow(() => this.storedSoFar());
-    this.played.watch(this.socket);
-    answerWhenStored(this.socket, async () => !isSetUp() || this.storedSoFar());
-    keepViewOnceNotices(this.socket);
+    const stored = (): Promise<boolean> => this.storedSoFar();
+    const hasWaited = (message: WAMessage): boolean => this.hasWaited(message);
+    patchStanzas(this.socket, { journal: options.journal, played: this.played, stored, hasWaited, isSetUp });
+    options.sharedState.follow(stored);
     // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
   }

@@ -1,12 +1,10 @@
 /**
  * The only call of makeWASocket. The sandbox is nothing but another address and another root key in here.
  */
-import './patches/signatures.js';
+import { patchedSignalRepository, requirePatches } from './patches/apply.js';
 import { trustRootKey } from './patches/server-certificate.js';
 import type { AuthState } from '../auth-state/auth-state.js';
-import { writeTcTokensDirectly } from './patches/tctoken-writes.js';
 import type { InboundJournal } from './inbound-journal.js';
-import { serializeSignalTransactions } from './patches/signal-transactions.js';
 import type { SharedStateJournal } from './shared-state-journal.js';
 import {
   DEFAULT_CONNECTION_CONFIG,
@@ -25,7 +23,6 @@ import { fileRequestsTo } from './file-requests.js';
 import type { EncryptionBarrier } from './patches/encryption-barrier.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 import { withSharedAsyncStorage } from './patches/shared-async-storage.js';
-import { detachCacheTimers } from './patches/lru-cache-timers.js';
 
 /** Where the network is, if it is not the real one. */
 export interface NetworkAddress {
@@ -83,6 +80,7 @@ const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
   const { auth, network, version, log, fullHistory, route, journal, encryptionBarrier, onChatMoment } = options;
+  requirePatches();
   const waWebSocketUrl = network.socketUrl ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl);
   if (network.rootKey) trustRootKey(network.rootKey);
   const onSharedChange = (facts: unknown): void => {
@@ -97,14 +95,7 @@ export function openSocket(options: SocketOptions): WASocket {
     waWebSocketUrl,
     ...(route && { agent: route.socketAgent(waWebSocketUrl), fetchAgent: route.uploads }),
     logger: libraryLog(log, onSharedChange),
-    makeSignalRepository: (state, logger, pnToLid) => {
-      if (!('transaction' in state.keys)) throw new Error('the key store has no transactions');
-      serializeSignalTransactions(state.keys);
-      writeTcTokensDirectly(state.keys, auth.keys);
-      const repository = journal.makeSignalRepository(state, logger, pnToLid);
-      encryptionBarrier.guard(repository);
-      return repository;
-    },
+    makeSignalRepository: patchedSignalRepository({ store: auth.keys, journal, barrier: encryptionBarrier }),
     browser: LISTED_AS,
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
     // A linked device that says it is online silences the owner's phone.
@@ -122,10 +113,8 @@ export function openSocket(options: SocketOptions): WASocket {
   };
   const socket = withSharedAsyncStorage(() => makeWASocket(config));
   const { messageRetryManager: retries } = socket;
-  if (retries) {
-    detachCacheTimers(Reflect.get(retries, 'recentMessagesMap'));
-    // The same setting bounds the copies that are asked for, where it is counted once.
-    Reflect.set(retries, 'maxMsgRetryCount', COPIES_ASKED_FOR);
-  }
+  if (!retries) throw new Error('the library does not count the copies it requests');
+  // The same setting bounds the copies that are requested, where each is counted once.
+  Reflect.set(retries, 'maxMsgRetryCount', COPIES_ASKED_FOR);
   return socket;
 }

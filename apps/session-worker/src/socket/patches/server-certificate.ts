@@ -10,8 +10,6 @@ import { proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 /** The status Baileys itself gives to a certificate it refuses. */
 const REFUSED_STATUS = 400;
 
-const readChain = proto.CertChain.decode.bind(proto.CertChain);
-
 /** @throws {Boom} 400 when the leaf certificate is for another key than `serverKey` */
 export function assertCertifies(chain: proto.ICertChain, serverKey: Uint8Array | undefined): void {
   const details = chain.leaf?.details;
@@ -22,11 +20,18 @@ export function assertCertifies(chain: proto.ICertChain, serverKey: Uint8Array |
   }
 }
 
-proto.CertChain.decode = (reader, length) => {
-  const chain = readChain(reader, length);
-  assertCertifies(chain, keyAgreedLast());
-  return chain;
-};
+/** Makes every certificate that the library reads be compared. @throws {Error} when it reads them in another way */
+export function compareCertificates(): void {
+  if (typeof proto.CertChain.decode !== 'function' || !(WA_CERT_DETAILS.PUBLIC_KEY instanceof Uint8Array)) {
+    throw new Error('Baileys reads certificates in another way: they cannot be compared with the key of the server');
+  }
+  const readChain = proto.CertChain.decode.bind(proto.CertChain);
+  proto.CertChain.decode = (reader, length) => {
+    const chain = readChain(reader, length);
+    assertCertifies(chain, keyAgreedLast());
+    return chain;
+  };
+}
 
 /**
  * Sets the root key (32 bytes) that must have signed the server's certificate, for every socket of this process.

@@ -1,10 +1,13 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import './signatures.js';
-import { assertCertifies, trustRootKey } from './server-certificate.js';
+import { checkSignatures } from './signatures.js';
+import { assertCertifies, compareCertificates, trustRootKey } from './server-certificate.js';
 import { Curve, makeNoiseHandler, NOISE_WA_HEADER, proto, signedKeyPair, type KeyPair } from '@whiskeysockets/baileys';
 import { SenderKeyMessage } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-message.js';
 import libsignal from 'libsignal';
 import { libsignalCurve } from './libsignal-curve.js';
+
+checkSignatures();
+compareCertificates();
 
 const key5 = (key: Uint8Array): Buffer => Buffer.concat([Buffer.of(5), key]);
 

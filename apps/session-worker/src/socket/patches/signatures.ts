@@ -1,5 +1,5 @@
 /**
- * Makes signatures count, from the moment this module is loaded.
+ * Makes signatures count.
  *
  * What it guarantees: a server whose certificate is not signed by the root key, or is not for the key it speaks with,
  * is refused during the handshake; a signed pre-key that its owner's identity did not sign starts no session; a pairing
@@ -17,6 +17,7 @@ import { Curve } from '@whiskeysockets/baileys';
 import { calculateAgreement, calculateSignature, generateKeyPair, verifySignature } from 'whatsapp-rust-bridge';
 import { curveImplementation, libsignalCurve } from './libsignal-curve.js';
 
+const CURVE_FUNCTIONS = ['sign', 'generateKeyPair', 'sharedKey', 'verify'] as const;
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 /** Marks a curve25519 public key in Signal's serialized form. */
@@ -58,31 +59,38 @@ function assertSignedBy(publicKey: Uint8Array, message: Uint8Array, signature: U
   return true;
 }
 
-Object.assign(libsignalCurve(), {
-  calculateAgreement: agree,
-  calculateSignature: sign,
-  generateKeyPair: makePair,
-  verifySignature: assertSignedBy,
-});
-Object.assign(curveImplementation(), { sign, verify: assertSignedBy });
-
-Curve.sign = sign;
-Curve.generateKeyPair = () => {
-  const { pubKey, privKey } = makePair();
-  return { private: privKey, public: pubKey.subarray(1) };
-};
-Curve.sharedKey = (privateKey, publicKey) => {
-  const shared = agree(publicKey, privateKey);
-  lastAgreedKey = Uint8Array.from(publicKey);
-  return Buffer.from(shared);
-};
-Curve.verify = (publicKey, message, signature) => {
-  try {
-    return isSignedBy(publicKey, message, signature);
-  } catch {
-    return false; // a key that is none has signed nothing
+/** Replaces the curve functions of libsignal and of the library, for the whole process. @throws {Error} when one is missing */
+export function checkSignatures(): void {
+  for (const name of CURVE_FUNCTIONS) {
+    if (typeof Curve[name] !== 'function')
+      throw new Error(`Baileys has no Curve.${name}: signatures cannot be checked`);
   }
-};
+  Object.assign(libsignalCurve(), {
+    calculateAgreement: agree,
+    calculateSignature: sign,
+    generateKeyPair: makePair,
+    verifySignature: assertSignedBy,
+  });
+  Object.assign(curveImplementation(), { sign, verify: assertSignedBy });
+
+  Curve.sign = sign;
+  Curve.generateKeyPair = () => {
+    const { pubKey, privKey } = makePair();
+    return { private: privKey, public: pubKey.subarray(1) };
+  };
+  Curve.sharedKey = (privateKey, publicKey) => {
+    const shared = agree(publicKey, privateKey);
+    lastAgreedKey = Uint8Array.from(publicKey);
+    return Buffer.from(shared);
+  };
+  Curve.verify = (publicKey, message, signature) => {
+    try {
+      return isSignedBy(publicKey, message, signature);
+    } catch {
+      return false; // a key that is none has signed nothing
+    }
+  };
+}
 
 /**
  * The other side's public key of the newest `Curve.sharedKey` in this process. A handshake does not yield between
