@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AppName } from './app-names.js';
 import { inheritedEnvironment } from './config.js';
 import type { InstallationFacts } from './installation.js';
+import { SECOND_REGION, type RegionStores } from './second-region.js';
 import type { Stores } from './stores/stores.js';
 
 /** The simulated network's answer to "where are you", as its start line gives it. */
@@ -24,7 +25,9 @@ export interface AppEnvironmentFacts {
   network: NetworkAddress | undefined;
   dataDir: string;
   /** Addresses of the edge by region. */
-  edge: { sg: string };
+  edge: { sg: string; eu?: string };
+  /** Of the second region, if there is one. */
+  secondRegion?: RegionStores | undefined;
 }
 
 type Switches = Record<string, string>;
@@ -72,8 +75,8 @@ export function appEnvironment(
         NODE_EXTRA_CA_CERTS: network.certificateFile,
       }
     : {};
-  const storage = { endpoint, bucket, accessKeyId, secretAccessKey };
-  const regions = { sg: { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, storage } };
+  const first = { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, storage: stores.objects };
+  const regions = { sg: first, ...secondRegionOf(facts) };
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     'control-plane': {
@@ -110,5 +113,28 @@ export function appEnvironment(
     HOST: '127.0.0.1',
     ...listens[app],
     ...own[app],
+  };
+}
+
+/** The second region as the control plane reaches it. */
+function secondRegionOf({ secondRegion }: AppEnvironmentFacts): Record<string, object> {
+  if (!secondRegion) return {};
+  const { databaseUrl, redisUrl, objects: storage } = secondRegion;
+  return { [SECOND_REGION]: { databaseUrl, redisUrl, storage } };
+}
+
+/** The switches of an app of the second region that differ from those in the first one. */
+export function secondRegionSwitches(
+  app: AppName,
+  { databaseUrl, redisUrl, objects }: RegionStores,
+  dataDir: string,
+): Switches {
+  return {
+    REGION: SECOND_REGION,
+    REGIONAL_DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    S3_ENDPOINT: objects.endpoint,
+    S3_BUCKET: objects.bucket,
+    SPOOL_DIRECTORY: `${dataDir}/spool/${app}-${SECOND_REGION}`,
   };
 }

@@ -1,7 +1,7 @@
 import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { appEnvironment, type NetworkAddress } from './app-environment.js';
+import { appEnvironment, secondRegionSwitches, type NetworkAddress } from './app-environment.js';
 import { appEntry, type AppName } from './app-names.js';
 import { AppProcess } from './app-process.js';
 import { readEnvironment } from './config.js';
@@ -11,6 +11,7 @@ import { type LogSink, plainSink, prettySink } from './log-lines.js';
 import { readLoginCode } from './login-code.js';
 import { Ports } from './ports.js';
 import { ProcessRegister } from './process-register.js';
+import { SECOND_REGION, startSecondRegionStores } from './second-region.js';
 import { postgresDataFolder } from './stores/postgres.js';
 import { startStores, type Stores } from './stores/stores.js';
 
@@ -35,11 +36,13 @@ export interface StackOptions {
   /** More switches for single apps; a function is told where the stores are. */
   env?: AppSwitches | ((stores: StoreAddresses) => Promise<AppSwitches>);
   shardCount?: number;
+  /** Also stores, a worker and an edge of a second region: for journeys through two regions. */
+  secondRegion?: boolean;
 }
 
 /** A running Dormouse. */
 export interface Stack {
-  readonly urls: { edge: { sg: string }; controlPlane: string; simulator?: string };
+  readonly urls: { edge: { sg: string; eu?: string }; controlPlane: string; simulator?: string };
   readonly databases: { global: string; sg: string };
   readonly redis: { sg: string };
   readonly objects: { sg: Stores['objects'] };
@@ -119,9 +122,11 @@ class RunningStack implements Stack {
   /** By number; a number is used again once its worker was killed. */
   readonly #workers = new Map<number, AppProcess | undefined>();
   #network: NetworkAddress | undefined;
+  #secondStores: Awaited<ReturnType<typeof startSecondRegionStores>> | undefined;
+  #secondEdge: AppProcess | undefined;
   #switches: AppSwitches = {};
   #stopping: Promise<void> | undefined;
-  readonly urls: { edge: { sg: string }; controlPlane: string; simulator?: string } = {
+  readonly urls: { edge: { sg: string; eu?: string }; controlPlane: string; simulator?: string } = {
     edge: { sg: '' },
     controlPlane: '',
   };
@@ -211,6 +216,7 @@ class RunningStack implements Stack {
     const { env = {} } = this.options;
     this.#switches = typeof env === 'function' ? await env(this.stores) : env;
     this.urls.edge.sg = `http://127.0.0.1:${await this.ports.choose('edge-api')}`;
+    if (this.options.secondRegion) await this.#startSecondStores();
     if (this.options.network === 'simulator') await this.#startSimulator();
     const workers = Array.from({ length: this.options.workers ?? 1 }, () => this.startWorker());
     const [controlPlane, edge] = await Promise.all([
@@ -218,9 +224,36 @@ class RunningStack implements Stack {
       this.#startSingle('edge-api', Number(new URL(this.urls.edge.sg).port)),
       this.#startSingle('webhook-dispatcher'),
       ...workers,
+      this.#startSecondRegion(),
     ]);
     this.urls.controlPlane = controlPlane;
     this.urls.edge.sg = edge;
+  }
+
+  async #startSecondStores(): Promise<void> {
+    const { register, ports, options } = this;
+    this.#secondStores = await startSecondRegionStores({
+      register,
+      ports,
+      dataDir: options.dataDir,
+      installation: this.installation.facts,
+      databaseUrl: this.stores.databases.sg,
+      say: (message) => this.logs.say(message),
+    });
+    this.urls.edge.eu = `http://127.0.0.1:${await ports.choose('edge-api', 1)}`;
+  }
+
+  async #startSecondRegion(): Promise<void> {
+    const stores = this.#secondStores;
+    if (!stores || this.urls.edge.eu === undefined) return;
+    const switches = (app: AppName): Switches => secondRegionSwitches(app, stores, this.options.dataDir);
+    const worker = this.startWorker(switches('session-worker'));
+    const port = Number(new URL(this.urls.edge.eu).port);
+    const probePort = await this.ports.choose('edge-api-probes', 1);
+    const ready = { url: `http://127.0.0.1:${probePort}/readyz` };
+    const label = `edge-api-${SECOND_REGION}`;
+    this.#secondEdge = this.#create('edge-api', label, { port, probePort }, ready, switches('edge-api'));
+    await Promise.all([worker, this.#secondEdge.start()]);
   }
 
   async #startSimulator(): Promise<void> {
@@ -275,6 +308,7 @@ class RunningStack implements Stack {
       network: this.#network,
       dataDir: this.options.dataDir,
       edge: this.urls.edge,
+      secondRegion: this.#secondStores,
     };
     return new AppProcess({
       register: this.register,
@@ -338,9 +372,10 @@ class RunningStack implements Stack {
   async #stopAll(): Promise<void> {
     const simulator = this.#single.get('network-simulator');
     const others = [...this.#single.values()].filter((app) => app !== simulator);
-    await Promise.all([...others, ...this.#runningWorkers()].map((app) => app.stop(APP_GRACE_MS)));
+    const serving = [...others, ...(this.#secondEdge ? [this.#secondEdge] : []), ...this.#runningWorkers()];
+    await Promise.all(serving.map((app) => app.stop(APP_GRACE_MS)));
     await simulator?.stop(2_000);
-    await this.stores.stop();
+    await Promise.all([this.#secondStores?.stop(), this.stores.stop()]);
     this.register.close();
   }
 }

@@ -18,10 +18,10 @@ export class ManagementClient {
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as T };
   }
 
-  async createChannel(name: string): Promise<{ id: string; token: string }> {
+  async createChannel(name: string, region: 'sg' | 'eu' = 'sg'): Promise<{ id: string; token: string }> {
     const { status, body } = await this.call<{ channel: { id: string }; token: string }>('POST', '/channels', {
       name,
-      region: 'sg',
+      region,
     });
     if (status !== 201) throw new Error(`channel not created: ${status} ${JSON.stringify(body)}`);
     return { id: body.channel.id, token: body.token };

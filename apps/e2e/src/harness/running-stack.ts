@@ -53,8 +53,9 @@ export class RunningStack {
     return this.stack.urls.edge.sg;
   }
 
-  client(token: string | undefined): GatewayClient {
-    const client = new GatewayClient(this.edgeUrl, token);
+  /** @param baseUrl of an edge, if it is not that of the first region */
+  client(token: string | undefined, baseUrl = this.edgeUrl): GatewayClient {
+    const client = new GatewayClient(baseUrl, token);
     this.clients.push(client);
     return client;
   }

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser } from 'playwright-core';
+
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
+const browserPath = BROWSERS.find((path) => existsSync(path));
+const isCi = process.env['CI'] !== undefined;
+
+/** `describe` for journeys in a browser: skipped where none is installed, except in CI, where they fail without one. */
+export const describeInBrowser = browserPath === undefined && !isCi ? describe.skip : describe;
+
+/** @throws when no browser is installed */
+export function openBrowser(): Promise<Browser> {
+  if (browserPath === undefined) throw new Error(`no browser is installed: one of ${BROWSERS.join(', ')} is needed`);
+  return chromium.launch({ executablePath: browserPath, args: FLAGS });
+}
