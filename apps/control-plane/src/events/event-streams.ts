@@ -11,7 +11,7 @@ import type { ServerResponse } from 'node:http';
 import type { Logger } from '@dormouse/bootstrap';
 import type { EventPage, PulledEvent } from '@dormouse/management-contract';
 import type { RegionLink } from '../regions/regions.js';
-import { readEvents } from './event-pages.js';
+import { LATEST, readEvents } from './event-pages.js';
 
 export interface StreamSettings {
   pollMs: number;
@@ -78,6 +78,9 @@ export class EventStreams {
   async #run(response: ServerResponse, stream: Stream, what: Parameters<EventStreams['send']>[1]): Promise<void> {
     const { signal } = stream.ended;
     const ear = this.#earOf(what.link);
+    let { cursor } = what;
+    // Fixed before the stream is open: what happens from then on is on it.
+    if (cursor === LATEST) cursor = (await this.#read(what.link, what.channelId, cursor))?.cursor ?? cursor;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -86,7 +89,6 @@ export class EventStreams {
       connection: 'close',
     });
     response.write(': open\n\n');
-    let cursor = what.cursor;
     let checkedAtMs = performance.now();
     while (!signal.aborted) {
       const woken = new Promise<void>((resolve) => (stream.wake = resolve));

@@ -253,6 +253,34 @@ describe('events in the management API', () => {
     await closeRedis(redis);
   });
 
+  it('are all on a stream from the latest on that happen once it is open', async () => {
+    await write(1);
+    let isOpen = false;
+    const open = async () => {
+      const stream = await openStream({}, '?cursor=latest');
+      isOpen = true;
+      return stream;
+    };
+    const opening = await transaction(plane.regional, async (connection) => {
+      await connection.query('LOCK TABLE event_sequences IN ACCESS EXCLUSIVE MODE');
+      const started = { stream: open() };
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND query LIKE '%event_sequences%'`;
+      while ((await query(waiting)).rowCount === 0);
+      await call('listEvents', 'GET', `${id}/events`); // the headers of the stream would have been there first
+      expect(isOpen).toBe(false);
+      return started;
+    });
+    const stream = await opening.stream;
+    await write(1);
+    const redis = openRedis({ url: plane.redisUrl, name: 'spec' });
+    await once(redis, 'ready');
+    await publishEventsReady(redis, id);
+    expect(await stream.next(1)).toEqual([2]);
+    stream.close();
+    await closeRedis(redis);
+  });
+
   it('have links to files that work, however late they are fetched, streamed or listed as dead', async () => {
     const storage = new ObjectStorage(plane.bucket);
     const bytes = Buffer.from('bytes of the picture');
@@ -305,14 +333,17 @@ describe('events in the management API', () => {
   });
 
   /** Opens the stream and reads sequences from it. */
-  async function openStream(headers: Record<string, string>): Promise<{
+  async function openStream(
+    headers: Record<string, string>,
+    search = '',
+  ): Promise<{
     next: (count: number) => Promise<number[]>;
     /** All that came. */
     frames: { body: Record<string, unknown> }[];
     close: () => void;
   }> {
     const ended = new AbortController();
-    const response = await fetch(`${await plane.app.getUrl()}/api/v1/channels/${id}/events`, {
+    const response = await fetch(`${await plane.app.getUrl()}/api/v1/channels/${id}/events${search}`, {
       headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...headers },
       signal: ended.signal,
     });
