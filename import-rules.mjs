@@ -24,7 +24,8 @@ export const FENCED_PACKAGES = [
 ];
 
 const NETWORK = ['@whiskeysockets/baileys', 'libsignal', 'whatsapp-rust-bridge'];
-const TEST_STORES = ['stack/test-stores', 'stack/test-objects'];
+const FAULT_PROXY = 'stack/test-fault-proxy';
+const TEST_STORES = ['stack/test-stores', 'stack/test-objects', FAULT_PROXY];
 
 export const PROJECTS = {
   'libs/gateway-contract': { projects: [], packages: [] },
@@ -35,6 +36,7 @@ export const PROJECTS = {
   'libs/database': {
     projects: [],
     packages: ['@prisma/*', 'prisma', 'pg'],
+    specs: [FAULT_PROXY],
     // Not loaded by any server: may use the project's development dependencies.
     development: ['schema-engine.ts'],
   },
@@ -164,7 +166,7 @@ export const PROJECTS = {
     // What specs of any folder may import in addition.
     specFolders: ['store', 'phones', 'scenarios'],
   },
-  'apps/e2e': { projects: ['stack', 'stack/sample-files', 'stack/test-proxy'], packages: ['pg'] },
+  'apps/e2e': { projects: ['stack', 'stack/sample-files', 'stack/test-proxy', FAULT_PROXY], packages: ['pg'] },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
   'tools/bench': { projects: ['stack', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
 };

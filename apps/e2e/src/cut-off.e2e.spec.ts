@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventually } from './harness/eventually.js';
 import { FleetJourney } from './harness/fleet-journey.js';
-import type { WiredWorker } from './harness/fleet.js';
+import type { ProxiedWorker } from './harness/fleet.js';
 import type { LinkedChannel } from './harness/running-stack.js';
 import { NOTHING_BROKEN } from './harness/traffic.js';
 
@@ -10,7 +10,7 @@ const QUICK_SLEEP = { SLEEP_CHECK_EVERY_MS: '200', SLEEP_QUIET_IDLE_AFTER_MS: '2
 
 describe('session workers that cannot reach a store, under traffic both ways', () => {
   let journey: FleetJourney;
-  let workers: [WiredWorker, WiredWorker];
+  let workers: [ProxiedWorker, ProxiedWorker];
 
   beforeAll(async () => {
     journey = await FleetJourney.begin(QUICK_SLEEP);
@@ -66,7 +66,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
         expect(own.map(({ event }) => event)).toEqual(['close', 'open']);
         expect(Date.parse(own[0]?.at ?? '')).toBeLessThan(rows[0]?.ends.getTime() ?? 0);
       }
-      leaves.postgres.mend();
+      leaves.postgres.restore();
       await journey.fleet.untilSpread(workers);
       expect(written).toEqual(expect.arrayContaining(await journey.rowsOf(turns)));
       await traffic.flows();
@@ -97,7 +97,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
       const meanwhile = `said while Redis ${_what}`;
       await journey.friend.send(journey.channels[0]?.phone.phone ?? '', meanwhile);
       await journey.hook.waitFor(meanwhile, ({ body }) => JSON.stringify(body).includes(meanwhile));
-      for (const one of ways) one.mend();
+      for (const one of ways) one.restore();
       await traffic.flows();
       await traffic.stop();
       expect(await traffic.broken()).toEqual(NOTHING_BROKEN);
@@ -133,7 +133,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
     expect((await send(awake, 'still awake')).status).toBe(200);
     await untilIs(awake, { ...(await stateOf(awake)), state: 'open', rows: 1 });
 
-    for (const { objects } of workers) objects.mend();
+    for (const { objects } of workers) objects.restore();
     expect((await send(asleep, 'when it is back')).status).toBe(200);
     for (const text of ['good morning', 'still awake', 'when it is back']) await friend.waitFor({ text });
     expect((await friend.messages()).filter(({ text }) => text === 'while the storage is away')).toEqual([]);

@@ -1,6 +1,6 @@
 import { eventually } from './harness/eventually.js';
 import { FleetJourney } from './harness/fleet-journey.js';
-import type { WiredWorker } from './harness/fleet.js';
+import type { ProxiedWorker } from './harness/fleet.js';
 import type { LinkedChannel } from './harness/running-stack.js';
 import { NOTHING_BROKEN } from './harness/traffic.js';
 import type { WebhookCall } from './harness/webhook-receiver.js';
@@ -13,8 +13,8 @@ const QUICK_ALIVE = { KEEP_ALIVE_MS: '500', ACK_WAIT_MS: '5000' };
 
 describe('a fleet of session workers, under traffic both ways', () => {
   let journey: FleetJourney;
-  let first: WiredWorker;
-  let second: WiredWorker;
+  let first: ProxiedWorker;
+  let second: ProxiedWorker;
 
   beforeAll(async () => {
     journey = await FleetJourney.begin(QUICK_ALIVE);

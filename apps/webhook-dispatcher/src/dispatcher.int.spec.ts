@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import type { RegionalDatabase } from '@dormouse/database';
 import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { claimTestRedis } from '@dormouse/stack/test-stores';
 import { DISPATCHER_NAME, eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
 import { TestOutbox } from './test-outbox.js';
@@ -163,8 +162,8 @@ describe('Dispatcher', () => {
   it('is woken by Redis, polls while Redis is away, and is woken again when it is back', async () => {
     const store = await claimTestRedis();
     const redis = openRedis({ url: store.url, name: 'dispatcher-spec' });
-    const line = await BreakableLine.open(store.url);
-    const heard = openRedis({ url: line.url, name: 'dispatcher-spec-heard' });
+    const proxy = await FaultProxy.to(store.url);
+    const heard = openRedis({ url: proxy.url, name: 'dispatcher-spec-heard' });
     const isLive = { now: (): boolean => false };
     const [id = ''] = await channels(1);
     start({
@@ -190,12 +189,12 @@ describe('Dispatcher', () => {
         },
         (count) => count > 0,
       );
-      line.cut();
+      proxy.refuse();
       await live(false);
       const before = (await outbox.eventIds(id)).length;
       await outbox.write(id, 3);
       await hook.received(before + 3);
-      line.mend();
+      proxy.restore();
       await live(true);
       await outbox.write(id);
       await publishEventsReady(redis, id);
@@ -205,7 +204,7 @@ describe('Dispatcher', () => {
     } finally {
       await Promise.all(started.splice(0).map((running) => running.stop()));
       await Promise.all([closeRedis(redis), closeRedis(heard)]);
-      await line.close();
+      await proxy.close();
       await store.drop();
     }
   });
@@ -301,56 +300,4 @@ function intercepted(
     },
   });
   return { pool };
-}
-
-/** A wire to a server that can be cut and mended. */
-class BreakableLine {
-  readonly #sockets = new Set<Socket>();
-  #isCut = false;
-  readonly #server = createServer((near) => {
-    if (this.#isCut) return void near.destroy();
-    const far = connect(Number(this.target.port), this.target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.#sockets.add(from);
-      from.on('error', () => undefined);
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        to.destroy();
-      });
-      from.pipe(to);
-    }
-  });
-
-  private constructor(private readonly target: URL) {}
-
-  static async open(url: string): Promise<BreakableLine> {
-    const line = new BreakableLine(new URL(url));
-    line.#server.listen(0, '127.0.0.1');
-    await once(line.#server, 'listening');
-    return line;
-  }
-
-  get url(): string {
-    const url = new URL(this.target);
-    url.hostname = '127.0.0.1';
-    url.port = String((this.#server.address() as AddressInfo).port);
-    return url.toString();
-  }
-
-  cut(): void {
-    this.#isCut = true;
-    this.#sockets.forEach((socket) => socket.destroy());
-  }
-
-  mend(): void {
-    this.#isCut = false;
-  }
-
-  async close(): Promise<void> {
-    this.cut();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
 }

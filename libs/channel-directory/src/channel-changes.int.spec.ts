@@ -1,10 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { jest } from '@jest/globals';
+import { FaultProxy, type ConnectionFilter } from '@dormouse/stack/test-fault-proxy';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { ChannelChanges } from './channel-changes.js';
 import { ChannelDirectory } from './channel-directory.js';
-import { Way } from './test-way.js';
+import { poolerInTransactionMode } from './test-pooler.js';
 
 const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
 
@@ -52,12 +53,12 @@ describe('A channel directory that is told of changes', () => {
     await heard;
     return made;
   };
-  const by = async (deliver?: 'within transactions') => {
-    const way = await Way.to(url, deliver);
-    const reached = open(way.url);
-    ends.push(() => way.close());
+  const by = async (newFilter?: () => ConnectionFilter) => {
+    const proxy = await FaultProxy.to(url, newFilter);
+    const reached = open(proxy.url);
+    ends.push(() => proxy.close());
     ends.push(() => reached.close());
-    return { way, reached };
+    return { proxy, reached };
   };
   const lookUps = () => {
     const query = jest.spyOn(database.pool, 'query');
@@ -124,10 +125,10 @@ describe('A channel directory that is told of changes', () => {
 
   it('refuses a rotated token within 2 s when what it hears by has fallen silent, and hears by another way then', async () => {
     const { id, tokenHash } = await create();
-    const { way, reached } = await by();
+    const { proxy, reached } = await by();
     const { changes, directory, log } = await hearingDirectory({ hears: reached });
     await directory.byTokenHash(tokenHash);
-    way.silence();
+    proxy.silence();
     await elsewhere.rotateToken(id, randomBytes(32));
     const proof = changes.prove();
     expect((await directory.byTokenHash(tokenHash))?.id).toBe(id);
@@ -142,18 +143,18 @@ describe('A channel directory that is told of changes', () => {
 
   it('believes nothing from before when it listens anew: changes in between were told to nobody', async () => {
     const { id, tokenHash } = await create();
-    const { way, reached } = await by();
+    const { proxy, reached } = await by();
     const { changes, directory, log } = await hearingDirectory({ hears: reached });
     await directory.byTokenHash(tokenHash);
     await directory.byId(id);
     const lost = once(log, 'lost');
-    way.cut();
+    proxy.refuse();
     await lost;
     expect(changes.toldUntilMs).toBeUndefined();
     await elsewhere.rotateToken(id, randomBytes(32));
     await elsewhere.updateSettings(id, { auto_read: true });
     const heard = once(log, 'heard');
-    way.mend();
+    proxy.restore();
     await heard;
     expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
     expect((await directory.byId(id))?.settings.auto_read).toBe(true);
@@ -161,10 +162,10 @@ describe('A channel directory that is told of changes', () => {
 
   it('does not believe for longer than a second what it reads while it is not told', async () => {
     const { id, tokenHash } = await create();
-    const { way, reached } = await by();
+    const { proxy, reached } = await by();
     const { directory, log } = await hearingDirectory({ hears: reached });
     const lost = once(log, 'lost');
-    way.cut();
+    proxy.refuse();
     await lost;
     await directory.byTokenHash(tokenHash);
     await elsewhere.markDeleted(id);
@@ -176,17 +177,17 @@ describe('A channel directory that is told of changes', () => {
     'does not keep what it read before a change and got after having been told of it (%s)',
     async (lookUp) => {
       const { id, tokenHash } = await create();
-      const { way, reached } = await by();
+      const { proxy, reached } = await by();
       const { changes } = await hearingDirectory();
       const directory = new ChannelDirectory({ database: reached, changes, now: () => nowMs });
       const find = () => (lookUp === 'byId' ? directory.byId(id) : directory.byTokenHash(tokenHash));
       await reached.pool.query('SELECT 1'); // connected
-      const held = way.holdAnswers();
+      const held = proxy.holdAnswers();
       const found = find();
       await held;
       await elsewhere.markDeleted(id);
       expect(await changes.prove()).toBe(true);
-      way.releaseAnswers();
+      proxy.restore();
       expect(await found).toMatchObject({ id, deleted: false });
       const again = await find();
       expect(again?.deleted).toBe(lookUp === 'byId' ? true : undefined);
@@ -195,7 +196,7 @@ describe('A channel directory that is told of changes', () => {
 
   it('goes on asking every second behind a pooler in transaction mode, where nothing fails and nothing is heard', async () => {
     const { id, tokenHash } = await create();
-    const { reached } = await by('within transactions');
+    const { reached } = await by(poolerInTransactionMode);
     const { changes, directory, listens } = directoryOf({ hears: reached });
     const listening = once(listens, 'anew');
     changes.start();
@@ -235,8 +236,8 @@ describe('A channel directory that is told of changes', () => {
   });
 
   it('starts at once and ends quietly when PostgreSQL is away, and says so once', async () => {
-    const { way, reached } = await by();
-    way.cut();
+    const { proxy, reached } = await by();
+    proxy.refuse();
     let tries = 0;
     const tried = new EventEmitter();
     const listen: RegionalDatabase['listen'] = (options) => {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import type { Listener } from './listen.js';
 import { openRegionalDatabase, type RegionalDatabase } from './open-database.js';
 
@@ -111,24 +110,14 @@ describe('a listening connection', () => {
   });
 
   it('is closed within a second or so although the server has fallen silent', async () => {
-    const ends: Socket[] = [];
-    const server = createServer((near) => {
-      const { hostname, port } = new URL(url);
-      const far = connect(Number(port), hostname);
-      for (const end of [near, far]) end.on('error', () => undefined);
-      near.pipe(far).pipe(near);
-      ends.push(near, far);
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const by = Object.assign(new URL(url), { port: String((server.address() as AddressInfo).port) });
-    const silent = openRegionalDatabase({ url: by.href, applicationName });
+    const proxy = await FaultProxy.to(url);
+    const silent = openRegionalDatabase({ url: proxy.url, applicationName });
     const { listener, told, listening } = listenOn(silent);
     await listening;
-    for (const end of ends) end.unpipe().pause();
+    proxy.silence();
     await listener.close();
     expect(told).toEqual(['listening']);
-    for (const end of ends) end.destroy();
-    server.close();
+    await proxy.close();
     await silent.close();
   });
 });

@@ -1,39 +1,26 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { openRegionalDatabase } from './open-database.js';
 
 const STATEMENT_WITHIN_MS = 200;
 
 describe('a database', () => {
-  const ends: Socket[] = [];
-  /** A way to the server that can fall silent without a word, for what is connected then. */
-  const server = createServer((near) => {
-    const { hostname, port } = new URL(process.env.TEST_REGIONAL_DATABASE_URL ?? '');
-    const far = connect(Number(port), hostname);
-    for (const end of [near, far]) end.on('error', () => undefined);
-    near.pipe(far).pipe(near);
-    ends.push(near, far);
+  let proxy: FaultProxy;
+
+  beforeAll(async () => {
+    proxy = await FaultProxy.to(process.env.TEST_REGIONAL_DATABASE_URL ?? '');
   });
-
-  const fallSilent = (): void => {
-    for (const end of ends.splice(0)) end.unpipe().pause();
-  };
-
-  beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
-  afterAll(() => server.close());
+  afterAll(() => proxy.close());
 
   it('gives a connection up that has died without a word, and goes on with another', async () => {
-    const url = new URL(process.env.TEST_REGIONAL_DATABASE_URL ?? '');
-    url.port = String((server.address() as AddressInfo).port);
     const database = openRegionalDatabase({
-      url: url.href,
+      url: proxy.url,
       applicationName: 'silent-connection-spec',
       maxConnections: 1,
       statementTimeoutMs: STATEMENT_WITHIN_MS,
     });
     await database.pool.query('SELECT 1');
-    fallSilent();
+    proxy.silence();
     await expect(database.pool.query('SELECT 2')).rejects.toThrow('Query read timeout');
     expect((await database.pool.query<{ three: number }>('SELECT 3 AS three')).rows).toEqual([{ three: 3 }]);
     await database.close();

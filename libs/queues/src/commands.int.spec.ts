@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { GatewayError, toErrorReply, type CommandInput } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { CommandClient } from './command-client.js';
 import type { CommandReply } from './command-job.js';
 import { CommandTakes } from './command-takes.js';
 import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
 import { commandQueueName } from './names.js';
-import { openDoor } from './test-door.js';
 
 jest.setTimeout(30_000);
 
@@ -180,8 +180,8 @@ describe('commands', () => {
   });
 
   it('answers 502 once it hears again, when the command finished meanwhile; what still runs is waited for', async () => {
-    const door = await openDoor(redisUrl);
-    const caller = await newClient(door.url);
+    const proxy = await FaultProxy.to(redisUrl);
+    const caller = await newClient(proxy.url);
     const finish = new Map<string, () => void>();
     let settled: () => void = () => undefined;
     const settling = new Promise<void>((resolve) => (settled = resolve));
@@ -197,11 +197,11 @@ describe('commands', () => {
     };
     const calls = { finished: call('finished'), answered: call('answered'), running: call('running') };
     await until(() => Promise.resolve(finish.size === 3));
-    await door.shut();
+    await proxy.close();
     finish.get('finished')?.();
     finish.get('answered')?.();
     await until(async () => (await redis.llen(queueKey('active'))) === 2);
-    await door.open();
+    await proxy.reopen();
     const unheard = { status: 502, details: 'no answer in time: the outcome is not known' };
     await expect(calls.finished).rejects.toMatchObject(unheard);
     settled(); // its answer was given before, its job is finished only now
@@ -209,7 +209,7 @@ describe('commands', () => {
     finish.get('running')?.();
     expect(await calls.running).toEqual({ success: true });
     await caller.close();
-    await door.shut();
+    await proxy.close();
   });
 
   it('refuses a command that reaches the worker too late', async () => {
@@ -260,20 +260,26 @@ describe('commands', () => {
   });
 
   it('asks Redis two scripts a command: to take it and to finish it', async () => {
-    const door = await openDoor(redisUrl);
-    const settings = { redisUrl: door.url, shard, concurrency: 16, onError: (error: unknown) => errors.push(error) };
+    let scripts = 0;
+    const proxy = await FaultProxy.to(redisUrl, () => ({
+      request: (bytes) => {
+        scripts += bytes.toString('latin1').split('evalsha').length - 1;
+        return bytes;
+      },
+    }));
+    const settings = { redisUrl: proxy.url, shard, concurrency: 16, onError: (error: unknown) => errors.push(error) };
     const worker = openCommandWorker({ ...settings, handle: () => answered({ success: true }) });
     const call = () => client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
     await call();
-    const [before, beganAt] = [door.scripts(), Date.now()];
+    const [before, beganAt] = [scripts, Date.now()];
     for (let calls = 0; calls < 100; calls += 1) await call();
     await until(async () => (await redis.llen(queueKey('active'))) === 0);
-    const scripts = door.scripts() - before;
+    const asked = scripts - before;
     const idleLooks = 2 + Math.ceil((Date.now() - beganAt) / 1_000); // one a second where nothing comes, and its check
-    expect(scripts).toBeGreaterThan(190);
-    expect(scripts).toBeLessThanOrEqual(200 + idleLooks);
+    expect(asked).toBeGreaterThan(190);
+    expect(asked).toBeLessThanOrEqual(200 + idleLooks);
     await worker.close();
-    await door.shut();
+    await proxy.close();
   });
 
   it('keeps the lock of a command that takes longer than the lock lasts', async () => {
@@ -304,28 +310,28 @@ describe('commands', () => {
   });
 
   it('answers 503 at once while Redis is away, and works again when it is back', async () => {
-    const door = await openDoor(redisUrl);
-    const behind = await newClient(door.url);
+    const proxy = await FaultProxy.to(redisUrl);
+    const behind = await newClient(proxy.url);
     work(() => answered({ success: true }));
     const call = () => behind.call(channel(), 'channel.logout', {}, { requestId: 'r' });
     expect(await call()).toEqual({ success: true });
-    await door.shut();
+    await proxy.close();
     await until(() => Promise.resolve(!behind.isReady()));
     await expect(call()).rejects.toMatchObject({ status: 503, details: 'the command queue is not reachable' });
-    await door.open();
+    await proxy.reopen();
     await until(() => Promise.resolve(behind.isReady()));
     expect(await call()).toEqual({ success: true });
     await behind.close();
-    await door.shut();
+    await proxy.close();
   });
 
   it('takes commands again after its connection fell silent', async () => {
-    const door = await openDoor(redisUrl);
+    const proxy = await FaultProxy.to(redisUrl);
     const queueName = commandQueueName(shard);
     const onError = (error: unknown) => errors.push(error);
-    const takes = new CommandTakes({ redisUrl: door.url, queueName, lockMs: 10_000, silentAfterMs: 500, onError });
+    const takes = new CommandTakes({ redisUrl: proxy.url, queueName, lockMs: 10_000, silentAfterMs: 500, onError });
     expect(await takes.next(4)).toEqual([]); // connected
-    door.deafen();
+    proxy.loseAnswers('open connections');
     await takes.next(4); // ends on a new connection
     void client.call(channel(), 'channel.logout', {}, { requestId: 'r' }).catch(() => undefined);
     let taken = await takes.next(4);
@@ -334,7 +340,7 @@ describe('commands', () => {
     expect(errors).toEqual([]);
     takes.stop(redis);
     await takes.close(false);
-    await door.shut();
+    await proxy.close();
   });
 
   it('stops waiting for a command when it is told to', async () => {
@@ -352,22 +358,22 @@ describe('commands', () => {
   });
 
   it('does not add a command twice when the connection drops before Redis has confirmed it', async () => {
-    const door = await openDoor(redisUrl);
-    const behind = await newClient(door.url);
+    const proxy = await FaultProxy.to(redisUrl);
+    const behind = await newClient(proxy.url);
     let handled = 0;
     work(() => (handled++, answered({ success: true })));
     const call = () => behind.call(channel(), 'channel.logout', {}, { requestId: 'r' });
     await call();
-    door.mute();
+    proxy.loseAnswers('all');
     const outcomes = Promise.allSettled(Array.from({ length: 20 }, call));
     await until(() => Promise.resolve(handled === 21));
-    await door.shut();
-    await door.open();
+    await proxy.close();
+    await proxy.reopen();
     await until(() => Promise.resolve(behind.isReady()));
     for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { status: 502 } });
     await client.call(channel(), 'channel.delete', {}, { requestId: 'r' });
     expect(handled).toBe(22);
     await behind.close();
-    await door.shut();
+    await proxy.close();
   });
 });

@@ -7,8 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startObjectStore } from './objects/object-store.js';
 
-export { openBreakableWay, type BreakableWay } from './objects/breakable-way.js';
-
 /** A bucket that belongs to one spec, and how to reach it. */
 export interface TestBucket {
   readonly endpoint: string;

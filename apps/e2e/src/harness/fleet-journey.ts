@@ -1,11 +1,11 @@
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import pg from 'pg';
 import { eventually } from './eventually.js';
-import { Fleet, type WiredWorker } from './fleet.js';
+import { Fleet, type ProxiedWorker } from './fleet.js';
 import { type LinkedChannel, RunningStack } from './running-stack.js';
 import type { VirtualPhone } from './simulated-network.js';
 import { Traffic } from './traffic.js';
 import { WebhookReceiver } from './webhook-receiver.js';
-import { Wire } from './wire.js';
 
 /** Leases end soon, so that a journey sees them end, and not so soon that a busy machine loses them. */
 const QUICK_LEASES = { LEASE_TTL_MS: '6000', RECONNECT_BASE_MS: '200' };
@@ -22,9 +22,9 @@ interface Parts {
   readonly friend: VirtualPhone;
   readonly channels: readonly LinkedChannel[];
   /** Those that were there from the start. */
-  readonly workers: [WiredWorker, WiredWorker];
+  readonly workers: [ProxiedWorker, ProxiedWorker];
   /** The way of everything but the workers to Redis. */
-  readonly redisOfOthers: Wire;
+  readonly redisOfOthers: FaultProxy;
 }
 
 async function linkTo(running: RunningStack, hook: WebhookReceiver, name: string): Promise<LinkedChannel> {
@@ -59,16 +59,16 @@ export class FleetJourney implements Parts {
   }
 
   static async begin(switches: Record<string, string> = {}): Promise<FleetJourney> {
-    const ways: { redis?: Wire } = {};
+    const proxies: { redis?: FaultProxy } = {};
     const running = await RunningStack.start({
       shardCount: SHARDS,
       env: async ({ redisUrl }) => {
-        ways.redis = await Wire.to(redisUrl);
-        const redis = { REDIS_URL: ways.redis.url };
+        proxies.redis = await FaultProxy.to(redisUrl);
+        const redis = { REDIS_URL: proxies.redis.url };
         return { 'edge-api': { ...redis, ...NO_LIMITS }, 'webhook-dispatcher': redis };
       },
     });
-    if (!ways.redis) throw new Error('the stack did not ask for its switches');
+    if (!proxies.redis) throw new Error('the stack did not ask for its switches');
     const database = new pg.Client({ connectionString: running.stack.databases.sg });
     await database.connect();
     const fleet = new Fleet(running, database, SHARDS, { ...QUICK_LEASES, ...switches });
@@ -77,10 +77,19 @@ export class FleetJourney implements Parts {
     const [linking] = running.stack.processes['session-worker'];
     const channels: LinkedChannel[] = [];
     for (let count = 1; count <= SHARDS; count += 1) channels.push(await linkTo(running, hook, `number ${count}`));
-    const workers: [WiredWorker, WiredWorker] = [await fleet.join(), await fleet.join()];
+    const workers: [ProxiedWorker, ProxiedWorker] = [await fleet.join(), await fleet.join()];
     if (linking !== undefined) await running.stack.killWorker(linking, 'SIGTERM');
     await fleet.untilSpread(workers);
-    return new FleetJourney({ running, database, fleet, hook, friend, channels, workers, redisOfOthers: ways.redis });
+    return new FleetJourney({
+      running,
+      database,
+      fleet,
+      hook,
+      friend,
+      channels,
+      workers,
+      redisOfOthers: proxies.redis,
+    });
   }
 
   /** One more channel, whose webhook is the journey's, and without traffic. */
@@ -102,7 +111,7 @@ export class FleetJourney implements Parts {
   }
 
   /** The channels whose shards a worker owns. */
-  async channelsOf({ name }: WiredWorker): Promise<LinkedChannel[]> {
+  async channelsOf({ name }: ProxiedWorker): Promise<LinkedChannel[]> {
     const shards = (await this.fleet.shards()).get(name) ?? [];
     const { rows } = await this.database.query<{ id: string }>('SELECT id FROM channels WHERE shard = ANY($1)', [
       shards,
@@ -146,7 +155,7 @@ export class FleetJourney implements Parts {
   }
 
   /** Resolves when a worker says in its log that it has lost these turns. */
-  async untilLost({ pid }: WiredWorker, turns: readonly string[]): Promise<void> {
+  async untilLost({ pid }: ProxiedWorker, turns: readonly string[]): Promise<void> {
     await eventually(
       async () => {
         const lines = await this.running.workerLog<{ shard: number; epoch: string; pid: number }>('shard lost');

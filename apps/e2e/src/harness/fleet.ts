@@ -1,22 +1,22 @@
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import type { Switches } from '@dormouse/stack';
 import type pg from 'pg';
 import { eventually } from './eventually.js';
 import type { RunningStack } from './running-stack.js';
-import { Wire } from './wire.js';
 
 /** A session worker that reaches each store by a way of its own. */
-export interface WiredWorker {
+export interface ProxiedWorker {
   readonly pid: number;
   /** Name in leases: `<name>-<random>`. */
   readonly name: string;
-  readonly postgres: Wire;
-  readonly redis: Wire;
-  readonly objects: Wire;
+  readonly postgres: FaultProxy;
+  readonly redis: FaultProxy;
+  readonly objects: FaultProxy;
 }
 
 /** The session workers of a stack, and which shards each of them owns. */
 export class Fleet {
-  private readonly wires: Wire[] = [];
+  private readonly proxies: FaultProxy[] = [];
   private count = 0;
 
   constructor(
@@ -27,12 +27,16 @@ export class Fleet {
     private readonly switches: Switches,
   ) {}
 
-  async join(): Promise<WiredWorker> {
+  async join(): Promise<ProxiedWorker> {
     const { databases, redis, objects } = this.running.stack;
     const name = `worker${(this.count += 1)}`;
-    const wires = await Promise.all([Wire.to(databases.sg), Wire.to(redis.sg), Wire.to(objects.sg.endpoint)]);
-    this.wires.push(...wires);
-    const [toPostgres, toRedis, toObjects] = wires;
+    const proxies = await Promise.all([
+      FaultProxy.to(databases.sg),
+      FaultProxy.to(redis.sg),
+      FaultProxy.to(objects.sg.endpoint),
+    ]);
+    this.proxies.push(...proxies);
+    const [toPostgres, toRedis, toObjects] = proxies;
     const pid = await this.running.stack.startWorker({
       WORKER_ID: name,
       REGIONAL_DATABASE_URL: toPostgres.url,
@@ -55,7 +59,7 @@ export class Fleet {
   }
 
   /** Resolves when these workers own all shards between them, as evenly as can be. */
-  async untilSpread(workers: readonly WiredWorker[], withinMs = 40_000): Promise<void> {
+  async untilSpread(workers: readonly ProxiedWorker[], withinMs = 40_000): Promise<void> {
     const names = workers.map(({ name }) => name).toSorted();
     await eventually(
       async () => {
@@ -70,6 +74,6 @@ export class Fleet {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.wires.map((wire) => wire.close()));
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
   }
 }

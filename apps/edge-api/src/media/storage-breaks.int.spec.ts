@@ -4,7 +4,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReceivedCommand } from '@dormouse/queues';
-import { createTestBucket, openBreakableWay, type BreakableWay, type TestBucket } from '@dormouse/stack/test-objects';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
 
 const BYTES = randomBytes(600_000);
@@ -12,7 +13,7 @@ const BYTES = randomBytes(600_000);
 const MIDDLE = 200_000;
 
 let bucket: TestBucket;
-let way: BreakableWay;
+let proxy: FaultProxy;
 let spool: string;
 let edge: RunningEdge;
 let channel: TestChannel;
@@ -20,10 +21,10 @@ let said: ReceivedCommand[];
 
 beforeAll(async () => {
   bucket = await createTestBucket();
-  way = await openBreakableWay(bucket.endpoint);
+  proxy = await FaultProxy.to(bucket.endpoint);
   spool = await mkdtemp(join(tmpdir(), 'dormouse-edge-spool-'));
   edge = await RunningEdge.start({
-    S3_ENDPOINT: way.endpoint,
+    S3_ENDPOINT: proxy.url,
     S3_BUCKET: bucket.bucket,
     S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
     S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
@@ -36,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await edge.stop();
-  await way.close();
+  await proxy.close();
   await bucket.drop();
   await rm(spool, { recursive: true, force: true });
 }, 30_000);
@@ -51,7 +52,7 @@ beforeEach(async () => {
 }, 30_000);
 
 afterEach(async () => {
-  way.breakAfter(undefined);
+  proxy.breakAfter(undefined);
   expect(await readdir(spool)).toEqual([]);
 });
 
@@ -83,36 +84,36 @@ function download(id: string): Promise<{ status: number; got: number; whole: boo
 
 describe('the object storage dying in the middle of', () => {
   it('an upload is 502; nothing of it is kept, and the same upload works later', async () => {
-    way.breakAfter(MIDDLE);
+    proxy.breakAfter(MIDDLE);
     const { media } = document();
     const refused = await ask('POST /media', { media, mime_type: 'application/octet-stream' });
     expect([refused.status, refused.error.details]).toEqual([502, 'the media storage is not reachable']);
     expect(await filesOf(channel)).toBe(0);
-    way.breakAfter(undefined);
+    proxy.breakAfter(undefined);
     expect((await ask('POST /media', { media, mime_type: 'application/octet-stream' })).status).toBe(200);
     expect(await filesOf(channel)).toBe(1);
   }, 60_000);
 
   it('a send is 502; nothing is said, and the repetition says it once', async () => {
-    way.breakAfter(MIDDLE);
+    proxy.breakAfter(MIDDLE);
     const refused = await ask('POST /messages/document', document());
     expect([refused.status, refused.error.details]).toEqual([502, 'the media storage is not reachable']);
     expect([said, await filesOf(channel)]).toEqual([[], 0]);
-    way.breakAfter(undefined);
+    proxy.breakAfter(undefined);
     expect((await ask('POST /messages/document', document())).status).toBe(200);
     expect([said.length, await filesOf(channel)]).toEqual([1, 1]);
   }, 60_000);
 
   it('a download breaks the answer off, so that nobody takes a part for the whole', async () => {
     const { id } = (await ask('POST /media', document())).json as { id: string };
-    way.breakAfter(MIDDLE);
+    proxy.breakAfter(MIDDLE);
     const part = await download(id);
     expect([part.status, part.whole]).toEqual([200, false]);
     expect(part.got).toBeLessThan(BYTES.length);
-    way.breakAfter(0);
+    proxy.breakAfter(0);
     const { status, error } = await ask(`GET /media/${id}`);
     expect([status, error.details]).toEqual([502, 'the media storage is not reachable']);
-    way.breakAfter(undefined);
+    proxy.breakAfter(undefined);
     expect(await download(id)).toEqual({ status: 200, got: BYTES.length, whole: true });
   }, 60_000);
 });

@@ -10,7 +10,8 @@ import { NetworkMedia } from '@dormouse/media-store/network';
 import { MediaReader, type MediaFile } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';
-import { createTestBucket, openBreakableWay, type BreakableWay, type TestBucket } from '@dormouse/stack/test-objects';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
+import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { IncomingMedia } from './incoming.js';
 import { MediaHost } from './media-host.js';
@@ -29,7 +30,7 @@ const MIDDLE = 200_000;
 const fileHost = new FileHost();
 let directory: string;
 let server: Awaited<ReturnType<typeof listen>>;
-let test: { database: TestStore; bucket: TestBucket; way: BreakableWay };
+let test: { database: TestStore; bucket: TestBucket; proxy: FaultProxy };
 let database: RegionalDatabase;
 let storage: ObjectStorage;
 let uploads: MediaUploads;
@@ -45,9 +46,9 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dormouse-breaks-'));
   server = await listen(fileHost);
   const bucket = await createTestBucket();
-  test = { database: await createTestDatabase('regional'), bucket, way: await openBreakableWay(bucket.endpoint) };
+  test = { database: await createTestDatabase('regional'), bucket, proxy: await FaultProxy.to(bucket.endpoint) };
   database = openRegionalDatabase({ url: test.database.url, applicationName: 'spec' });
-  storage = new ObjectStorage({ ...bucket, endpoint: test.way.endpoint, attempts: 2 });
+  storage = new ObjectStorage({ ...bucket, endpoint: test.proxy.url, attempts: 2 });
   uploads = new MediaUploads({ database, storage });
   reader = new MediaReader({ database, storage });
   const network = new NetworkMedia({ database, storage });
@@ -65,7 +66,7 @@ afterAll(async () => {
   await host.close();
   storage.close();
   await database.close();
-  await test.way.close();
+  await test.proxy.close();
   await test.database.drop();
   await test.bucket.drop();
   server.close();
@@ -73,7 +74,7 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  test.way.breakAfter(undefined);
+  test.proxy.breakAfter(undefined);
   expect(await readdir(directory)).toEqual([]);
 });
 
@@ -96,13 +97,13 @@ describe('the object storage dying in the middle of a file', () => {
   it('on its way out: 502, nothing reaches the network, and the next send of it works', async () => {
     const file = await given(randomBytes(600_000));
     fileHost.reset();
-    test.way.breakAfter(MIDDLE);
+    test.proxy.breakAfter(MIDDLE);
     await expect(outgoing.place(session, file, 'document')).rejects.toMatchObject({
       status: 502,
       details: 'the media storage is not reachable',
     });
     expect(fileHost.files.size).toBe(0);
-    test.way.breakAfter(undefined);
+    test.proxy.breakAfter(undefined);
     await outgoing.place(session, file, 'document');
     expect(fileHost.files.size).toBe(1);
   }, 30_000);
@@ -118,10 +119,10 @@ describe('the object storage dying in the middle of a file', () => {
         message: mediaMessage(placed, { fileName: 'a.bin' }),
       },
     };
-    test.way.breakAfter(MIDDLE);
+    test.proxy.breakAfter(MIDDLE);
     await expect(incoming.fetch(received)).rejects.toMatchObject({ status: 502 });
     expect(await reader.file(RECEIVER, MEDIA_ID)).toBeUndefined();
-    test.way.breakAfter(undefined);
+    test.proxy.breakAfter(undefined);
     const stored: string[] = [];
     for await (const { key } of storage.list(`media/${RECEIVER}/`)) stored.push(key);
     expect(stored).toEqual([]);
