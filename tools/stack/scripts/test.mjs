@@ -1,6 +1,6 @@
 // Builds, runs the tests of the tiers named (default: all three), and ends with one line: `N passed, N failed, N skipped`.
 //   test.mjs [unit] [integration] [e2e] [-- options of Jest]
-// E2e journeys run one after the other, as each has a whole stack to itself.
+// Two files run side by side; each journey has a whole stack to itself, with ports and folders of its own.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,12 +49,13 @@ async function jest(selected, options, withinMs) {
   }
 }
 
+const WORKERS = '--maxWorkers=2';
 const runs = [];
 try {
   await build('all');
   const together = tiers.filter((tier) => tier !== 'e2e');
-  if (together.length > 0) runs.push(await jest(together, ['--maxWorkers=2'], LIMIT_MS.together));
-  if (tiers.includes('e2e')) runs.push(await jest(['e2e'], ['--runInBand'], LIMIT_MS.e2e));
+  if (together.length > 0) runs.push(await jest(together, [WORKERS], LIMIT_MS.together));
+  if (tiers.includes('e2e')) runs.push(await jest(['e2e'], [WORKERS], LIMIT_MS.e2e));
 } catch (error) {
   console.error(error.message);
   runs.push({ passed: 0, failed: 1, skipped: 0 });

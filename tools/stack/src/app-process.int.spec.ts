@@ -28,7 +28,8 @@ function appOf(script: string, restartCrashed = true): AppProcess {
   const entry = join(dir, 'app.mjs');
   writeFileSync(entry, script);
   const ready = { line: (text: string) => text.includes('listening') };
-  app = new AppProcess({ register, label: 'spec-app', entry, env: process.env, logs, ready, restartCrashed });
+  const starts = { label: 'spec-app', entry, env: process.env, ready, sourceMaps: false };
+  app = new AppProcess({ register, logs, restartCrashed, ...starts });
   return app;
 }
 

@@ -15,6 +15,8 @@ export interface AppProcessOptions {
   logs: LogSink;
   /** Resolves the start: an address that answers 2xx once the app is ready, or a test of a line on standard output. */
   ready: { url: string } | { line: (text: string) => boolean };
+  /** Places in logged stacks are those of the sources; reading the maps makes each start slower. */
+  sourceMaps: boolean;
   /** Start it again, later each time, if it ends by itself. */
   restartCrashed: boolean;
 }
@@ -65,9 +67,9 @@ export class AppProcess {
   }
 
   #spawn(): ChildProcess & { pid: number } {
-    const { register, label, entry, env } = this.options;
+    const { register, label, entry, env, sourceMaps } = this.options;
     const startedAtMs = Date.now();
-    const child = register.spawn(label, process.execPath, ['--enable-source-maps', entry], {
+    const child = register.spawn(label, process.execPath, [...(sourceMaps ? ['--enable-source-maps'] : []), entry], {
       cwd: ROOT_FOLDER,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,6 +11,7 @@ import { migrate } from '@dormouse/database';
 import { publishTestStores, readEnvironment } from './config.js';
 import { ProcessRegister } from './process-register.js';
 import { ensureDatabase, postgresDataFolder, type PostgresServer, startPostgres } from './stores/postgres.js';
+import { copyPreparedData, STACK_DATABASES } from './stores/prepared-data.js';
 import { type RedisServer, startRedis } from './stores/redis.js';
 import { TEST_REDIS_DATABASES, templateName, type TestScope } from './test-stores.js';
 
@@ -83,8 +84,12 @@ export default async function startTestStores(): Promise<void> {
   const postgres = async (): Promise<{ global: string; regional: string }> => {
     let { globalDatabaseUrl: global, regionalDatabaseUrl: regional } = given.test;
     if (global === undefined || regional === undefined) {
+      await copyPreparedData(join(folder, 'postgres'));
       const server = await startPostgres({ register, dir: join(folder, 'postgres'), durable: false });
       started.servers.push(server);
+      for (const scope of ['global', 'regional'] as const) {
+        await server.ensureDatabase(templateName(scope), STACK_DATABASES[scope]);
+      }
       global ??= server.url('postgres');
       regional ??= server.url('postgres');
     }

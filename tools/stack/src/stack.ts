@@ -29,7 +29,7 @@ export interface StackOptions {
   /** How many session workers. */
   workers?: number;
   network: 'real' | 'simulator';
-  /** True: stores do not wait for the disk, and an app that crashes stays down. For tests. */
+  /** True: stores do not wait for the disk, stacks in the log are of the built files, and an app that crashes stays down. For tests. */
   fast?: boolean;
   /** 'pretty': for people, on standard error. 'silent': into `stack.log` in the data folder. */
   logs: 'pretty' | 'silent' | Writable;
@@ -317,6 +317,7 @@ class RunningStack implements Stack {
       env: { ...appEnvironment(app, facts, port, probePort), ...this.#switches[app], ...switches },
       logs: this.logs,
       ready,
+      sourceMaps: !this.options.fast,
       restartCrashed: !this.options.fast,
     });
   }

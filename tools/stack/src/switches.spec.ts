@@ -25,7 +25,12 @@ const ownServices = services.flatMap(([name, service]) =>
 );
 
 /** Set for Node or libraries, not for an app. */
-const NOT_THE_APPS = new Set(['NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED']);
+const NOT_THE_APPS = new Set([
+  'NODE_ENV',
+  'NODE_COMPILE_CACHE',
+  'NODE_EXTRA_CA_CERTS',
+  'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED',
+]);
 
 /** The switches that a project's config.ts knows. */
 function knownSwitches(project: string): Set<string> {

@@ -170,7 +170,12 @@ function sweepElsewhere(): void {
   }
 }
 
-/** Where a server's data lies for a folder given to `startPostgres`: for those who delete it. */
+/** User id of the account that PostgreSQL's files belong to; -1 where the system has no such ids. */
+export function postgresFolderOwner(): number {
+  return unprivilegedAccount().uid ?? process.getuid?.() ?? -1;
+}
+
+/** Where a server's data lies for a folder given to `startPostgres`: for those who fill or delete it. */
 export function postgresDataFolder(dir: string): string {
   return reachableData(dir, unprivilegedAccount());
 }

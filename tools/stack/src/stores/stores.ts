@@ -6,6 +6,7 @@ import type { Credentials } from '../objects/signature.js';
 import { startObjectStore } from '../objects/object-store.js';
 import type { ProcessRegister } from '../process-register.js';
 import { type PostgresServer, startPostgres } from './postgres.js';
+import { copyPreparedData, STACK_DATABASES } from './prepared-data.js';
 import { type RedisServer, startRedis } from './redis.js';
 import { redisAnswers } from './redis-wire.js';
 
@@ -68,9 +69,10 @@ async function databases(options: StoresOptions): Promise<Started<Stores['databa
     const dir = join(options.dataDir, 'postgres');
     const ports = [await options.port('postgres')];
     const { register, passwords, fast } = options;
+    if (fast) await copyPreparedData(dir);
     const server = await startPostgres({ register, dir, ports, durable: !fast, password: passwords.postgres });
-    global ??= await server.ensureDatabase('dormouse_global');
-    regional ??= await server.ensureDatabase('dormouse_sg');
+    global ??= await server.ensureDatabase(STACK_DATABASES.global);
+    regional ??= await server.ensureDatabase(STACK_DATABASES.regional);
     pids = { postgres: server.pid };
     stop = stopWatched('PostgreSQL', server, options.say);
   }
