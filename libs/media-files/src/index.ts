@@ -21,4 +21,3 @@ export {
   type MediaLimits,
 } from './media-kinds.js';
 export { HEAD_BYTES, Spool, type SpooledFile, type SpoolWatch } from './spool.js';
-export { tidily, tidy } from './young-garbage.js';

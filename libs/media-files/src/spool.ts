@@ -8,7 +8,6 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ByteBudget, HeldBytes } from './byte-budget.js';
-import { tidily, tidy } from './young-garbage.js';
 
 /** As much as type detection looks at. */
 export const HEAD_BYTES = 4_100;
@@ -68,7 +67,7 @@ export class Spool {
    * @throws what the source or the watch throws, or the signal's reason; 503 when the disk's budget is used up
    */
   async keep(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, watch: SpoolWatch = {}): Promise<SpooledFile> {
-    return tidily(() => this.#keep(source, watch));
+    return this.#keep(source, watch);
   }
 
   async #keep(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, watch: SpoolWatch): Promise<SpooledFile> {
@@ -114,7 +113,7 @@ export class Spool {
     const hash = createHash('sha256');
     const head = Buffer.alloc(HEAD_BYTES);
     let size = 0;
-    for await (const chunk of tidy(createReadStream(path)) as AsyncIterable<Buffer>) {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       if (size < HEAD_BYTES) head.set(chunk.subarray(0, HEAD_BYTES - size), size);
       size += chunk.length;
       hash.update(chunk);
@@ -135,7 +134,7 @@ function spooled(path: string, size: number, sha256: Buffer, head: Buffer, held?
     size,
     sha256,
     head,
-    read: () => tidy(createReadStream(path)),
+    read: () => createReadStream(path),
     dispose: async () => {
       await rm(path, { force: true });
       held?.release();

@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import { transaction, type Connection, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
-import { tidily, type SpooledFile } from '@dormouse/media-files';
+import type { SpooledFile } from '@dormouse/media-files';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import { headerType, type FileFacts, type MediaOrigin } from './media-file.js';
 import { storageFailure } from './storage-failure.js';
@@ -183,9 +183,7 @@ export async function withStoredBytes<T>(
     values: [key, channelId, file.sha256, file.size, new Date(now())],
   });
   try {
-    await tidily(() =>
-      storage.put(key, () => file.read(), { size: file.size, contentType: headerType(file.mimeType) }),
-    );
+    await storage.put(key, () => file.read(), { size: file.size, contentType: headerType(file.mimeType) });
   } catch (error) {
     throw storageFailure(error);
   }

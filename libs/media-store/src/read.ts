@@ -1,5 +1,4 @@
 /** What both the edge and the worker read of a channel's files. */
-import { tidy } from '@dormouse/media-files';
 import { isObjectFailure, type ByteRange, type StoredObject } from '@dormouse/object-storage';
 import { FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
 import { isDeleted, type MediaStoreOptions } from './media-objects.js';
@@ -123,7 +122,7 @@ export class MediaReader {
     if (!file) return undefined;
     try {
       const object = await this.options.storage.get(file.objectKey, options);
-      return { file, object: { ...object, stream: tidy(object.stream) } };
+      return { file, object };
     } catch (error) {
       if (isObjectFailure(error, 'missing')) return undefined;
       throw isObjectFailure(error, 'range') ? error : storageFailure(error);

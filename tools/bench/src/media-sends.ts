@@ -124,17 +124,27 @@ async function medianMs(work: (time: number) => Promise<unknown>): Promise<numbe
   return tookMs.sort((a, b) => a - b)[Math.floor(TIMES / 2)] ?? Number.NaN;
 }
 
+/** The ffmpeg that the worker uses: the one on the PATH, else the optional package's. */
+async function ffmpegPath(): Promise<string> {
+  const onPath = await promisify(execFile)('ffmpeg', ['-version']).then(
+    () => true,
+    () => false,
+  );
+  return onPath ? 'ffmpeg' : (await import('@ffmpeg-installer/ffmpeg')).default.path;
+}
+
 /** Prints what ffmpeg alone takes for a voice message, beside the whole send of it. */
 export async function transcodingTime(sender: Sender): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'dormouse-bench-sounds-'));
   const rows: string[][] = [];
+  const ffmpeg = await ffmpegPath();
   try {
     for (const seconds of SOUND_SECONDS) {
       console.error(`Voice of ${seconds} s ...`);
       const [input, output] = [join(directory, 'in.wav'), join(directory, 'out.ogg')];
       await writeFile(input, tone(seconds, 450).bytes);
       const args = ['-nostdin', '-y', '-loglevel', 'error', '-threads', '1', '-i', input, ...VOICE_ENCODING, output];
-      const aloneMs = await medianMs(() => promisify(execFile)('ffmpeg', args));
+      const aloneMs = await medianMs(() => promisify(execFile)(ffmpeg, args));
       const bodies = Array.from({ length: TIMES }, (_, time) => dataUri('audio/wav', tone(seconds, 500 + time).bytes));
       const sendMs = await medianMs((time) => send(sender, 'voice', { media: bodies[time] }));
       rows.push([`${seconds} s`, aloneMs.toFixed(0), sendMs.toFixed(0), (aloneMs / seconds).toFixed(1)]);

@@ -1,7 +1,7 @@
 import { MESSAGE_ID_PATTERN, type Message } from '@dormouse/gateway-contract';
 import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
 import { messageFromNetwork } from './message-from-network.js';
-import { readMessageId, toMessageId } from './message-id.js';
+import { toMessageId } from './message-id.js';
 import type { People } from './people.js';
 
 const ADA = '15550001111@s.whatsapp.net';
@@ -40,7 +40,8 @@ describe('messageFromNetwork', () => {
     expect(inGroup('900000000002:3@lid')).toMatchObject({ chat_id: GROUP, from: '15550002222' });
     const unknown = inGroup('900000000003@lid');
     expect(unknown?.from).toBe('900000000003@lid');
-    expect(readMessageId(unknown?.id ?? '')).toMatchObject({ participant: '900000000003@lid', chatId: GROUP });
+    const name = { keyId: 'A5C30000000000000000000000005000', fromMe: false, chatId: GROUP };
+    expect(unknown?.id).toBe(toMessageId({ ...name, participant: '900000000003@lid' }));
     const alone = messageFromNetwork(heard({ conversation: 'x' }, { remoteJidAlt: undefined }), people)?.message;
     expect(alone).toMatchObject({ chat_id: ADA_LID, from: ADA_LID });
   });

@@ -1,5 +1,5 @@
 /**
- * The public id of a message: the network's key, packed so that an id can be resolved without a look-up.
+ * The public id of a message: the network's key of it, packed. Nobody reads one back; messages are looked up by their id.
  *
  * Segments of base64 without padding (`+` written `.`, `/` written `_`), joined by `-`:
  * 1. the bytes of the network's key id (hexadecimal on the wire);
@@ -9,11 +9,11 @@
  * Flag: 0x80 always, 0x40 own, 0x20 the author is known by LID only, 0x10 an author follows, low nibble the kind of chat.
  *
  * A key that does not fit (an id that is not upper-case hexadecimal, a number with leading zeros or of more digits than
- * a segment holds) gets an id of the same form made of a hash, of the kind "stored": its key must be looked up.
+ * a segment holds) gets an id of the same form made of a hash, of the kind "stored".
  */
 import { createHash } from 'node:crypto';
-import { GROUP_SUFFIX, INDIVIDUAL_SUFFIX, LID_SUFFIX, MESSAGE_ID_PATTERN } from '@dormouse/gateway-contract';
-import { contactIdOf, contactJid, readJid } from './jid.js';
+import { GROUP_SUFFIX, INDIVIDUAL_SUFFIX, LID_SUFFIX } from '@dormouse/gateway-contract';
+import { contactJid, readJid } from './jid.js';
 
 /** What names a message: the network's id of it, and who wrote it where, as customers see them. */
 export interface MessageName {
@@ -29,7 +29,6 @@ const ALWAYS = 0x80;
 const OWN = 0x40;
 const BY_LID = 0x20;
 const AUTHOR = 0x10;
-const KIND = 0x0f;
 
 /** What the low nibble of the flag says about the chat. */
 const PERSON = 0;
@@ -46,53 +45,6 @@ const LATER_BYTES = 7;
 /** The public id of a message. Equal names have equal ids, on every worker and after every restart. */
 export function toMessageId(name: MessageName): string {
   return packed(name) ?? hashed(name);
-}
-
-/**
- * Reads a public id.
- * @returns the name; 'stored' for one that only a look-up resolves; undefined for what no message can have as its id
- */
-export function readMessageId(id: string): MessageName | 'stored' | undefined {
-  if (!MESSAGE_ID_PATTERN.test(id)) return undefined;
-  const segments = id.split('-').map(fromSegment);
-  const [keyBytes, head] = segments;
-  if (!keyBytes || !head || head.length < 3 || head[1] !== checkByte(keyBytes)) return undefined;
-  const flags = head[0] ?? 0;
-  if ((flags & KIND) === STORED) return 'stored';
-  const name = readName(flags, keyBytes, head.subarray(2), segments.slice(2));
-  return name && toMessageId(name) === id ? name : undefined;
-}
-
-function readName(flags: number, keyBytes: Buffer, number: Buffer, later: Buffer[]): MessageName | undefined {
-  const chat = readChat(flags & KIND, toDigits(number), later);
-  if (chat === undefined) return undefined;
-  const author = (flags & AUTHOR) === 0 ? undefined : later.shift();
-  if (later.length > 0 || ((flags & AUTHOR) !== 0 && !author)) return undefined;
-  const server = (flags & BY_LID) === 0 ? INDIVIDUAL_SUFFIX : LID_SUFFIX;
-  return {
-    keyId: keyBytes.toString('hex').toUpperCase(),
-    fromMe: (flags & OWN) !== 0,
-    chatId: chat,
-    ...(author && { participant: contactIdOf(`${toDigits(author)}@${server}`) }),
-  };
-}
-
-/** The chat id; takes the segment it needs from `later`. */
-function readChat(kind: number, digits: string, later: Buffer[]): string | undefined {
-  switch (kind) {
-    case PERSON:
-      return `${digits}@${INDIVIDUAL_SUFFIX}`;
-    case LID_PERSON:
-      return `${digits}@${LID_SUFFIX}`;
-    case GROUP:
-      return `${digits}@${GROUP_SUFFIX}`;
-    case DASHED_GROUP: {
-      const second = later.shift();
-      return second && `${digits}-${toDigits(second)}@${GROUP_SUFFIX}`;
-    }
-    default:
-      return undefined;
-  }
 }
 
 function packed({ keyId, fromMe, chatId, participant }: MessageName): string | undefined {
@@ -156,10 +108,6 @@ function toBytes(digits: string, most: number): Buffer | undefined {
   return bytes.length <= most ? bytes : undefined;
 }
 
-function toDigits(bytes: Buffer): string {
-  return bytes.length === 0 ? '' : BigInt(`0x${bytes.toString('hex')}`).toString();
-}
-
 function checkByte(bytes: Buffer): number {
   return bytes.reduce((sum, byte) => sum + byte, 0) & 0xff;
 }
@@ -169,8 +117,4 @@ function join(segments: readonly (Buffer | undefined)[]): string {
     .filter((segment) => segment !== undefined)
     .map((segment) => segment.toString('base64').replace(/=+$/, '').replaceAll('+', '.').replaceAll('/', '_'))
     .join('-');
-}
-
-function fromSegment(text: string): Buffer {
-  return Buffer.from(text.replaceAll('.', '+').replaceAll('_', '/'), 'base64');
 }

@@ -8,7 +8,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { GatewayError } from '@dormouse/gateway-contract';
-import { fileTooLarge, tidily, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
+import { fileTooLarge, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
 import type { NetworkCopy, NetworkMedia } from '@dormouse/media-store/network';
 import { storageFailure, storedBytes, type MediaFile } from '@dormouse/media-store/read';
 import type { ObjectStorage } from '@dormouse/object-storage';
@@ -230,7 +230,7 @@ async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: Hidd
   try {
     const fileEncSha256B64 = hidden.sha256.toString('base64');
     const options = { fileEncSha256B64, mediaType: NETWORK_TYPES[kind], timeoutMs: 30_000 };
-    return await tidily(() => session.socket.waUploadToServer(hidden.path, options));
+    return await session.socket.waUploadToServer(hidden.path, options);
   } catch (error) {
     throw new GatewayError(502, { details: 'the network did not take the file' }, { cause: error });
   }
