@@ -166,7 +166,10 @@ export const PROJECTS = {
     // What specs of any folder may import in addition.
     specFolders: ['store', 'phones', 'scenarios'],
   },
-  'apps/e2e': { projects: ['stack', 'stack/sample-files', 'stack/test-proxy', FAULT_PROXY], packages: ['pg'] },
+  'apps/e2e': {
+    projects: ['stack', 'stack/sample-files', 'stack/test-hostile-requests', 'stack/test-proxy', FAULT_PROXY],
+    packages: ['pg'],
+  },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
   'tools/bench': { projects: ['stack', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
 };

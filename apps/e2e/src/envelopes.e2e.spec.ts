@@ -1,10 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { hostileRequests, operationsOf, type HostileRequest } from '@dormouse/stack/test-hostile-requests';
+import fc from 'fast-check';
 import { schemaViolation } from './harness/contract.js';
 import type { GatewayClient, GatewayResponse } from './harness/gateway-client.js';
-import { RunningStack } from './harness/running-stack.js';
+import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
 
 interface Envelope {
   error: { code: number; message: string; details?: string; href: string; support: string };
 }
+
+/** All but that of health: limits are counted before anything else is looked at. */
+const FEW_RATE_LIMITS = {
+  RATE_SENDS: 'off',
+  RATE_MESSAGE_ACTS: 'off',
+  RATE_CONTACT_CHECKS: 'off',
+  RATE_GROUP_WRITES: 'off',
+  RATE_OTHER: 'off',
+};
 
 describe('bad requests get the error envelope and a sentence that helps', () => {
   let running: RunningStack;
@@ -12,7 +25,7 @@ describe('bad requests get the error envelope and a sentence that helps', () => 
   let token: string;
 
   beforeAll(async () => {
-    running = await RunningStack.start({ env: {} });
+    running = await RunningStack.start({ env: { 'edge-api': FEW_RATE_LIMITS } });
     const channel = await running.management.createChannel('envelopes');
     token = channel.token;
     client = running.client(token);
@@ -151,5 +164,103 @@ describe('bad requests get the error envelope and a sentence that helps', () => 
     if (!refused) throw new Error('never refused');
     expectEnvelope(refused, 429, 'rate-limit');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  });
+
+  describe('whatever a request holds, with a number that is linked', () => {
+    /** By hand, for longer: `FUZZ_RUNS=200 FUZZ_SEED=7`. */
+    const numRuns = Number(process.env['FUZZ_RUNS'] ?? 40);
+    const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_129);
+    const document = JSON.parse(
+      readFileSync(new URL('../../../libs/gateway-contract/openapi/contract.json', import.meta.url), 'utf8'),
+    ) as Record<string, unknown>;
+    const operations = operationsOf(document);
+    const agent = new Agent({ keepAlive: true });
+    let linked: LinkedChannel;
+    /** What gets an operation past its checks, to the network. */
+    const plausible: Record<string, unknown> = {
+      body: 'x',
+      title: 'x',
+      name: 'Example',
+      vcard: 'BEGIN:VCARD\nVERSION:3.0\nFN:Example\nEND:VCARD',
+      latitude: 1,
+      longitude: 1,
+      options: ['a', 'b'],
+      media:
+        'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      subject: 'x',
+      presence: 'typing',
+      archive: true,
+      emoji: 'x',
+    };
+
+    beforeAll(async () => {
+      linked = await running.createLinkedChannel('Olive Owner');
+      const ada = await running.network.createPhone({ name: 'Ada' });
+      const sent = await linked.client.post<{ message: { id: string; chat_id: string } }>('/messages/text', {
+        to: ada.phone,
+        body: 'x',
+      });
+      const group = await linked.client.post<{ group_id: string }>('/groups', {
+        subject: 'x',
+        participants: [ada.phone],
+      });
+      Object.assign(plausible, {
+        MessageID: sent.body.message.id,
+        ChatID: sent.body.message.chat_id,
+        ContactID: ada.phone,
+        EntryID: ada.phone,
+        GroupID: group.body.group_id,
+        to: ada.phone,
+        participants: [ada.phone],
+        contacts: [ada.phone],
+        quoted: sent.body.message.id,
+      });
+    }, 60_000);
+    afterAll(() => agent.destroy());
+
+    it.each(
+      operations.filter(({ route }) => route !== 'POST /users/logout').map((each) => [each.route, each] as const),
+    )(
+      '%s is answered, or refused with the envelope, and no failure of ours',
+      async (_route, operation) => {
+        await fc.assert(
+          fc.asyncProperty(hostileRequests(operation, plausible), async (given) => {
+            const { status, text } = await send(given);
+            if (status >= 200 && status < 300) return;
+            expect([status < 500 || status === 501, text]).toEqual([true, text]);
+            expect(schemaViolation('ResponseError', JSON.parse(text))).toBeUndefined();
+          }),
+          { seed, numRuns, endOnFailure: true },
+        );
+      },
+      60_000,
+    );
+
+    it('and the number sends as before, and no fault of a session was logged', async () => {
+      const { status } = await linked.client.post('/messages/text', { to: plausible['to'], body: 'still here' });
+      expect(status).toBe(200);
+      expect(await running.workerLog('session fault')).toEqual([]);
+    });
+
+    function send({ method, path, headers, body }: HostileRequest): Promise<{ status: number; text: string }> {
+      return new Promise((resolve, reject) => {
+        const asking = request(`${running.edgeUrl}/`, {
+          agent,
+          method,
+          path,
+          headers: {
+            ...headers,
+            authorization: `Bearer ${linked.client.token}`,
+            ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+          },
+        });
+        asking.once('error', reject).once('response', (answer) => {
+          let text = '';
+          answer.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+          answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text })).once('error', reject);
+        });
+        asking.end(body);
+      });
+    }
   });
 });
