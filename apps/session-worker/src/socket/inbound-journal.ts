@@ -11,6 +11,7 @@
  * once by their id. If the network brings a ciphertext again whose content is here, the content is taken from here.
  * What a phone sends to its own devices (history, keys of the shared state) the library works on after it has handed it
  * over; it stays until that is done and stored, and is worked on again by the next socket.
+ * A notice of what can be seen once has nothing to decrypt: it is written before anything else is sent to the network.
  * A message in several parts of which only some were decrypted is left to the network, which brings it again because
  * it was not answered.
  * PostgreSQL away: decrypting waits, as the ratchet does; entries that cannot be removed are handed over once more.
@@ -28,6 +29,7 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { JOURNAL, type AuthState } from '../auth-state/auth-state.js';
+import { isViewOnceNotice } from './patches/view-once-notices.js';
 
 /** One decrypted part of a message. */
 interface Entry {
@@ -35,7 +37,7 @@ interface Entry {
   readonly at: readonly [number, number];
   /** The stanza, its encrypted parts without content. */
   readonly stanza: BinaryNode;
-  /** Which of its children this is, and how many of them are encrypted. */
+  /** Which of its children this is, and how many of them are encrypted; of a notice, which has none, -1 and 0. */
   readonly child: number;
   readonly parts: number;
   /** As the ratchet gave it, padding included. */
@@ -118,8 +120,9 @@ export class InboundJournal {
    * The library handles live messages side by side: each waits for look-ups of its own before it is decrypted, so a
    * later one can overtake an earlier one, and any of them the backlog of the time away. Stanzas marked as offline wait
    * for each other in one queue, so every message is marked; all it changes is the order, and `append` for `notify`.
+   * @param hold nothing is sent to the network before this write has ended well
    */
-  watch({ ws }: Pick<WASocket, 'ws'>): void {
+  watch({ ws }: Pick<WASocket, 'ws'>, hold: (write: Promise<void>) => void): void {
     ws.prependListener('CB:message', (node: BinaryNode) => {
       if (node.attrs['offline'] === undefined) node.attrs['offline'] = '0';
       else this.waitedIds.add(node.attrs['id'] ?? '');
@@ -128,6 +131,7 @@ export class InboundJournal {
       children.forEach(({ tag, content }, child) => {
         if (tag === 'enc' && content instanceof Uint8Array) this.arrived.set(content, { node, child, parts });
       });
+      if (parts === 0 && isViewOnceNotice(node)) hold(this.writeNotice(node));
     });
   }
 
@@ -215,6 +219,14 @@ export class InboundJournal {
     } catch {
       // a newer owner or a retired state: its journal is not ours any more
     }
+  }
+
+  private async writeNotice(node: BinaryNode): Promise<void> {
+    const { id, from, participant } = node.attrs;
+    const name = idOf(Buffer.from(JSON.stringify([id, from, participant])));
+    await this.auth.keys.set(
+      this.write({ [name]: this.entryOf(name, { node, child: -1, parts: 0 }, new Uint8Array()) }),
+    );
   }
 
   private async read(): Promise<Map<string, Entry>> {

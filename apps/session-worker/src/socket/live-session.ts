@@ -121,8 +121,9 @@ export class LiveSession implements OpenSession {
     this.delivery = new EventDelivery(this.socket.ev, isSetUp);
     const stored = (): Promise<boolean> => this.storedSoFar();
     const hasWaited = (message: WAMessage): boolean => this.hasWaited(message);
-    patchStanzas(this.socket, { journal: options.journal, played: this.played, stored, hasWaited, isSetUp });
-    options.sharedState.follow(stored);
+    const hold = (write: Promise<void>): void => this.hold(write);
+    patchStanzas(this.socket, { journal: options.journal, played: this.played, stored, hold, hasWaited, isSetUp });
+    options.sharedState.follow(this.socket, stored);
     // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
   }

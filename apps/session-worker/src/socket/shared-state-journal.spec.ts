@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { LTHashState, SignalDataSet } from '@whiskeysockets/baileys';
-import { jest } from '@jest/globals';
-import { SharedStateJournal, UNCONFIRMED } from './shared-state-journal.js';
+import { deferred } from './deferred.js';
+import { OWN_PATCHES, SharedStateJournal, UNCONFIRMED } from './shared-state-journal.js';
 
 const at = (version: number): LTHashState => ({ version, hash: Buffer.alloc(0), indexValueMap: {} });
 const NAME = 'regular_low';
@@ -38,27 +41,26 @@ function setup() {
       ),
   };
   const journal = new SharedStateJournal(auth as ConstructorParameters<typeof SharedStateJournal>[0]);
-  const stored = { is: true };
-  journal.follow(() => Promise.resolve(stored.is));
+  const stored: { is: boolean | Promise<boolean> } = { is: true };
+  /** An own change, whose end the test decides. */
+  const own = deferred<void>();
+  const socket: Record<string, () => Promise<void>> = {};
+  for (const name of OWN_PATCHES) socket[name] = () => own.promise;
+  const library: unknown = socket;
+  journal.follow(library as Parameters<SharedStateJournal['follow']>[0], async () => stored.is);
   const take = (version: number) => journal.keys.set({ [VERSION]: { [NAME]: at(version) } });
   const seen = async () => (await journal.keys.get(VERSION, [NAME]))[NAME]?.version;
   const row = () => (rows.get(`${VERSION} ${NAME}`) as LTHashState | undefined)?.version;
   /** The library has emitted what followed from the versions it wrote. */
   const emitted = async () => {
-    jest.advanceTimersByTime(1_000);
+    await turn();
+    await turn();
     await journal.confirm();
   };
-  return { journal, rows, writes, failures, stored, take, seen, row, emitted };
+  return { journal, rows, writes, failures, stored, own, socket, take, seen, row, emitted };
 }
 
 describe('SharedStateJournal', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
   it('shows the library its newest version, and stores it when its changes are stored', async () => {
     const { take, seen, row, rows, emitted, journal } = setup();
     await take(7);
@@ -95,11 +97,16 @@ describe('SharedStateJournal', () => {
   });
 
   it('keeps a version unconfirmed that is taken while an earlier one is being confirmed', async () => {
-    const { journal, take, rows, row, emitted } = setup();
+    const { journal, take, rows, row, stored, emitted } = setup();
+    const storing = deferred<boolean>();
+    stored.is = storing.promise;
     await take(1);
-    jest.advanceTimersByTime(1_000);
+    await turn();
+    await turn();
     const confirmed = journal.confirm();
     await take(2);
+    stored.is = true;
+    storing.resolve(true);
     await confirmed;
     expect(rows.has(`${UNCONFIRMED} ${NAME}`)).toBe(true);
     expect(row() ?? 0).toBeLessThan(2);
@@ -116,6 +123,30 @@ describe('SharedStateJournal', () => {
     expect(await seen()).toBe(1);
     await emitted();
     expect(row()).toBe(1);
+  });
+
+  it.each(OWN_PATCHES)(
+    'leaves a version unconfirmed until the own change that made it (%s) has ended',
+    async (name) => {
+      const { journal, take, row, rows, socket, own, emitted } = setup();
+      const ended = socket[name]?.();
+      await take(1);
+      await emitted();
+      expect([row(), rows.has(`${UNCONFIRMED} ${NAME}`)]).toEqual([undefined, true]);
+      own.resolve();
+      await ended;
+      await emitted();
+      expect([row(), await journal.unconfirmed()]).toEqual([1, []]);
+    },
+  );
+
+  it('follows every function of the library that ends in an own change', async () => {
+    const library = createRequire(import.meta.url).resolve('@whiskeysockets/baileys');
+    const source = await readFile(new URL('Socket/chats.js', `file://${library}`), 'utf8');
+    const functions = source.matchAll(/const (\w+) = (?:async )?\([^)]*\) => \{\s+(?:return|await) chatModify\(/g);
+    expect(['appPatch', 'chatModify', ...[...functions].map(([, name]) => name)].sort()).toEqual(
+      [...OWN_PATCHES].sort(),
+    );
   });
 
   it('passes everything else on', async () => {

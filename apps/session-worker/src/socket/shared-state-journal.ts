@@ -11,12 +11,14 @@
  * followed the stored version of such collections. A change that comes again writes and notifies nothing.
  * PostgreSQL away: the library's transaction waits, as for any key; versions that cannot be confirmed are asked from again.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   ALL_WA_PATCH_NAMES,
   type LTHashState,
   type SignalDataSet,
   type SignalDataTypeMap,
   type SignalKeyStore,
+  type WASocket,
 } from '@whiskeysockets/baileys';
 import type { AuthState } from '../auth-state/auth-state.js';
 
@@ -27,10 +29,26 @@ export const UNCONFIRMED = 'app-state-unconfirmed';
 const VERSION = 'app-state-sync-version';
 
 /**
- * The library emits a collection's changes after its transaction has ended (chats.js of 7.0.0-rc14, resyncAppState), those
- * of an own patch when it has decoded it (appPatch). Until then a version is not confirmed.
+ * Functions of the library that change the shared state themselves (chats.js of 7.0.0-rc14: all of them end in appPatch).
+ * They write the new version (:741) before they decode their own patch, with reads of keys in between, and emit what it
+ * changes (:745-751); they resolve after that.
  */
-const EMITTED_AFTER_MS = 300;
+export const OWN_PATCHES = [
+  'appPatch',
+  'chatModify',
+  'updateProfileName',
+  'updateDisableLinkPreviewsPrivacy',
+  'star',
+  'addOrEditContact',
+  'removeContact',
+  'addLabel',
+  'addChatLabel',
+  'removeChatLabel',
+  'addMessageLabel',
+  'removeMessageLabel',
+  'addOrEditQuickReply',
+  'removeQuickReply',
+] as const satisfies readonly (keyof WASocket)[];
 
 interface Newest {
   readonly state: LTHashState;
@@ -47,15 +65,31 @@ export class SharedStateJournal {
   /** Collections that are written down as unconfirmed. */
   private readonly marked = new Set<string>();
   private confirming: Promise<void> = Promise.resolve();
+  /** Own changes of the shared state that have not ended. */
+  private readonly ownPatches = new Set<Promise<unknown>>();
   private stored: () => Promise<boolean> = () => Promise.resolve(false);
 
   constructor(private readonly auth: Pick<AuthState, 'keys' | 'readAll'>) {
     this.keys = { get: (type, ids) => this.get(type, ids), set: (data) => this.set(data) };
   }
 
-  /** @param stored resolves when everything that was emitted so far is stored; false when something could not be */
-  follow(stored: () => Promise<boolean>): void {
+  /**
+   * Follows own changes of the shared state to their ends.
+   * @param stored resolves when everything that was emitted so far is stored; false when something could not be
+   */
+  follow(socket: Pick<WASocket, (typeof OWN_PATCHES)[number]>, stored: () => Promise<boolean>): void {
     this.stored = stored;
+    for (const name of OWN_PATCHES) {
+      const patch: (...args: never[]) => Promise<unknown> = socket[name];
+      Reflect.set(socket, name, (...args: never[]) => this.followed(patch(...args)));
+    }
+  }
+
+  private followed<T>(patch: Promise<T>): Promise<T> {
+    this.ownPatches.add(patch);
+    const ended = () => this.ownPatches.delete(patch);
+    patch.then(ended, ended);
+    return patch;
   }
 
   /** Collections whose changes earlier sockets did not store: the network is to be asked for what followed. */
@@ -119,10 +153,21 @@ export class SharedStateJournal {
       unmarked.forEach((name) => this.marked.delete(name));
       throw error;
     }
-    setTimeout(() => {
+    void this.emission().then(() => {
       for (const each of begun) each.emitted = true;
-      void this.confirm();
-    }, EMITTED_AFTER_MS).unref();
+      return this.confirm();
+    });
+  }
+
+  /**
+   * Resolves when the library has emitted the changes of the versions it has just written. After the transaction it does so
+   * at once (chats.js:543-548 of 7.0.0-rc14; between the write and that there are promises alone, no turn of the event
+   * loop: auth-utils.js, commitWithRetry and runExclusive), but for an own change, whose end is awaited. One that never
+   * ends is never confirmed: the next socket asks for it again.
+   */
+  private async emission(): Promise<void> {
+    await Promise.allSettled(this.ownPatches);
+    await turn();
   }
 
   private restore(name: string, before: Newest | undefined): void {

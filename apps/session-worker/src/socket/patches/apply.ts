@@ -88,15 +88,20 @@ export interface StanzaPatches extends PromptFlushOptions {
   readonly played: Pick<PlayedReceipts, 'watch'>;
   /** Resolves when everything that was emitted so far is stored; false when something could not be. */
   readonly stored: () => Promise<boolean>;
+  /** Nothing is sent to the network before this write has ended well. */
+  readonly hold: (write: Promise<void>) => void;
 }
 
 /**
  * The changes of what one socket receives and emits, after the product's own listeners are attached. Listeners of stanzas are put
  * before those that are there: the last one here sees a stanza first.
  */
-export function patchStanzas(socket: WASocket, { journal, played, stored, hasWaited, isSetUp }: StanzaPatches): void {
+export function patchStanzas(
+  socket: WASocket,
+  { journal, played, stored, hold, hasWaited, isSetUp }: StanzaPatches,
+): void {
   flushEventBufferPromptly(socket.ev, { hasWaited, isSetUp });
-  journal.watch(socket);
+  journal.watch(socket, hold);
   journal.follow(socket, stored);
   played.watch(socket);
   answerWhenStored(socket, async () => !isSetUp() || stored());

@@ -7,6 +7,12 @@ import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 const DROPPED = 'view_once_unavailable_fanout';
 const HANDED_ON = 'view_once';
 
+/** Is the stanza a notice of what can be seen once, under either name? */
+export function isViewOnceNotice({ content }: BinaryNode): boolean {
+  const children = Array.isArray(content) ? content : [];
+  return children.some(({ tag, attrs: { type } }) => tag === 'unavailable' && (type === DROPPED || type === HANDED_ON));
+}
+
 /** Gives every notice the name that is handed on. Before the library's own listener hears of it. */
 export function keepViewOnceNotices({ ws }: Pick<WASocket, 'ws'>): void {
   ws.prependListener('CB:message', ({ content }: BinaryNode) => {
