@@ -1,3 +1,5 @@
+import type { proto } from '@whiskeysockets/baileys';
+import { told } from './test-heard.js';
 import { documentContent, imageContent } from './media-content.js';
 
 const mediaId = (extension: string) => `${extension}-00`;
@@ -24,4 +26,25 @@ describe('what a stranger says of a file', () => {
       expect(imageContent({ mimetype }, mediaId)).toMatchObject({ id: 'jpeg-00', mime_type: 'image/jpeg' });
     },
   );
+});
+
+describe('the time of a file', () => {
+  const FILES: [string, proto.IMessage][] = [
+    ['image', { imageMessage: {} }],
+    ['video', { videoMessage: {} }],
+    ['short', { ptvMessage: {} }],
+    ['voice', { audioMessage: { ptt: true } }],
+    ['document', { documentMessage: {} }],
+    ['sticker', { stickerMessage: {} }],
+  ];
+  const withTime = (message: proto.IMessage, mediaKeyTimestamp?: number): proto.IMessage =>
+    Object.fromEntries(
+      Object.entries(message).map(([name, part]) => [name, { ...(part as object), mediaKeyTimestamp }]),
+    );
+
+  it.each(FILES)('is that of its upload, where the sender names it: %s', (type, message) => {
+    expect(told(withTime(message, 1_789_999_000))?.[type]).toMatchObject({ timestamp: 1_789_999_000 });
+    expect(told(withTime(message))?.[type]).not.toHaveProperty('timestamp');
+    expect(told(withTime(message, 0))?.[type]).not.toHaveProperty('timestamp');
+  });
 });

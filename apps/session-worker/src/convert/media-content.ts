@@ -12,7 +12,7 @@ import { extensionOf, safeFileName } from '@dormouse/media-files';
 import type { proto } from '@whiskeysockets/baileys';
 import { present, toBase64, toNumber, toPreview } from './present.js';
 
-type NetworkFile = Pick<proto.Message.IImageMessage, 'mimetype' | 'fileLength' | 'fileSha256'>;
+type NetworkFile = Pick<proto.Message.IImageMessage, 'mimetype' | 'fileLength' | 'fileSha256' | 'mediaKeyTimestamp'>;
 
 /** Makes a media id of a file's extension: the message's id decides the rest. */
 export type MediaIdOf = (extension: string) => string;
@@ -23,7 +23,10 @@ function file(network: NetworkFile, mediaId: MediaIdOf, usualType: string): Medi
     id: mediaId(extensionOf(mimeType)),
     mime_type: mimeType,
     file_size: toNumber(network.fileLength) ?? 0,
-    ...present<Pick<MediaFile, 'sha256'>>({ sha256: toBase64(network.fileSha256) }),
+    ...present<Pick<MediaFile, 'sha256' | 'timestamp'>>({
+      sha256: toBase64(network.fileSha256),
+      timestamp: toNumber(network.mediaKeyTimestamp) || undefined,
+    }),
   };
 }
 
