@@ -38,7 +38,7 @@ export interface MessageReaction {
   /** Id of the action message that brought it. */
   id?: string;
   emoji: string;
-  /** Contact id of who reacted. */
+  /** Contact id of who reacted; stored, and not shown to customers. */
   author?: string;
   group_key?: string;
   /** Epoch seconds. */

@@ -347,9 +347,11 @@ describe('ChatWriter', () => {
       await chats.mergePeople(fence, channel, [PAIR]);
       expect(await reader.message(channel, 'id-G1')).toMatchObject({
         context: { mentions: [member, PAIR.phone], quoted_author: PAIR.phone },
-        reactions: [{ author: PAIR.phone }],
+        reactions: [{ emoji: '👍' }],
         text: { body: LID_CHAT },
       });
+      const stored = await messages.findInChat(channel, { keyId: 'G1', chatId: GROUP });
+      expect(stored?.message.reactions).toMatchObject([{ author: PAIR.phone }]);
       expect(await reader.message(channel, 'id-O1')).toMatchObject({ poll: { results: [{ voters: [PAIR.phone] }] } });
       const readers = (await reader.statuses(channel, 'id-O1'))?.statuses.map(({ viewer_id: viewer }) => viewer);
       expect(readers).toContain(PAIR.phone);

@@ -1,4 +1,4 @@
-import type { Message } from '@dormouse/gateway-contract';
+import type { Change, Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StoredMessage } from './records.js';
 import { isMessageStatus } from './status-ladder.js';
 
@@ -42,6 +42,24 @@ export function contactIdSql(chatId: string): string {
 
 /** A stored message as customers see it; what is not known is left out. */
 export function toMessage(row: MessageRow): Message {
+  return shownMessage(wholeMessage(row));
+}
+
+/** The message without what is stored beside it: who reacted, which the contract has no field for. */
+function shownMessage(message: Message): Message {
+  if (!message.reactions) return message;
+  return { ...message, reactions: message.reactions.map(({ author: _stored, ...reaction }) => reaction) };
+}
+
+/** What of a message changed, as customers see it. */
+export function messageDifference(before: Message, after: Message): Change<Message> {
+  const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  return { before_update: shownMessage(before), after_update: shownMessage(after), changes };
+}
+
+function wholeMessage(row: MessageRow): Message {
   const fromName = row.author_name ?? (row.from_me ? null : row.contact_name);
   return {
     id: row.id,
@@ -61,7 +79,7 @@ export function toMessage(row: MessageRow): Message {
 
 export function toStoredMessage(row: KeyedMessageRow): StoredMessage {
   return {
-    message: toMessage(row),
+    message: wholeMessage(row),
     key: {
       id: row.key_id,
       remote: row.key_remote,

@@ -246,6 +246,23 @@ describe('MessageWriter', () => {
       expect(await reader.message(channel, 'id-A1')).toMatchObject({ text: { body: 'new' }, from_name: 'Ada Example' });
     });
 
+    it('stores who reacted, and shows customers nothing that the contract has no field for', async () => {
+      await writer.recordMessage(fence, channel, incoming('A1'));
+      const apply = (before: Message) => ({ ...before, reactions: [{ id: 'r', emoji: '👍', author: '15550001111' }] });
+      await writer.recordChange(fence, channel, { trigger: edit, target, apply });
+      const again = (before: Message) => ({ ...before, text: { body: 'new' } });
+      await writer.recordChange(fence, channel, { trigger: incoming('E2', { type: 'action' }), target, apply: again });
+      expect((await writer.findInChat(channel, target))?.message.reactions).toMatchObject([{ author: '15550001111' }]);
+      const shown = [
+        await reader.message(channel, 'id-A1'),
+        (await reader.listMessages(channel, ALL)).messages,
+        (await reader.listChats(channel, { count: 10, offset: 0 })).chats,
+        await reader.events(channel, 0, 100),
+      ].map((each) => JSON.stringify(each));
+      for (const each of shown) expect(each).toContain('👍');
+      for (const each of shown) expect(each).not.toContain('"author"');
+    });
+
     it('tells a deletion and keeps the message as deleted', async () => {
       await writer.recordMessage(fence, channel, own('A1'));
       await writer.recordChange(fence, channel, {

@@ -2,7 +2,7 @@ import { storable, storableJson, type Fence, type GroupedWrites, type RegionalDa
 import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats, writeContacts } from './chat-writes.js';
-import { messageColumns, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
+import { messageColumns, messageDifference, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
 import { ownMessageWrites, type OwnMessage, type Told } from './own-message-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
@@ -74,7 +74,7 @@ export class MessageWriter {
   }
 
   /**
-   * What the phone knew before the link: chats, contacts, messages, without events. Give it batches of some hundreds,
+   * What the phone knew before the link: chats, contacts, messages and what changed them, without events. Give it batches of some hundreds,
    * as the channel's other writes wait meanwhile.
    */
   async recordHistory(
@@ -84,11 +84,17 @@ export class MessageWriter {
       chats?: readonly ChatRecord[];
       contacts?: readonly ContactRecord[];
       messages?: readonly MessageRecord[];
+      /** Of those whose trigger is among the messages and was not known. */
+      changes?: readonly MessageChange[];
     },
   ): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async (transaction) => {
       await writeContacts(transaction, (history.contacts ?? []).map(storableContact));
-      if (history.messages?.length) await write(transaction, history.messages, false);
+      const { messages } = await write(transaction, history.messages ?? [], false);
+      for (const change of history.changes ?? []) {
+        const trigger = messages.find(({ id }) => id === change.trigger.message.id);
+        if (trigger) await changeTarget(transaction, change, trigger);
+      }
       await writeChats(transaction, (history.chats ?? []).map(storableChat));
     });
   }
@@ -275,6 +281,7 @@ async function write(
   records: readonly MessageRecord[],
   live: boolean,
 ): Promise<{ messages: Message[]; events: ChannelEvent[] }> {
+  if (records.length === 0) return { messages: [], events: [] };
   const clean = records.map(storableMessage);
   const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
   const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
@@ -370,10 +377,7 @@ async function changeMessage(
     values: [channelId, id, type, status ?? null, storableJson(content)],
   });
   if (status === 'deleted') return [removedEvent(id, before.chat_id)];
-  const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-  );
-  const update = { id, ...(trigger && { trigger }), before_update: before, after_update: after, changes };
+  const update = { id, ...(trigger && { trigger }), ...messageDifference(before, after) };
   return [{ type: 'messages', method: 'patch', payload: { messages_updates: [update] } }];
 }
 

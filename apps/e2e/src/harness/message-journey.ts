@@ -13,7 +13,7 @@ export interface WireMessage {
   from_me: boolean;
   status?: string;
   context?: Record<string, unknown>;
-  reactions?: { emoji: string; author?: string }[];
+  reactions?: { emoji: string }[];
   action?: Record<string, unknown> & { type: string; target?: string };
   poll?: { total: number; results: { id: string; name: string; count: number; voters: string[] }[] };
   [content: string]: unknown;
