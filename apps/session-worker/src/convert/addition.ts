@@ -9,5 +9,13 @@ export interface Addition {
    * Reads it.
    * @param target the message from the store; undefined when it is not there
    */
-  read: (target: StoredMessage | undefined) => { record?: MessageRecord; action?: HeardAction } | undefined;
+  read: (target: StoredMessage | undefined) => ReadAddition | undefined;
+}
+
+/** A message of its own, or a change of the earlier one. */
+export interface ReadAddition {
+  record?: MessageRecord;
+  action?: HeardAction;
+  /** The earlier message with the file that the change brings, to be fetched where the channel wants such files. */
+  file?: MessageRecord;
 }

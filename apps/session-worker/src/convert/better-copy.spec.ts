@@ -38,9 +38,28 @@ describe('the better copy of a file', () => {
     expect(after?.image?.link).toBeUndefined();
   });
 
-  it('is a message of its own where the first one is not there, of another kind, or of somebody else', () => {
+  it('is fetched as the file of the first message', () => {
+    const read = betterCopyFromNetwork(copy(10), people)?.read(stored());
+    expect(read?.file?.message).toMatchObject({ id: first?.message.id, type: 'image', image: { width: 2250 } });
+    expect(read?.file?.key.id).toBe('A5C30000000000000000000000005000');
+    const after = first && read?.action?.change?.apply(first.message);
+    expect(after?.image?.id).toBe(read?.file?.message.image?.id);
+  });
+
+  it('takes the place of a first message that is not there yet, and is not read again from it', () => {
     const addition = betterCopyFromNetwork(copy(10), people);
-    for (const known of [undefined, stored({ type: 'video' }), stored({ from: '15550002222' })]) {
+    const { record } = addition?.read(undefined) ?? {};
+    expect(record).toMatchObject({
+      message: { id: first?.message.id, type: 'image', image: { width: 2250 } },
+      key: first?.key,
+    });
+    const kept = record?.proto && { message: record.message, key: record.key, proto: Buffer.from(record.proto) };
+    expect(addition?.read(kept)).toBeUndefined();
+  });
+
+  it('is a message of its own where the first one is of another kind, or of somebody else', () => {
+    const addition = betterCopyFromNetwork(copy(10), people);
+    for (const known of [stored({ type: 'video' }), stored({ from: '15550002222' })]) {
       expect(addition?.read(known)).toMatchObject({ record: { message: { type: 'image', image: { width: 2250 } } } });
     }
   });

@@ -2,7 +2,13 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
-import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
+import {
+  ChatWriter,
+  GroupWriter,
+  MessageWriter,
+  PictureWriter,
+  type MessageRecord,
+} from '@dormouse/message-store/write';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { heard as heardFrom } from '../convert/test-heard.js';
 import { sealFor } from '../convert/test-seal.js';
@@ -21,6 +27,8 @@ describe('messages that belong to others', () => {
   let session: FakeSession;
   let attachment: Attachment;
   let channelId: string;
+  /** Does the channel want files at once? */
+  let wantsFiles = false;
   const fence: Fence = { shard: randomInt(1_000_000, 2_000_000_000), epoch: 2n };
 
   beforeAll(async () => {
@@ -35,6 +43,7 @@ describe('messages that belong to others', () => {
 
   beforeEach(() => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
+    wantsFiles = false;
     session = fakeSession(channelId, fence);
     attachment = new Inbound({
       timers: new ChatTimers(() => Promise.resolve(undefined)),
@@ -49,6 +58,7 @@ describe('messages that belong to others', () => {
       retryForMs: 1_000,
       now: () => 1_790_000_000_000,
       wait: () => Promise.resolve(),
+      downloads: { begin: (_session, records) => Promise.resolve(wantsFiles ? fetched(records) : new Map()) },
     }).attach(session);
   });
 
@@ -88,17 +98,60 @@ describe('messages that belong to others', () => {
     expect(session.faults).toEqual([]);
   });
 
+  const fetched = (records: readonly MessageRecord[]) =>
+    new Map(
+      records.flatMap((record) => {
+        const { id } = record.message.image ?? {};
+        const link = Promise.resolve(`https://files.example/${id ?? ''}`);
+        return id === undefined ? [] : [[record, { waited: link.then(() => undefined), link }] as const];
+      }),
+    );
+  const first = { imageMessage: { caption: 'x', width: 900 } };
+  const copy = (id: string) => ({
+    messageContextInfo: { messageAssociation: { associationType: 10, parentMessageKey: { id, fromMe: true } } },
+    associatedChildMessage: { message: { imageMessage: { caption: 'x', width: 2_250 } } },
+  });
+  const pictures = async () => {
+    await attachment.drained();
+    return (await stored()).flatMap(({ image }) => image ?? []);
+  };
+
   it('tells the better copy of a picture as a change of the first, and alone as a message', async () => {
-    const copy = (id: string) => ({
-      messageContextInfo: { messageAssociation: { associationType: 10, parentMessageKey: { id, fromMe: true } } },
-      associatedChildMessage: { message: { imageMessage: { caption: 'x', width: 2_250 } } },
-    });
-    upsert([heard('A1', { imageMessage: { caption: 'x', width: 900 } }), heard('A2', copy('A1'))]);
+    upsert([heard('A1', first), heard('A2', copy('A1'))]);
     expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch']);
     expect((await stored()).flatMap(({ image }) => image?.width ?? [])).toEqual([2_250]);
     upsert([heard('A3', copy('A0'))]);
     await attachment.drained();
-    expect((await stored()).filter(({ type }) => type === 'image')).toHaveLength(2);
+    expect(await pictures()).toHaveLength(2);
+    upsert([heard('A3', copy('A0')), heard('A0', first)]);
+    expect((await pictures()).map(({ width }) => width)).toEqual([2_250, 2_250]);
+    expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch', 'messages.post']);
+  });
+
+  it('fetches the better copy of a picture for a channel that wants pictures at once', async () => {
+    wantsFiles = true;
+    upsert([heard('A1', first)]);
+    await attachment.drained();
+    upsert([heard('A2', copy('A1'))]);
+    const [picture] = await pictures();
+    await attachment.drained();
+    expect(picture).toMatchObject({ width: 2_250, link: `https://files.example/${picture?.id ?? ''}` });
+  });
+
+  it.each([
+    ['after it', ['A1', 'A2']],
+    ['before it', ['A2', 'A1']],
+  ])('is one picture with its better copy when the history brings the copy %s', async (_order, ids) => {
+    for (const id of ids) {
+      const messages = [heard(id, id === 'A1' ? first : copy('A1'))];
+      session.socket.ev.emit('messaging-history.set', { chats: [], contacts: [], messages, syncType: 0 });
+      await attachment.drained();
+    }
+    expect((await pictures()).map(({ width }) => width)).toEqual([2_250]);
+    const again = [heard('A1', first), heard('A2', copy('A1'))];
+    session.socket.ev.emit('messaging-history.set', { chats: [], contacts: [], messages: again, syncType: 0 });
+    expect((await pictures()).map(({ width }) => width)).toEqual([2_250]);
+    expect(await told()).toEqual([]);
   });
 
   it('tells once that something came that can be seen once', async () => {

@@ -1,5 +1,7 @@
 import type { PersonPair } from '@dormouse/message-store/write';
 import type { BaileysEventMap, LIDMapping } from '@whiskeysockets/baileys';
+import type { Addition } from '../convert/addition.js';
+import { betterCopyFromNetwork } from '../convert/better-copy.js';
 import { chatFromHistory } from '../convert/chat.js';
 import { contactFromNetwork } from '../convert/contact.js';
 import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
@@ -22,13 +24,30 @@ export async function hearHistory(hearing: Hearing, history: BaileysEventMap['me
   }));
   for (let at = 0; at < pairs.length; at += BATCH) await mergePeople(hearing, pairs.slice(at, at + BATCH));
   const newestLast = [...messages].reverse();
+  const copies: Addition[] = [];
   await inBatches(hearing, newestLast, known, (some, numbers) => {
     const people = { own: hearing.session.identity, numbers };
-    return { messages: convertEach(hearing, some, (message) => messageFromNetwork(message, people)) };
+    const records = convertEach(hearing, some, (message) => {
+      const copy = betterCopyFromNetwork(message, people);
+      if (copy) copies.push(copy);
+      return copy ? undefined : messageFromNetwork(message, people);
+    });
+    return { messages: records };
   });
+  for (const copy of copies) await storeBetterCopy(hearing, copy);
   await inBatches(hearing, chats, known, (some, numbers) => ({
     chats: convertEach(hearing, some, (chat) => chatFromHistory(chat, numbers)),
   }));
+}
+
+/** What it is a copy of may be stored, or come with a later part of the history. */
+async function storeBetterCopy({ session, ear, writer }: Hearing, copy: Addition): Promise<void> {
+  const { fence, channelId } = session;
+  const first = await ear.store(() => writer.findInChat(channelId, copy.target));
+  const { record, action } = copy.read(first) ?? {};
+  const messages = [record ?? action?.trigger].flatMap((message) => message ?? []);
+  const changes = action?.change ? [action.change] : [];
+  if (messages.length > 0) await ear.store(() => writer.recordHistory(fence, channelId, { messages, changes }));
 }
 
 function pairsOf(mappings: readonly LIDMapping[]): PersonPair[] {

@@ -5,7 +5,7 @@ import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
 import type { ClearedChat } from '../socket/patches/shared-state-changes.js';
 import type { HeardAction } from '../convert/action-record.js';
-import type { Addition } from '../convert/addition.js';
+import type { Addition, ReadAddition } from '../convert/addition.js';
 import { betterCopyFromNetwork } from '../convert/better-copy.js';
 import { actionFromNetwork } from '../convert/change-from-network.js';
 import { isGroup } from '../convert/jid.js';
@@ -100,11 +100,12 @@ async function storeItems(hearing: Hearing, items: readonly Item[], failed = new
     if (!action && !addition) continue;
     await storeRecords(hearing, records, failed); // an action follows what it changes
     records = [];
-    const added: Read = addition ? await readAddition(hearing, message, addition, failed) : { action };
-    if (added.record) {
-      records.push({ message, record: added.record });
-      files.push(...((await hearing.downloads?.begin(hearing.session, [added.record])) ?? []));
-    }
+    const added: ReadAddition = addition
+      ? await readAddition(hearing, message, addition, failed)
+      : { ...(action && { action }) };
+    if (added.record) records.push({ message, record: added.record });
+    const carrier = added.file ?? added.record;
+    if (carrier) files.push(...((await hearing.downloads?.begin(hearing.session, [carrier])) ?? []));
     const change = added.action;
     if (change && !(await isolated(hearing, () => storeAction(hearing, change)))) failed.add(message);
   }
@@ -255,9 +256,9 @@ async function readAddition(
   message: WAMessage,
   addition: Addition,
   failed: Set<WAMessage>,
-): Promise<Read> {
+): Promise<ReadAddition> {
   const { ear, session, writer } = hearing;
-  let read: Read = {};
+  let read: ReadAddition = {};
   const isRead = await isolated(hearing, async () => {
     const target = await ear.store(() => writer.findInChat(session.channelId, addition.target));
     read = addition.read(target) ?? {};
