@@ -19,6 +19,7 @@ import { GroupsController } from './groups/groups.controller.js';
 import { GivenFiles } from './media/given-files.js';
 import { MediaController } from './media/media.controller.js';
 import { StoredFiles } from './media/stored-files.js';
+import type { UploadPlaces } from './media/upload-places.js';
 import { MediaMessagesController } from './messages/media-messages.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
@@ -39,7 +40,14 @@ export interface AppServices {
   settings: Settings;
   rateLimits: RateLimits;
   idempotencyKeys: IdempotencyKeys;
-  media: { reader: MediaReader; uploads: MediaUploads; intake: MediaIntake; limits: MediaLimits; retentionMs: number };
+  media: {
+    reader: MediaReader;
+    uploads: MediaUploads;
+    intake: MediaIntake;
+    places: UploadPlaces;
+    limits: MediaLimits;
+    retentionMs: number;
+  };
 }
 
 /**

@@ -76,8 +76,14 @@ const schema = z
     MEDIA_LIMITS: variable.json(z.partialRecord(z.enum(MEDIA_KINDS), z.int().positive())).default({}),
     /** All files that are on their way at once, in bytes; beyond that 503. Less than the disk has. */
     MAX_SPOOL_BYTES: variable.integer(1_048_576).default(8_589_934_592),
+    /** Files of a channel that this edge takes in at once. */
+    UPLOADS_AT_ONCE: variable.integer(1, 1_000).default(4),
+    /** How long a further file waits, unread, before it is refused with 429. */
+    UPLOAD_WAIT_MS: variable.integer(1, 60_000).default(10_000),
     /** How long links to files work, in seconds. */
     MEDIA_LINK_TTL_S: variable.integer(60, LONGEST_LINK_S).default(86_400),
+    /** What the files of a channel may take of the object storage together, in bytes; what does not fit is 413. */
+    MEDIA_PER_CHANNEL_BYTES: variable.integer(1_048_576).default(21_474_836_480),
     /** How long files are kept, in days. */
     MEDIA_RETENTION_DAYS: variable.integer(1, 3_650).default(30),
     /** Files may be downloaded from this machine itself: development and sandbox only. */
@@ -141,9 +147,11 @@ const schema = z
     media: {
       spoolDirectory: env.SPOOL_DIRECTORY,
       maxSpoolBytes: env.MAX_SPOOL_BYTES,
+      uploads: { perChannel: env.UPLOADS_AT_ONCE, waitMs: env.UPLOAD_WAIT_MS },
       limits: { ...DEFAULT_MEDIA_LIMITS, ...env.MEDIA_LIMITS },
       linkTtlS: env.MEDIA_LINK_TTL_S,
       retentionMs: env.MEDIA_RETENTION_DAYS * DAY_MS,
+      maxBytesPerChannel: env.MEDIA_PER_CHANNEL_BYTES,
       maxJsonBytes: env.MAX_MEDIA_JSON_BYTES,
     },
     downloads: { allowLoopback: env.ALLOW_LOOPBACK_DOWNLOADS },

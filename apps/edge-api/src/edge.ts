@@ -16,6 +16,7 @@ import { measureCalls } from './call-metrics.js';
 import type { EdgeConfig } from './config.js';
 import { createApp } from './create-app.js';
 import { MediaSweep } from './media/media-sweep.js';
+import { UploadPlaces } from './media/upload-places.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
 
 const IDLE_SWEEP_MS = 250;
@@ -60,7 +61,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
   const probes = probesOf(database, commands);
   measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { edge: redis } });
   measureCalls(probes.metrics, commands);
-  const { limits, linkTtlS, retentionMs } = config.media;
+  const { limits, linkTtlS, retentionMs, maxBytesPerChannel } = config.media;
   const storage = new ObjectStorage(config.storage);
   const stores = { database, storage };
   const downloader = new Downloader(config.downloads);
@@ -79,8 +80,9 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       idempotencyKeys,
       media: {
         reader: new MediaReader({ ...stores, linkTtlS }),
-        uploads: new MediaUploads({ ...stores, retentionMs }),
+        uploads: new MediaUploads({ ...stores, retentionMs, maxBytesPerChannel }),
         intake: new MediaIntake({ spool: await openSpool(config.media), downloader, limits }),
+        places: new UploadPlaces(config.media.uploads),
         limits,
         retentionMs,
       },

@@ -64,6 +64,8 @@ const environment = z.object({
   MEDIA_LIMITS: variable.json(z.partialRecord(z.enum(MEDIA_KINDS), z.int().positive())).default({}),
   /** How long links to files work, in seconds. */
   MEDIA_LINK_TTL_S: variable.integer(60, LONGEST_LINK_S).default(86_400),
+  /** What the files of a channel may take of the object storage together, in bytes; what does not fit is 413. */
+  MEDIA_PER_CHANNEL_BYTES: variable.integer(1_048_576).default(21_474_836_480),
   /** How long files are kept, in days. */
   MEDIA_RETENTION_DAYS: variable.integer(1, 3_650).default(30),
   /** The ffmpeg to use; absent: one on the PATH, else the one of the optional package. */
@@ -150,6 +152,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       limits: { ...DEFAULT_MEDIA_LIMITS, ...read.MEDIA_LIMITS },
       linkTtlS: read.MEDIA_LINK_TTL_S,
       retentionMs: read.MEDIA_RETENTION_DAYS * DAY_MS,
+      maxBytesPerChannel: read.MEDIA_PER_CHANNEL_BYTES,
       networkOrigin: read.NETWORK_MEDIA_ORIGIN,
       ffmpegPath: read.FFMPEG_PATH,
       autoDownloadWithinMs: read.AUTO_DOWNLOAD_WITHIN_MS,

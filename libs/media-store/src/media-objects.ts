@@ -3,7 +3,9 @@
  * - a file that can be found has its bytes: it is written only after they are stored, in a transaction that holds its
  *   object against being doomed;
  * - no bytes outlive their last file for long: the transaction that removes it dooms the object, and a doomed object
- *   is never used again, so deleting it from the storage can be repeated until it succeeds.
+ *   is never used again, so deleting it from the storage can be repeated until it succeeds;
+ * - a channel has no more bytes than `maxBytesPerChannel`, however many files arrive at once: the row that is written
+ *   before the bytes takes their room in `media_usage`, under its lock, and dooming an object gives it back.
  * With PostgreSQL away nothing is written; with the object storage away no file appears and the sweep clears the rest.
  */
 import { randomBytes } from 'node:crypto';
@@ -19,10 +21,28 @@ export interface MediaStoreOptions {
   storage: ObjectStorage;
   /** How long a file is kept after it was last given. */
   retentionMs?: number;
+  /** The most that a channel's files may take; absent: no bound. */
+  maxBytesPerChannel?: number;
   now?: () => number;
 }
 
 export const DEFAULT_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** A write that has not ended by then never will; the storage may still complete a failed one until then. */
+export const ABANDONED_WRITE_MS = 24 * 60 * 60 * 1_000;
+
+/** The files of a channel take all the room that it has: nothing more is stored, what is sent with it included. */
+export class StorageFull extends GatewayError {
+  constructor(maxBytes: number) {
+    super(413, {
+      message: 'the storage of the channel is full',
+      details:
+        `media: the files of this channel may take ${maxBytes} bytes in all, and this one does not fit: ` +
+        'delete files (DELETE /media/{MediaID}), or wait until some expire',
+    });
+    this.name = 'StorageFull';
+  }
+}
 
 /** A file to be put down: under a new id, or under one that somebody derived from a message. */
 export interface NewFile extends FileFacts {
@@ -110,6 +130,24 @@ export async function isDeleted(
   return found.rowCount === 1;
 }
 
+/**
+ * Asks whether a channel has room for so many bytes, before they are fetched for nothing. The bound itself is held by
+ * {@link withStoredBytes}.
+ * @throws {StorageFull} when it has not
+ */
+export async function assertRoom(
+  { database, maxBytesPerChannel = Number.MAX_SAFE_INTEGER }: MediaStoreOptions,
+  channelId: string,
+  bytes: number,
+): Promise<void> {
+  const found = await database.pool.query<{ bytes: string }>({
+    name: 'media-usage',
+    text: 'SELECT bytes FROM media_usage WHERE channel_id = $1',
+    values: [channelId],
+  });
+  if (Number(found.rows[0]?.bytes ?? 0) + bytes > maxBytesPerChannel) throw new StorageFull(maxBytesPerChannel);
+}
+
 /** What a customer deleted does not come back. */
 export function fileDeleted(): GatewayError {
   return new GatewayError(404, { details: 'the file was deleted' });
@@ -159,8 +197,41 @@ export async function writeFile(
 }
 
 /**
+ * Takes the room of new bytes and writes their object's row, which comes before them: bytes without a row could never be
+ * found again.
+ * @throws {StorageFull} when the channel has no room for them
+ */
+async function beginObject(
+  { database, now = Date.now, maxBytesPerChannel = Number.MAX_SAFE_INTEGER }: MediaStoreOptions,
+  object: { key: string; channelId: string; sha256: Buffer; size: number },
+): Promise<void> {
+  const { key, channelId, sha256, size } = object;
+  const begun = await database.pool.query({
+    name: 'media-begin-object',
+    // The first part locks the channel's sum, so that files that arrive at once pass here one by one.
+    text: `WITH used AS (
+             INSERT INTO media_usage AS known (channel_id, bytes) VALUES ($2, 0)
+             ON CONFLICT (channel_id) DO UPDATE SET bytes = known.bytes RETURNING bytes)
+           INSERT INTO media_objects (key, channel_id, sha256, size, created_at)
+           SELECT $1, $2, $3, $4::bigint, $5 FROM used WHERE used.bytes + $4::bigint <= $6::bigint`,
+    values: [key, channelId, sha256, size, new Date(now()), maxBytesPerChannel],
+  });
+  if (begun.rowCount !== 1) throw new StorageFull(maxBytesPerChannel);
+}
+
+/** Gives the room of a failed write back at once. Its bytes are deleted once the storage can no longer complete them. */
+async function giveUpObject({ database, now = Date.now }: MediaStoreOptions, key: string): Promise<void> {
+  await database.pool.query({
+    name: 'media-give-up-object',
+    text: 'UPDATE media_objects SET doomed_at = $2 WHERE key = $1 AND doomed_at IS NULL',
+    values: [key, new Date(now() + ABANDONED_WRITE_MS)],
+  });
+}
+
+/**
  * Stores the bytes of `file` unless this channel has them already, then runs `use` in the transaction that holds them.
  * @throws {GatewayError} 502 when the storage is away
+ * @throws {StorageFull} when the channel has no room for them
  */
 export async function withStoredBytes<T>(
   options: MediaStoreOptions,
@@ -169,33 +240,33 @@ export async function withStoredBytes<T>(
   use: (connection: Connection, objectKey: string) => Promise<T>,
 ): Promise<T> {
   const { database, storage, now = Date.now } = options;
+  const { size, sha256 } = file;
   const present = await transaction(database, async (connection) => {
-    const key = await holdObject(connection, channelId, file.sha256);
+    const key = await holdObject(connection, channelId, sha256);
     return key === undefined ? undefined : { done: await use(connection, key) };
   });
   if (present) return present.done;
 
-  const key = `media/${channelId}/${file.sha256.toString('hex')}/${randomBytes(8).toString('hex')}`;
-  // The row comes first: bytes without a row could never be found again.
-  await database.pool.query({
-    name: 'media-begin-object',
-    text: 'INSERT INTO media_objects (key, channel_id, sha256, size, created_at) VALUES ($1, $2, $3, $4, $5)',
-    values: [key, channelId, file.sha256, file.size, new Date(now())],
-  });
+  const key = `media/${channelId}/${sha256.toString('hex')}/${randomBytes(8).toString('hex')}`;
+  await beginObject(options, { key, channelId, sha256, size });
   try {
-    await storage.put(key, () => file.read(), { size: file.size, contentType: headerType(file.mimeType) });
+    await storage.put(key, () => file.read(), { size, contentType: headerType(file.mimeType) });
   } catch (error) {
+    // With PostgreSQL away, too, the sweep finds it when its time has come.
+    await giveUpObject(options, key).catch(() => undefined);
     throw storageFailure(error);
   }
   return transaction(database, async (connection) => {
     // Somebody may have stored the same content meanwhile: then that is used and ours is doomed.
-    const other = await holdObject(connection, channelId, file.sha256);
+    const other = await holdObject(connection, channelId, sha256);
+    const done = await use(connection, other ?? key);
+    // Last, because it may lock the channel's sum, and nothing else is waited for under that lock.
     const ended = await connection.query({
       name: 'media-end-object',
       text: 'UPDATE media_objects SET stored_at = $2, doomed_at = $3 WHERE key = $1 AND doomed_at IS NULL',
       values: [key, new Date(now()), other === undefined ? null : new Date(now())],
     });
     if (ended.rowCount !== 1) throw new Error('the write took so long that the sweep gave it up');
-    return use(connection, other ?? key);
+    return done;
   });
 }

@@ -2,13 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openRegionalDatabase, transaction, type RegionalDatabase } from '@dormouse/database';
-import type { TakenFile } from '@dormouse/media-files';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { NetworkMedia } from './network.js';
 import { MediaReader } from './read.js';
 import { forgetChannelMedia, forgetMediaOfDeletedChannels, sweepMedia } from './retention.js';
+import { fileOf } from './test-files.js';
 import { MediaUploads } from './uploads.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -45,22 +45,6 @@ beforeEach(() => {
   channel = `CH-${randomBytes(4).toString('hex')}`;
   nowMs = START_MS;
 });
-
-function fileOf(content: string | Buffer, facts: Partial<TakenFile> = {}): TakenFile {
-  const bytes = Buffer.from(content);
-  return {
-    path: '',
-    size: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest(),
-    head: bytes,
-    read: () => Readable.from([bytes]),
-    dispose: () => Promise.resolve(),
-    mimeType: 'image/png',
-    extension: 'png',
-    fileName: 'dot.png',
-    ...facts,
-  };
-}
 
 async function keysOf(channelId: string): Promise<string[]> {
   const keys: string[] = [];
@@ -309,7 +293,7 @@ describe('the network half', () => {
     expect(await uploads.delete(channel, other, { forGood: true })).toBe(true);
     for (const id of [RECEIVED, other]) {
       expect(await reader.isDeleted(channel, id)).toBe(true);
-      await expect(network.assertNotDeleted(channel, id)).rejects.toMatchObject({ status: 404 });
+      await expect(network.assertMayKeep(channel, id, 0)).rejects.toMatchObject({ status: 404 });
       await expect(network.keepReceived(channel, id, fileOf('again'), facts)).rejects.toMatchObject({ status: 404 });
       expect(await bytesOf(id)).toBeUndefined();
       expect(await uploads.delete(channel, id, { forGood: true })).toBe(false);

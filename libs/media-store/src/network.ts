@@ -7,6 +7,7 @@ import { readMimeType } from '@dormouse/gateway-contract';
 import { extensionOf, type SpooledFile } from '@dormouse/media-files';
 import { newMediaId, type FileFacts, type MediaOrigin } from './media-file.js';
 import {
+  assertRoom,
   DEFAULT_RETENTION_MS,
   fileDeleted,
   holdObject,
@@ -16,7 +17,7 @@ import {
   type MediaStoreOptions,
 } from './media-objects.js';
 
-export type { MediaStoreOptions } from './media-objects.js';
+export { StorageFull, type MediaStoreOptions } from './media-objects.js';
 
 /** Where the network holds a prepared file, and what a message that points to it must say. */
 export interface NetworkCopy {
@@ -50,14 +51,22 @@ export class NetworkMedia {
     this.#times = () => ({ nowMs: now(), retentionMs });
   }
 
-  /** @throws {GatewayError} 404 when the customer deleted this file: it is not to be fetched again */
-  async assertNotDeleted(channelId: string, id: string): Promise<void> {
-    if (await isDeleted(this.options, channelId, id)) throw fileDeleted();
+  /**
+   * Asks before a received file is fetched whether it may be kept.
+   * @param bytes its announced size, 0 if there is none
+   * @throws {GatewayError} 404 when the customer deleted this file: it is not to be fetched again
+   * @throws {StorageFull} when the channel has no room for it
+   */
+  async assertMayKeep(channelId: string, id: string, bytes: number): Promise<void> {
+    const room = assertRoom(this.options, channelId, bytes);
+    const [deleted] = await Promise.all([isDeleted(this.options, channelId, id), room.catch(() => undefined)]);
+    if (deleted) throw fileDeleted();
+    await room;
   }
 
   /**
    * Keeps the bytes of a received message under the message's media id. Doing it again replaces nothing but the expiry.
-   * @throws {GatewayError} 502 when the storage is away; 404 when the customer deleted the file
+   * @throws {GatewayError} 502 when the storage is away; 404 when the customer deleted the file; 413 without room for it
    */
   async keepReceived(
     channelId: string,
@@ -74,7 +83,7 @@ export class NetworkMedia {
   /**
    * Keeps a file that was made of one of the channel's for a message, under an id of its own.
    * @returns its id
-   * @throws {GatewayError} 502 when the storage is away
+   * @throws {GatewayError} 502 when the storage is away; 413 without room for it
    */
   async keepMade(channelId: string, file: SpooledFile, facts: FileFacts): Promise<string> {
     const id = newMediaId(extensionOf(facts.mimeType));

@@ -3,10 +3,8 @@
  * which may be repeated; several sweepers at once pass each other by.
  */
 import { transaction } from '@dormouse/database';
-import { deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
+import { ABANDONED_WRITE_MS, deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
 
-/** A write that has not ended by then never will. */
-const ABANDONED_WRITE_MS = 24 * 60 * 60 * 1_000;
 const BATCH = 500;
 
 export interface SweepResult {
@@ -61,8 +59,8 @@ async function doomAbandoned({ database, now = Date.now }: Options): Promise<voi
 async function deleteBatch(options: Options): Promise<number> {
   const doomed = await options.database.pool.query<{ key: string }>({
     name: 'media-doomed',
-    text: 'SELECT key FROM media_objects WHERE doomed_at IS NOT NULL ORDER BY doomed_at LIMIT $1',
-    values: [BATCH],
+    text: 'SELECT key FROM media_objects WHERE doomed_at <= $2 ORDER BY doomed_at LIMIT $1',
+    values: [BATCH, new Date((options.now ?? Date.now)())],
   });
   await deleteDoomed(
     options,

@@ -27,7 +27,7 @@ export class MediaUploads {
   /**
    * Keeps a file that was taken in, under an id of its own. Bytes that this channel has already are not stored again.
    * @param origin 'uploaded' is listed by GET /media, 'sent' (given with a send) is not
-   * @throws {GatewayError} 502 when the storage is away; nothing is kept then
+   * @throws {GatewayError} 502 when the storage is away, 413 when the channel has no room for it; nothing is kept then
    */
   async keep(channelId: string, file: TakenFile, origin: 'uploaded' | 'sent'): Promise<MediaFile> {
     return withStoredBytes(this.options, channelId, file, async (connection, objectKey) => {

@@ -195,6 +195,54 @@ describe('infra/kubernetes', () => {
   );
 });
 
+describe('limits', () => {
+  const file = (path: string) => readFileSync(ROOT_FOLDER + path, 'utf8');
+  const maps = parseAllDocuments(file('infra/kubernetes/settings.yaml')).map((each) => each.toJS() as Manifest);
+  const settings = (name: string) => maps.find(({ metadata }) => metadata.name === name)?.data ?? {};
+  const gibibytes = (size: string) => Number(/^(\d+)Gi$/.exec(size)?.[1]) * 1024 ** 3;
+
+  it.each([
+    ['edge-api', ['TRUSTED_PROXIES', 'CORS_ORIGINS', 'RATE_BAD_TOKENS', 'MAX_BODY_MEMORY_BYTES', 'MAX_SPOOL_BYTES']],
+    ['edge-api', ['UPLOADS_AT_ONCE', 'MEDIA_PER_CHANNEL_BYTES']],
+    ['session-worker', ['MEDIA_PER_CHANNEL_BYTES']],
+    ['control-plane', ['TRUSTED_PROXIES', 'REQUESTS_PER_MINUTE', 'BAD_KEYS_PER_MINUTE', 'CHANNELS_PER_ACCOUNT']],
+  ])('of %s stand where an operator looks for them: %j', (app, names) => {
+    const environment = Object.keys(compose.services[app]?.environment ?? {});
+    expect(environment).toEqual(expect.arrayContaining(names));
+    const manifest = file(`infra/kubernetes/${app}.yaml`);
+    const given = [...manifest.matchAll(/configMapRef: \{ name: ([\w-]+) \}/g)].flatMap(([, map = '']) =>
+      Object.keys(settings(map)),
+    );
+    expect(given).toEqual(expect.arrayContaining(names));
+  });
+
+  it('in settings.yaml are those of the code: who changes one sees what it was', () => {
+    const code = [
+      'edge-api/src/config.ts',
+      'edge-api/src/access/rate-limits.ts',
+      'control-plane/src/management-limits.ts',
+    ]
+      .map((path) => file(`apps/${path}`).replaceAll('_', ''))
+      .join('\n');
+    const numbers = ['dormouse-edge-api', 'dormouse-control-plane', 'dormouse-files'].flatMap((name) =>
+      Object.values(settings(name)).filter((value) => /^\d+$/.test(value)),
+    );
+    expect(numbers.length).toBeGreaterThan(5);
+    for (const number of numbers) expect(code).toMatch(new RegExp(`\\b${number}\\b`));
+    const rates = Object.entries(settings('dormouse-edge-api')).filter(([name]) => name.startsWith('RATE_'));
+    for (const [, rate] of rates) {
+      const [points = '', seconds = ''] = rate.split('/');
+      expect(code).toContain(`{ points: ${points}, windowS: ${seconds} }`);
+    }
+  });
+
+  it('of what lies on the disk are below the size of its volume', () => {
+    const [, size = ''] =
+      /name: spool\n\s+emptyDir: \{ sizeLimit: (\w+) \}/.exec(file('infra/kubernetes/edge-api.yaml')) ?? [];
+    expect(Number(settings('dormouse-edge-api')['MAX_SPOOL_BYTES'])).toBeLessThan(0.9 * gibibytes(size));
+  });
+});
+
 describe('what customers reach', () => {
   const folder = `${ROOT_FOLDER}infra/kubernetes/`;
   const manifests = readdirSync(folder)

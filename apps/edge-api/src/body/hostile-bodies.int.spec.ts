@@ -51,6 +51,7 @@ beforeAll(async () => {
       S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
       S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
       SPOOL_DIRECTORY: spool,
+      UPLOADS_AT_ONCE: '5',
       RATE_SENDS: 'off',
       RATE_OTHER: 'off',
     },

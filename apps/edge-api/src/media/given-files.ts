@@ -36,12 +36,14 @@ import { readForm } from './form-parts.js';
 import { peek, textOf } from './peeked-bytes.js';
 import type { SendCaller } from '../messages/sends.js';
 import type { StoredFiles } from './stored-files.js';
+import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
 export interface GivenFilesOptions {
   intake: Pick<MediaIntake, 'takeInput' | 'takeStream' | 'spoolText' | 'takeSpooled'>;
   uploads: Pick<MediaUploads, 'keep'>;
   stored: Pick<StoredFiles, 'obtain'>;
   limits: MediaLimits;
+  places: UploadPlaces;
 }
 
 /** Where a file may come in a request. */
@@ -77,7 +79,8 @@ export interface GivenFile {
   /**
    * Sees to it that the channel has the file.
    * @param origin 'sent' files are not listed
-   * @throws {GatewayError} 400, 413 or 404 naming the field; 502 when the storage is away
+   * @throws {GatewayError} 400, 413 or 404 naming the field; 429 when too many files of the channel are on their way;
+   * 502 when the storage is away
    */
   keep(caller: SendCaller, media: MediaInput, origin: 'uploaded' | 'sent', words: FileWords): Promise<MediaFile>;
 }
@@ -90,6 +93,12 @@ interface HeldFile {
 
 /** What a request reads as that stands in `held` under its handle. */
 type Held = Map<string, HeldFile>;
+
+/** A request whose file is taken in. */
+interface Intake extends FileField {
+  held: Held;
+  place: UploadPlace;
+}
 
 /** In place of a long text that is no media at all: the schema refuses it with its own sentence. */
 const NO_MEDIA = 'data:';
@@ -116,37 +125,44 @@ export class GivenFiles {
     use: (body: ReadBody, given: GivenFile) => Promise<Result>,
   ): Promise<Result> {
     const held: Held = new Map();
+    const place = this.options.places.open(request.channel?.id ?? '');
+    const intake = { ...file, held, place };
     try {
-      const body = await this.#read(request, file, held);
+      const body = await this.#read(request, intake);
       const given: GivenFile = {
-        keep: (caller, media, origin, words) => this.#keep(caller, media, { ...file, origin, words, held }),
+        keep: (caller, media, origin, words) => this.#keep(caller, media, { ...intake, origin, words }),
       };
       return await use(body, given);
     } finally {
       await Promise.all([...held.values()].map((one) => one.dispose()));
+      place.leave();
     }
   }
 
-  async #read(request: FastifyRequest, file: FileField, held: Held): Promise<ReadBody> {
+  async #read(request: FastifyRequest, intake: Intake): Promise<ReadBody> {
     const { body } = request;
-    const { field, kind } = file;
+    const { field, kind, held, place } = intake;
     if (!(body instanceof UnreadBody)) {
-      const json = body instanceof UnreadJson ? await this.#readJson(body, file, held) : objectOf(body);
+      const json = body instanceof UnreadJson ? await this.#readJson(body, intake) : objectOf(body);
       return { json, parse: (schema) => parseInput(schema, json) };
     }
     if (body.form === 'form') {
-      const take = async (bytes: AsyncIterable<Buffer>, claimed: FilePart['claimed']) =>
-        heldFile(await this.options.intake.takeStream(bytes, { field, ...(kind && { kind }), ...claimed }));
+      const take = async (bytes: AsyncIterable<Buffer>, claimed: FilePart['claimed']) => {
+        await place.take();
+        return heldFile(await this.options.intake.takeStream(bytes, { field, ...(kind && { kind }), ...claimed }));
+      };
       const parts = await readForm(body.stream, request.headers, take, held);
       return { json: undefined, parse: (schema) => parseForm(schema, parts, field) };
     }
-    held.set('raw', await this.#readRaw(request, body, file));
+    await place.take();
+    held.set('raw', await this.#readRaw(request, body, intake));
     return { json: undefined, parse: (schema) => parseInput(schema, { [field]: new FilePart(field, 'raw') }) };
   }
 
   /** JSON: a file in it that is longer than some kilobytes is in the spool before the JSON ends. */
-  async #readJson(json: UnreadJson, { field, kind }: FileField, held: Held): Promise<object> {
+  async #readJson(json: UnreadJson, { field, kind, held, place }: Intake): Promise<object> {
     const take = async (text: AsyncIterable<string>): Promise<string> => {
+      await place.take();
       const spooled = await this.options.intake.spoolText(text, kind && { kind });
       if ('fault' in spooled && spooled.fault === 'form') return NO_MEDIA;
       const handle = randomUUID();
@@ -189,16 +205,11 @@ export class GivenFiles {
   async #keep(
     caller: SendCaller,
     media: MediaInput,
-    asked: {
-      field: string;
-      kind?: MediaKind;
-      origin: 'uploaded' | 'sent';
-      words: FileWords;
-      held: Held;
-    },
+    asked: Intake & { origin: 'uploaded' | 'sent'; words: FileWords },
   ): Promise<MediaFile> {
-    const { field, kind, origin, words, held } = asked;
+    const { field, kind, origin, words, held, place } = asked;
     if (media.form === 'id') return this.#known(caller, media.id, field, kind);
+    await place.take();
     const { mime_type: mimeType, filename: fileName } = words;
     const file =
       media.form === 'file'
@@ -211,6 +222,8 @@ export class GivenFiles {
       return await this.options.uploads.keep(caller.channel.id, named, origin);
     } finally {
       await file.dispose();
+      // What is done with the file now may wait for the network, and needs no place.
+      place.leave();
     }
   }
 

@@ -3,17 +3,22 @@
  *
  * What it guarantees: a message is told whatever becomes of its file. It waits a short while, with its chat only, so that
  * it can be told with a link; a file that comes later is told as a change of its message. One that cannot be had, or is
- * still on its way when the process dies, is fetched when somebody asks for it (GET /media/{MediaID}). How many files are
+ * still on its way when the process dies, or for which the channel's storage has no room, is fetched when somebody asks for
+ * it (GET /media/{MediaID}). How many files are
  * under way is bounded, for a channel and for the process.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelSettings, Message } from '@dormouse/gateway-contract';
+import { StorageFull } from '@dormouse/media-store/network';
 import type { MediaReader } from '@dormouse/media-store/read';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
 import { FairQueue } from '../media/fair-queue.js';
 import type { IncomingMedia } from '../media/incoming.js';
 import type { OpenSession } from '../socket/open-session.js';
+
+/** 'storage_full': the channel's files take all the room that it has, so that it was not fetched. */
+export type DownloadOutcome = 'fetched' | 'storage_full' | 'failed';
 
 export interface AutoDownloadOptions {
   incoming: Pick<IncomingMedia, 'fetch'>;
@@ -22,6 +27,8 @@ export interface AutoDownloadOptions {
   settingsOf(channelId: string): Promise<ChannelSettings | undefined>;
   /** How long a message waits for its file. */
   withinMs: number;
+  /** Called with what became of each file. */
+  onEnded?: (outcome: DownloadOutcome, channelId: string) => void;
   /** Files under way at a time in this process, and of one channel. */
   maxParallel?: number;
   maxParallelPerChannel?: number;
@@ -85,17 +92,22 @@ export class AutoDownload {
     if (mediaId === undefined || count >= MOST_WAITING_PER_CHANNEL) return undefined;
     this.#underWay.set(channelId, count + 1);
     const fetched = this.#queue.run(channelId, () => this.#fetch(session, mediaId, record));
-    const link = fetched.catch(() => undefined).finally(() => this.#ended(channelId));
+    const link = fetched.then(
+      (found) => this.#ended(channelId, found === undefined ? 'failed' : 'fetched', found),
+      (error: unknown) => this.#ended(channelId, error instanceof StorageFull ? 'storage_full' : 'failed'),
+    );
     const enough = new AbortController();
     const patience = delay(this.options.withinMs, undefined, { signal: enough.signal }).catch(() => undefined);
     const waited = Promise.race([link, patience]).then(() => enough.abort());
     return { waited, link };
   }
 
-  #ended(channelId: string): void {
+  #ended(channelId: string, outcome: DownloadOutcome, link?: string): string | undefined {
     const left = (this.#underWay.get(channelId) ?? 1) - 1;
     if (left > 0) this.#underWay.set(channelId, left);
     else this.#underWay.delete(channelId);
+    this.options.onEnded?.(outcome, channelId);
+    return link;
   }
 
   async #fetch(

@@ -74,7 +74,8 @@ export class IncomingMedia {
   /**
    * Brings the file of a message into the media store. Asking twice at once fetches once; content the channel has
    * already is not fetched at all.
-   * @throws {GatewayError} 404 when the message has no file or nobody has it any more, 413 beyond `maxBytes`, 502 when
+   * @throws {GatewayError} 404 when the message has no file or nobody has it any more, 413 beyond `maxBytes` or
+   * without room in the channel's storage, 502 when
    * it cannot be had now or comes damaged, 503 when nothing comes in time
    */
   async fetch(received: ReceivedMessage): Promise<void> {
@@ -92,12 +93,12 @@ export class IncomingMedia {
     if (!file) throw new GatewayError(404, { details: 'the message has no file' });
     this.#hold(file, file.fileLength ?? 0);
     const { network } = this.options;
-    await network.assertNotDeleted(channelId, mediaId);
     const claims = { mimeType: file.mimeType ?? 'application/octet-stream', fileName: file.fileName };
     if (file.fileSha256) {
       const known = await network.nameKnown(channelId, mediaId, file.fileSha256, { ...claims, origin: 'received' });
       if (known) return;
     }
+    await network.assertMayKeep(channelId, mediaId, file.fileLength ?? 0);
     const signal = AbortSignal.any([abandoned, AbortSignal.timeout(this.options.timeoutMs ?? 300_000)]);
     const spooled = await this.#download(file, { message, socket, fileRoute }, signal);
     try {

@@ -39,11 +39,11 @@ export async function openWorkerMedia(parts: {
   log: Logger;
 }): Promise<WorkerMedia> {
   const { config, database, storage, log } = parts;
-  const { limits, linkTtlS, retentionMs } = config;
+  const { limits, linkTtlS, retentionMs, maxBytesPerChannel } = config;
   const [spool, path] = await Promise.all([Spool.open(config.spoolDirectory), findFfmpeg(config.ffmpegPath)]);
   if (path === undefined) log.warn('no ffmpeg: voice messages must come as Opus, films have no preview');
   const host = new MediaHost({ origin: config.networkOrigin });
-  const network = new NetworkMedia({ database, storage, retentionMs });
+  const network = new NetworkMedia({ database, storage, retentionMs, maxBytesPerChannel });
   const process = new MediaProcess({ program: MEDIA_PROGRAM });
   const images = new Images(process);
   const ffmpeg = path === undefined ? undefined : new Ffmpeg({ path });

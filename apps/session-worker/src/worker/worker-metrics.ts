@@ -20,6 +20,7 @@ export class WorkerMetrics {
   private readonly failedWakes: Counter<'reason'>;
   private readonly renewals: Counter<'outcome'>;
   private readonly losses: Counter<'reason'>;
+  private readonly files: Counter<'outcome'>;
 
   constructor(registry: Registry, now: Present) {
     const registers = [registry];
@@ -82,6 +83,12 @@ export class WorkerMetrics {
       labelNames: ['reason'],
       registers,
     });
+    this.files = new Counter({
+      name: 'dormouse_auto_downloads_total',
+      help: 'Files of received messages that the channel wants at once, by outcome: fetched, storage_full, failed',
+      labelNames: ['outcome'],
+      registers,
+    });
     measureNow(registry, now);
   }
 
@@ -102,6 +109,8 @@ export class WorkerMetrics {
   readonly wakeFailed = ({ name }: { name: string }): void => this.failedWakes.inc({ reason: name });
 
   readonly underOtherMasterKey = (channels: number): void => this.otherMasterKey.set(channels);
+
+  readonly fileEnded = (outcome: 'fetched' | 'storage_full' | 'failed'): void => this.files.inc({ outcome });
 
   readonly damaged = (): void => this.damagedSnapshots.inc();
 

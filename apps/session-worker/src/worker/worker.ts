@@ -117,7 +117,12 @@ export class Worker {
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
-    const downloads = downloadsOf(parts, directory);
+    const metrics: WorkerMetrics = new WorkerMetrics(registry, {
+      sessions: () => sessions.countByState(),
+      shards: () => this.owner.shards.length,
+      lanes: () => runner.busyLanes,
+    });
+    const downloads = downloadsOf(parts, directory, metrics);
     const checkedNumbers = new RecentNumbers(Date.now);
     const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
@@ -129,11 +134,6 @@ export class Worker {
       ...{ writer, chats, automatic, groups, pictures, timers },
       ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
     };
-    const metrics: WorkerMetrics = new WorkerMetrics(registry, {
-      sessions: () => sessions.countByState(),
-      shards: () => this.owner.shards.length,
-      lanes: () => runner.busyLanes,
-    });
     const kept = keptStates(parts, metrics);
     const sessions: Sessions = (this.sessions = new Sessions({
       ...connectionSettings(parts),
@@ -230,12 +230,21 @@ function wantsNotices(directory: ChannelDirectory): (channelId: string) => Promi
   return async (channelId) => (await directory.byId(channelId))?.settings.group_notices ?? false;
 }
 
-function downloadsOf({ media, config }: WorkerParts, directory: ChannelDirectory): AutoDownload {
+function downloadsOf(
+  { media, config, log }: WorkerParts,
+  directory: ChannelDirectory,
+  { fileEnded }: WorkerMetrics,
+): AutoDownload {
   return new AutoDownload({
     ...media,
     // Asked anew: whoever switches it on expects the next message to have its link.
     settingsOf: async (id) => (await directory.refresh(id))?.settings,
     withinMs: config.media.autoDownloadWithinMs,
+    onEnded: (outcome, channelId) => {
+      fileEnded(outcome);
+      if (outcome === 'storage_full')
+        log.info({ channelId }, 'the storage of the channel is full: a file was not fetched');
+    },
   });
 }
 
