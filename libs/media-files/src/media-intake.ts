@@ -213,5 +213,5 @@ async function* decodedText(text: AsyncIterable<string>, read: TextReading): Asy
 async function withKnownType(taken: TakenFile, claimed: string | undefined): Promise<TakenFile> {
   if (taken.mimeType !== 'application/octet-stream' || claimed !== undefined) return taken;
   await taken.dispose();
-  throw new GatewayError(400, { details: 'mime_type: is needed, the content does not show its type' });
+  throw new GatewayError(400, { details: 'mime_type: required, the type cannot be detected' });
 }

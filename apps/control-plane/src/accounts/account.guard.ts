@@ -64,7 +64,7 @@ export class AccountGuard implements CanActivate {
     if (operator) return operator;
     await this.limits.requireWelcome(address, key);
     if (await this.accounts.byKey(key)) {
-      throw new GatewayError(403, { details: 'the fleet is for operators: an account key does not open it' });
+      throw new GatewayError(403, { details: 'an operator key is required' });
     }
     await this.limits.noteBadKey(address, key);
     throw unauthorized('operator', 'the operator key is not known');

@@ -256,4 +256,4 @@ function shardNumber(text: string): number {
 
 const shardNotFound = (): GatewayError => new GatewayError(404, { message: 'shard not found' });
 const workerNotFound = (): GatewayError =>
-  new GatewayError(404, { message: 'worker not found', details: 'GET workers lists those that live' });
+  new GatewayError(404, { message: 'worker not found', details: 'see GET workers' });

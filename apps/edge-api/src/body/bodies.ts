@@ -14,7 +14,7 @@ export class UnreadBody {
     private readonly limit: BodySizeLimit,
   ) {}
 
-  /** @throws {GatewayError} 413 beyond the largest body that the endpoint takes; 400 when it breaks off */
+  /** @throws {GatewayError} 413 beyond the largest body that the endpoint takes; 400 when it ends too early */
   async *bytes(): AsyncGenerator<Buffer> {
     let arrivedBytes = 0;
     for await (const chunk of bytesOf(this.stream)) {
@@ -38,7 +38,7 @@ async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
-    throw new GatewayError(400, { details: 'body: breaks off' }, { cause: error });
+    throw new GatewayError(400, { details: 'body: unexpected end' }, { cause: error });
   }
 }
 

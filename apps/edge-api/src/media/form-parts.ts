@@ -17,7 +17,7 @@ const MAX_FILES = 2;
 /**
  * Reads the whole form, or stops at the first failure and leaves the rest unread.
  * @param taken filled while reading, so that what was taken is known when reading fails
- * @throws {GatewayError} 400 for a form that is none or breaks off; what `take` throws
+ * @throws {GatewayError} 400 for a form that is none or ends too early; what `take` throws
  */
 export async function readForm<Taken>(
   body: Readable,
@@ -51,7 +51,7 @@ export async function readForm<Taken>(
       parser.once('error', () => fail('not a valid form'));
       parser.once('close', resolve);
       body.once('close', () => {
-        if (!body.readableEnded) fail('the form breaks off');
+        if (!body.readableEnded) fail('the form ends unexpectedly');
       });
       body.pipe(parser);
     });

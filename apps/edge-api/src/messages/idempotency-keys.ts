@@ -57,7 +57,7 @@ export class IdempotencyKeys {
       throw new GatewayError(400, { details: `Idempotency-Key: must have 1 to ${MAX_KEY_LENGTH} characters` });
     }
     const row = await this.claim(request).catch((error: unknown) => {
-      throw new GatewayError(503, { details: 'keys cannot be looked up', retryAfterS: 3 }, { cause: error });
+      throw new GatewayError(503, { details: 'idempotency keys are not available', retryAfterS: 3 }, { cause: error });
     });
     if (!row.request.equals(digest(request.asked))) {
       throw new GatewayError(400, { details: 'Idempotency-Key: in use for another request' });

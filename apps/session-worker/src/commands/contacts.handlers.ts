@@ -46,7 +46,7 @@ export function contactHandlers(tools: ContactTools): Pick<Handlers, 'contacts.c
       const stored = await tools.reader.contact(context.channelId, asked);
       const id = stored?.id ?? asked;
       if (!stored && !(await isOnNetwork(context, id))) {
-        throw new GatewayError(404, { details: 'ContactID: nobody on the network' });
+        throw new GatewayError(404, { details: 'ContactID: not on the network' });
       }
       const jid = contactJid(id);
       const [about, pictures] = await Promise.all([

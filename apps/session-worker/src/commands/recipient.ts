@@ -31,7 +31,7 @@ export interface RecipientTools {
  */
 export async function findRecipient(session: OpenSession, tools: RecipientTools, to: string): Promise<Destination> {
   const recipient = readRecipient(to);
-  if (!recipient) throw new GatewayError(400, { details: 'to: not a recipient' });
+  if (!recipient) throw new GatewayError(400, { details: 'to: not a valid recipient' });
   const chatId = chatIdOf(recipient);
   switch (recipient.kind) {
     case 'individual': {

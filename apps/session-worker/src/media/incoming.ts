@@ -204,5 +204,9 @@ function receiveFailure(error: unknown): unknown {
   if (error instanceof DamagedFile) {
     return new GatewayError(502, { details: 'the file comes damaged from the network' }, { cause: error });
   }
-  return new GatewayError(502, { details: 'the file cannot be had from the network now' }, { cause: error });
+  return new GatewayError(
+    502,
+    { details: 'the file could not be downloaded from the network, try again' },
+    { cause: error },
+  );
 }

@@ -232,6 +232,6 @@ async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: Hidd
     const options = { fileEncSha256B64, mediaType: NETWORK_TYPES[kind], timeoutMs: 30_000 };
     return await session.socket.waUploadToServer(hidden.path, options);
   } catch (error) {
-    throw new GatewayError(502, { details: 'the network did not take the file' }, { cause: error });
+    throw new GatewayError(502, { details: 'uploading the file to the network failed' }, { cause: error });
   }
 }
