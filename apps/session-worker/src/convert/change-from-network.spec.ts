@@ -137,3 +137,20 @@ function heard(message: proto.IMessage, key: Partial<WAMessage['key']> = {}): WA
     messageTimestamp: 1_790_000_000,
   };
 }
+
+describe('planned calls', () => {
+  const cancel = (editType: number) =>
+    actionFromNetwork(heard({ scheduledCallEditMessage: { key: { id: target, fromMe: true }, editType } }), people);
+
+  it('are told when they are cancelled, and are from then on', () => {
+    const action = cancel(1);
+    expect(action?.trigger.message.action).toMatchObject({ type: 'edit', target: targetId, edited_type: 'event' });
+    const event = { name: 'Standup', start: 1_790_000_000 };
+    const before = stored({ type: 'event', text: undefined, event });
+    expect(action?.change?.apply(before)?.event).toEqual({ ...event, is_canceled: true });
+  });
+
+  it('are not changed by what this build does not know', () => {
+    expect(cancel(0)).toBeUndefined();
+  });
+});

@@ -1,9 +1,9 @@
-/** Heard messages that change an earlier one: edits, deletions, reactions, comments, and what is pinned. */
+/** Heard messages that change an earlier one: edits, deletions, reactions, comments, what is pinned, and planned calls that are cancelled. */
 import type { Message, MessageReaction } from '@dormouse/gateway-contract';
 import { normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { actionRecord, type HeardAction } from './action-record.js';
 import { commentAction } from './comment-from-network.js';
-import { editAction } from './edit-from-network.js';
+import { editAction, replacement } from './edit-from-network.js';
 import { readHeard, type Heard } from './message-from-network.js';
 import { toMessageId } from './message-id.js';
 import { innerContent } from './opened-message.js';
@@ -11,6 +11,7 @@ import { contactOf, isOwn, type People } from './people.js';
 import { targetFromSender, targetOf, type Target } from './target.js';
 
 const ProtocolType = proto.Message.ProtocolMessage.Type;
+const { EditType: CallEdit } = proto.Message.ScheduledCallEditMessage;
 
 /**
  * Reads an action.
@@ -24,8 +25,9 @@ export function actionFromNetwork(heard: WAMessage, people: People): HeardAction
     reactionMessage: reaction,
     pinInChatMessage: pin,
     commentMessage: comment,
+    scheduledCallEditMessage: call,
   } = inner;
-  if (!protocol && !reaction && !pin && !comment) return undefined;
+  if (!protocol && !reaction && !pin && !comment && !call) return undefined;
   const read = readHeard(heard, people);
   if (!read) return undefined;
   if (reaction?.key?.id) {
@@ -42,6 +44,9 @@ export function actionFromNetwork(heard: WAMessage, people: People): HeardAction
   if (comment?.targetMessageKey?.id) {
     const { id } = targetFromSender(read, comment.targetMessageKey, people);
     return commentAction(read, id, comment.message, people);
+  }
+  if (call?.key?.id && call.editType === CallEdit.CANCEL) {
+    return replacement(read, targetFromSender(read, call.key, people), 'event', { is_canceled: true });
   }
   return protocol ? protocolAction(read, protocol, people) : undefined;
 }

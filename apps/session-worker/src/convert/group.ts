@@ -15,6 +15,7 @@ import {
   type WAMessage,
 } from '@whiskeysockets/baileys';
 import { bareJid, personContactId, readJid } from './jid.js';
+import { textWithNames } from './names-in-text.js';
 import { contactOf, isOwn, type People } from './people.js';
 import { present, toNumber } from './present.js';
 
@@ -38,7 +39,7 @@ function factsFromNetwork(group: GroupMetadata, people: People): GroupFacts {
     return own === undefined ? personContactId(jids, people.numbers) : people.own.phone;
   };
   return {
-    name: group.subject ?? '',
+    name: textWithNames(group.subject ?? '', people),
     createdAt: seconds(group.creation) ?? 0,
     restricted: group.restrict ?? false,
     announcements: group.announce ?? false,
@@ -52,7 +53,7 @@ function factsFromNetwork(group: GroupMetadata, people: People): GroupFacts {
       nameAt: seconds(group.subjectTime),
       nameOwner: person(group.subjectOwnerPn, group.subjectOwner),
       createdBy: person(group.ownerPn, group.owner),
-      description: group.desc || undefined,
+      description: group.desc ? textWithNames(group.desc, people) : undefined,
       descriptionId: group.desc ? group.descId : undefined,
       descriptionOwner: group.desc ? person(group.descOwnerPn, group.descOwner) : undefined,
       linkedParent: group.linkedParent,
@@ -260,7 +261,7 @@ function factsChange(notice: WAMessage, people: People): ((before: GroupFacts) =
   };
   return (before) => {
     const after = { ...before };
-    change(after, typeof value === 'string' ? value : undefined, by);
+    change(after, typeof value === 'string' ? textWithNames(value, people) : undefined, by);
     return after;
   };
 }

@@ -112,6 +112,21 @@ describe('messageFromNetwork', () => {
     },
   );
 
+  it.each([
+    [
+      WAMessageStubType.INDIVIDUAL_CHANGE_NUMBER,
+      ['15550004444@s.whatsapp.net'],
+      'Changed to another number: 15550004444',
+    ],
+    [WAMessageStubType.SCHEDULED_CALL_CANCEL, [], '15550001111 cancelled a scheduled call'],
+    [WAMessageStubType.SCHEDULED_CALL_START_MESSAGE, [], '15550001111 started a scheduled call'],
+  ])('tells what a chat of two shows between its messages: %i', (messageStubType, messageStubParameters, body) => {
+    const participant = '15550001111@s.whatsapp.net';
+    const key = { remoteJid: participant, fromMe: false, id: 'A5C3000000000001', participant };
+    const read = messageFromNetwork({ key, messageTimestamp: 1, messageStubType, messageStubParameters }, people);
+    expect(read?.message).toMatchObject({ type: 'system', system: { body } });
+  });
+
   describe('content', () => {
     const fileSha256 = Buffer.from('q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=', 'base64');
     const sha256 = fileSha256.toString('base64');

@@ -1,4 +1,7 @@
-import { ADA, ADA_LID, GROUP, OWN, OWN_LID, people, told } from './test-heard.js';
+import { WAMessageStubType } from '@whiskeysockets/baileys';
+import { groupChange, groupFromNetwork } from './group.js';
+import { messageFromNetwork } from './message-from-network.js';
+import { ADA, ADA_LID, GROUP, heard, OWN, OWN_LID, people, told } from './test-heard.js';
 import { textToNetwork } from './message-to-network.js';
 import { withNames } from './names-in-text.js';
 
@@ -12,6 +15,31 @@ describe('people named in texts', () => {
     const message = told({ extendedTextMessage: { text: written, contextInfo: { mentionedJid } } }, inGroup);
     expect(message?.text?.body).toBe(read);
     expect(message?.context?.mentions).toEqual([OWN, '15550002222', '900000000007@lid']);
+  });
+
+  it('are so on contact cards', () => {
+    const card = (waid: string) => `BEGIN:VCARD\nTEL;type=CELL;waid=${waid}:+1 555\nEND:VCARD`;
+    const shown = told({ contactMessage: { displayName: 'Ada', vcard: card(ADA_LID) } }, inGroup);
+    expect(shown?.contact?.vcard).toBe(card(ADA));
+    const contacts = [{ vcard: card('15550003333') }, { vcard: card(OWN_LID) }];
+    const list = told({ contactsArrayMessage: { contacts } }, inGroup)?.contact_list?.list;
+    expect(list?.map(({ vcard }) => vcard)).toEqual([card('15550003333'), card(OWN)]);
+  });
+
+  it('are so in names and descriptions of groups, and in what the chat shows of them', () => {
+    const text = `ask @${ADA_LID}`;
+    const described = { id: GROUP, owner: undefined, subject: text, desc: text, descId: 'd', participants: [] };
+    expect(groupFromNetwork(described, people).facts).toMatchObject({
+      name: `ask @${ADA}`,
+      description: `ask @${ADA}`,
+    });
+    const stub = { messageStubType: WAMessageStubType.GROUP_CHANGE_SUBJECT, messageStubParameters: [text] };
+    const notice = { ...heard({}, inGroup), ...stub, message: undefined };
+    expect(messageFromNetwork(notice, people)?.message.system?.body).toBe(
+      `${ADA} changed the subject to "ask @${ADA}"`,
+    );
+    const before = groupFromNetwork({ ...described, subject: 'old' }, people);
+    expect(groupChange(notice, people)?.(before)?.facts.name).toBe(`ask @${ADA}`);
   });
 
   it('are so in captions, quotes, buttons and polls, too', () => {

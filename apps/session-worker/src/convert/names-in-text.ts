@@ -10,8 +10,11 @@ import { contactOf, type People } from './people.js';
 /** Digits after an `@` that no other address follows. */
 const NAMED = /@(\d{5,20})(?![\d@])/g;
 
+/** Whom a contact card is of, as the network writes it into the card. */
+const ON_CARD = /(?<=\bwaid=)\d{5,20}(?!\d)/gi;
+
 /** Fields that are no texts, and what is in them stays as it is. */
-const VERBATIM: ReadonlySet<string> = new Set(['id', 'url', 'link', 'merchant_url', 'vcard', 'values']);
+const VERBATIM: ReadonlySet<string> = new Set(['id', 'url', 'link', 'merchant_url', 'values']);
 
 /** Deeper than any content goes. */
 const MAX_DEPTH = 8;
@@ -25,23 +28,40 @@ export function withNames(
   mentioned: readonly string[] | null | undefined,
   people: People,
 ): Partial<Message> {
-  const named = (digits: string): string => {
-    const lid = `${digits}@${LID_SUFFIX}`;
-    const contact = contactOf(lid, people);
-    const isMentioned = () => (mentioned ?? []).some((jid) => isLidOf(jid, digits));
-    return contact !== undefined && (contact !== lid || isMentioned()) ? contact : digits;
-  };
   const walk = (value: unknown, depth: number): unknown => {
-    if (typeof value === 'string') {
-      return value.includes('@') ? value.replace(NAMED, (_, digits: string) => `@${named(digits)}`) : value;
-    }
+    if (typeof value === 'string') return textWithNames(value, people, mentioned);
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
     if (Array.isArray(value)) return value.map((entry) => walk(entry, depth + 1));
     return Object.fromEntries(
-      Object.entries(value).map(([name, entry]) => [name, VERBATIM.has(name) ? entry : walk(entry, depth + 1)]),
+      Object.entries(value).map(([name, entry]) => {
+        if (name === 'vcard' && typeof entry === 'string') return [name, cardWithNames(entry, people)];
+        return [name, VERBATIM.has(name) ? entry : walk(entry, depth + 1)];
+      }),
     );
   };
   return walk(fields, 0) as Partial<Message>;
+}
+
+/**
+ * A text in which people are named by contact id.
+ * @param mentioned as in {@link withNames}
+ */
+export function textWithNames(text: string, people: People, mentioned?: readonly string[] | null): string {
+  if (!text.includes('@')) return text;
+  return text.replace(NAMED, (_, digits: string) => {
+    const lid = `${digits}@${LID_SUFFIX}`;
+    const contact = contactOf(lid, people);
+    const isMentioned = () => (mentioned ?? []).some((jid) => isLidOf(jid, digits));
+    return `@${contact !== undefined && (contact !== lid || isMentioned()) ? contact : digits}`;
+  });
+}
+
+/** A contact card with numbers in place of the LIDs whose numbers are known. */
+function cardWithNames(card: string, people: People): string {
+  return card.replace(ON_CARD, (digits) => {
+    const contact = contactOf(`${digits}@${LID_SUFFIX}`, people);
+    return contact === undefined || contact.includes('@') ? digits : contact;
+  });
 }
 
 function isLidOf(jid: string, digits: string): boolean {

@@ -64,11 +64,18 @@ export function plannedEvent(message: proto.Message.IEventMessage): Content {
   return content('event', value, message.contextInfo);
 }
 
+const { CallType } = proto.Message.ScheduledCallCreationMessage;
+const CALL_TYPES = new Map<number, string>([
+  [CallType.VOICE, 'Voice call'],
+  [CallType.VIDEO, 'Video call'],
+]);
+
 /** A call that is announced for later. */
 export function plannedCall(message: proto.Message.IScheduledCallCreationMessage): Content {
   const startMs = toNumber(message.scheduledTimestampMs);
   const value = present<PlannedEventContent>({
     name: message.title,
+    description: message.callType ? CALL_TYPES.get(message.callType) : undefined,
     start: startMs === undefined ? undefined : Math.floor(startMs / 1_000),
   });
   return content('event', value, undefined);

@@ -1,5 +1,6 @@
 /** What happened in a chat by itself, told as one sentence: the network names the event and its parameters. */
 import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { textWithNames } from './names-in-text.js';
 import { contactOf, type People } from './people.js';
 
 type Sentence = (author: string, parameters: readonly string[]) => string;
@@ -28,6 +29,9 @@ const SENTENCES = new Map<number, Sentence>([
   [S.GROUP_PARTICIPANT_CHANGE_NUMBER, (author, who) => `${author} changed to ${who.join(', ')}`],
   [S.GROUP_PARTICIPANT_LEAVE, (_, who) => `${who.join(', ')} left`],
   [S.GROUP_DELETE, (author) => `${author} deleted the group`],
+  [S.INDIVIDUAL_CHANGE_NUMBER, (_, who) => `Changed to another number${who.length > 0 ? `: ${who.join(', ')}` : ''}`],
+  [S.SCHEDULED_CALL_START_MESSAGE, (author) => `${author} started a scheduled call`],
+  [S.SCHEDULED_CALL_CANCEL, (author) => `${author} cancelled a scheduled call`],
   [S.CALL_MISSED_VOICE, () => 'Missed voice call'],
   [S.CALL_MISSED_VIDEO, () => 'Missed video call'],
   [S.CALL_MISSED_GROUP_VOICE, () => 'Missed group voice call'],
@@ -51,7 +55,7 @@ export function systemSentence(heard: WAMessage, people: People): string | undef
 /** A parameter is a text, an address, or (since groups go by LID) a participant as JSON. */
 function nameOf(parameter: unknown, people: People): string {
   if (typeof parameter !== 'string') return '';
-  if (!parameter.startsWith('{')) return contactOf(parameter, people) ?? parameter;
+  if (!parameter.startsWith('{')) return contactOf(parameter, people) ?? textWithNames(parameter, people);
   try {
     const participant = JSON.parse(parameter) as { id?: unknown; phoneNumber?: unknown };
     const jids = [participant.phoneNumber, participant.id].filter((jid) => typeof jid === 'string');

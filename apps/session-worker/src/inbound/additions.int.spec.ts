@@ -133,8 +133,8 @@ describe('messages that belong to others', () => {
     upsert([heard('A1', first)]);
     await attachment.drained();
     upsert([heard('A2', copy('A1'))]);
+    await attachment.drained(); // what follows it is stored after it
     const [picture] = await pictures();
-    await attachment.drained();
     expect(picture).toMatchObject({ width: 2_250, link: `https://files.example/${picture?.id ?? ''}` });
   });
 

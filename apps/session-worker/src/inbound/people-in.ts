@@ -7,8 +7,8 @@ import type { Hearing } from './hearing.js';
 /** How deep addresses lie in a message: wrappers, content, context, quoted content, its context. */
 const MAX_DEPTH = 10;
 
-/** Somebody named in a text, by digits that are too many for most numbers: a LID, perhaps. */
-const NAMED_IN_TEXT = /@(\d{14,16})(?![\d@])/g;
+/** Somebody named in a text or on a contact card, by digits that are too many for most numbers: a LID, perhaps. */
+const NAMED_IN_TEXT = /(?:@|\bwaid=)(\d{14,16})(?![\d@])/gi;
 
 /**
  * Finds out who the people in something heard are: the numbers of the LIDs in it, from the pairs it carries itself and
@@ -57,7 +57,8 @@ function groupsIn(value: unknown, depth: number): Set<string> {
 function collect(value: unknown, lids: Set<string>, pairs: Map<string, string>, depth: number): void {
   if (typeof value === 'string') {
     if (value.endsWith('@lid')) lids.add(value);
-    else if (value.includes('@')) for (const [, user] of value.matchAll(NAMED_IN_TEXT)) lids.add(`${user ?? ''}@lid`);
+    else if (/@|waid=/i.test(value))
+      for (const [, user] of value.matchAll(NAMED_IN_TEXT)) lids.add(`${user ?? ''}@lid`);
     return;
   }
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return;
