@@ -1,4 +1,5 @@
 import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
+import { StorageFull } from '@dormouse/media-store/network';
 import type { MessageRecord } from '@dormouse/message-store/write';
 import type { OpenSession } from '../socket/open-session.js';
 import { deferred } from '../socket/deferred.js';
@@ -56,6 +57,19 @@ describe('AutoDownload', () => {
   it('does not ask for settings when nothing carries a file', async () => {
     const { linksOf } = downloads([], { settingsOf: () => Promise.reject(new Error('must not be asked')) });
     expect(await linksOf(record('text'))).toEqual([null]);
+  });
+
+  it('states what became of each file: fetched, not fetched because the storage of the channel is full, or failed', async () => {
+    const outcomes: string[] = [];
+    const onEnded = (outcome: string, channelId: string) => void outcomes.push(`${channelId} ${outcome}`);
+    const failing = (error: Error): Partial<AutoDownloadOptions> => ({
+      onEnded,
+      incoming: { fetch: () => Promise.reject(error) },
+    });
+    await downloads(['image'], { onEnded }).linksOf(record('image'));
+    expect(await downloads(['image'], failing(new StorageFull(1))).linksOf(record('image'))).toEqual([undefined]);
+    await downloads(['image'], failing(new Error('gone'))).linksOf(record('image'));
+    expect(outcomes).toEqual(['CH fetched', 'CH storage_full', 'CH failed']);
   });
 
   it.each<[string, Partial<AutoDownloadOptions>]>([
