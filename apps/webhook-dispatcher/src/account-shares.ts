@@ -1,4 +1,4 @@
-import type { AccountRoom } from './claim-statements.js';
+import type { AccountRoom } from '@dormouse/event-outbox/delivery';
 
 /** Webhooks of one account delivered at a time: as long as nothing is known of it, and where they keep failing. */
 const ROOM_AT_FIRST = 100;

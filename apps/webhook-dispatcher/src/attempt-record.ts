@@ -1,30 +1,5 @@
-import type { FailureOutcome } from './failure-decision.js';
-import type { PendingEvent } from './pending-event.js';
+import type { AttemptRecord, Failure, PendingEvent } from '@dormouse/event-outbox/delivery';
 import type { Answer } from './webhook-client.js';
-
-/** Why an attempt did not count as taken; kept for people to read. */
-export interface Failure {
-  /** The receiver's HTTP status, if it gave one. */
-  status: number | undefined;
-  reason: string;
-}
-
-/** A finished call as the customer's delivery log shows it: a row of `webhook_attempts`, written with what it led to. */
-export interface AttemptRecord {
-  seq: string;
-  event_id: string;
-  type: string;
-  method: string;
-  /** Which attempt of the event it was, from 1. */
-  attempt: number;
-  /** 'failed' and 'set_aside' are followed by another attempt; 'dead' and 'dropped' are not. */
-  outcome: 'taken' | FailureOutcome;
-  status: number | null;
-  error: string | null;
-  took_ms: number;
-  /** The first kilobyte of what the receiver said. */
-  answer: string | null;
-}
 
 /** A call that was made and has an end. */
 export type FinalAnswer = Exclude<Answer, { kind: 'abandoned' }>;

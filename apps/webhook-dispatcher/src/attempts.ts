@@ -1,3 +1,4 @@
+import type { Claim, Cursors, HeldEvent, HeldEvents, PendingEvent } from '@dormouse/event-outbox/delivery';
 /**
  * Makes one attempt at an event and records what it led to: the receiver's standing, the delivery log, and where the
  * event is from now on.
@@ -7,16 +8,13 @@
  */
 import { wantedEvents } from '@dormouse/gateway-contract';
 import { attemptRecord, failureOf, type FinalAnswer } from './attempt-record.js';
-import type { Claim, Cursors } from './cursors.js';
 import type { DeliveryLog } from './delivery-log.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import { decideFailure, type FailedAttempt, type FailureDecision } from './failure-decision.js';
-import type { HeldEvent, HeldEvents } from './held-events.js';
-import type { PendingEvent } from './pending-event.js';
-import type { Webhook } from './pending-events.js';
 import type { Posted, Poster } from './poster.js';
 import type { RedirectNotices } from './redirect-notices.js';
 import type { WhileLeased } from './while-leased.js';
+import type { Webhook } from './webhooks.js';
 
 /** What an attempt led to. */
 export type Attempted =

@@ -1,15 +1,13 @@
 import { WebhookSecrets, type ChannelSeals } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
+import { Cursors, DeadLetters, HeldEvents } from '@dormouse/event-outbox/delivery';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import type { Registry } from 'prom-client';
 import { Attempts } from './attempts.js';
-import { Cursors } from './cursors.js';
-import { DeadLetters } from './dead-letters.js';
 import { Delivery } from './delivery.js';
 import type { DeliveryLog } from './delivery-log.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { Dispatcher, type DispatcherSettings, type EventSignals } from './dispatcher.js';
-import { HeldEvents } from './held-events.js';
 import { HostSlots } from './host-slots.js';
 import { Poster } from './poster.js';
 import { RedirectNotices } from './redirect-notices.js';
@@ -81,7 +79,7 @@ export function createDispatcher(parts: {
     now: () => performance.now(),
     clock: Date.now,
   });
-  const held = new HeldEvents(database, cursors);
+  const held = new HeldEvents(database);
   const redirects = new RedirectNotices(database, (channelId) => dispatcher.wake(channelId));
   const random = Math.random;
   const attempts = new Attempts({

@@ -17,17 +17,22 @@
  */
 import type { ChannelSeals } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
+import {
+  type Batch,
+  type Claim,
+  type Cursors,
+  type DeadLetters,
+  type HeldEvents,
+  type PendingEvent,
+  readBatch,
+} from '@dormouse/event-outbox/delivery';
 import { attemptRecord, failureOf } from './attempt-record.js';
 import type { Attempted, Attempts } from './attempts.js';
-import type { Claim, Cursors } from './cursors.js';
-import type { DeadLetters } from './dead-letters.js';
 import { backoffMs } from './failure-decision.js';
-import type { HeldEvents } from './held-events.js';
-import type { PendingEvent } from './pending-event.js';
-import { isTooOld, readBatch, readWebhook, type Batch, type Webhook } from './pending-events.js';
 import type { Poster } from './poster.js';
 import type { Retries } from './retries.js';
 import type { WhileLeased } from './while-leased.js';
+import { isTooOld, readWebhook, type Webhook } from './webhooks.js';
 
 export interface DeliveryParts {
   database: Pick<RegionalDatabase, 'pool'>;
@@ -213,7 +218,7 @@ export class Delivery {
   async #deliverAsked(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
     const { batchSize, deadLetters, leased, poster } = this.#parts;
     while (claim.redriving) {
-      const letters = await leased.read(claim, () => deadLetters.asked(claim, batchSize));
+      const letters = await leased.read(claim, () => deadLetters.pendingRedrives(claim, batchSize));
       for (const { event, attempts } of letters) {
         if (turn.shouldYield()) return { kind: 'yield' };
         const posted = await poster.post(claim, webhook, event, true);
@@ -223,12 +228,12 @@ export class Delivery {
         const record = attemptRecord(event, { answer, attempt: attempts + 1, outcome, tookMs });
         await leased.write(claim, () =>
           answer.kind === 'taken'
-            ? deadLetters.told(claim, record)
+            ? deadLetters.markDelivered(claim, record)
             : deadLetters.failed(claim, record, failureOf(answer), answer.kind === 'unanswered'),
         );
         if (answer.kind === 'unanswered') break;
       }
-      await leased.write(claim, () => deadLetters.noneAsked(claim));
+      await leased.write(claim, () => deadLetters.clearRedriveFlag(claim));
     }
     return ON;
   }

@@ -12,9 +12,9 @@
  *   the same id by whoever comes next) and gives the cursors back.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Claim, Cursors } from '@dormouse/event-outbox/delivery';
 import { AccountShares } from './account-shares.js';
 import { Alarm } from './alarm.js';
-import type { Claim, Cursors } from './cursors.js';
 import type { Delivery, DeliveryEnd, DeliveryTurn } from './delivery.js';
 import type { DeliveryLog } from './delivery-log.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';

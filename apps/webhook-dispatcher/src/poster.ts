@@ -1,14 +1,13 @@
 import type { WebhookSecrets } from '@dormouse/channel-directory';
+import type { Claim, Cursors, PendingEvent } from '@dormouse/event-outbox/delivery';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import type { FinalAnswer } from './attempt-record.js';
-import type { Claim, Cursors } from './cursors.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import type { HostSlots } from './host-slots.js';
-import type { PendingEvent } from './pending-event.js';
-import type { Webhook } from './pending-events.js';
 import type { WebhookClient } from './webhook-client.js';
 import { webhookRequest } from './webhook-request.js';
 import type { WhileLeased } from './while-leased.js';
+import type { Webhook } from './webhooks.js';
 
 export interface PosterParts {
   cursors: Cursors;

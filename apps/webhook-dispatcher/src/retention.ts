@@ -8,6 +8,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RegionalDatabase } from '@dormouse/database';
+import {
+  channelsWithEvents,
+  deleteOldAttempts,
+  deleteOldDeadLetters,
+  deleteOldEvents,
+} from '@dormouse/event-outbox/delivery';
 import type { DeliveryLog } from './delivery-log.js';
 
 export interface RetentionSettings {
@@ -34,30 +40,6 @@ export interface Deleted {
   attempts: number;
   deadLetters: number;
 }
-
-/** Only the oldest of the channel are looked at: they are the first by sequence. */
-const DELETE_EVENTS = `
-WITH bound AS (
-  SELECT least((SELECT min(position) FROM webhook_cursors WHERE channel_id = $1), 9223372036854775807) AS told
-), oldest AS (
-  SELECT e.seq, e.created_at FROM events e, bound
-  WHERE e.channel_id = $1 AND e.seq <= bound.told
-    AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.channel_id = $1 AND d.seq = e.seq)
-    AND NOT EXISTS (SELECT 1 FROM webhook_held_events h WHERE h.channel_id = $1 AND h.seq = e.seq)
-  ORDER BY e.seq LIMIT $3
-)
-DELETE FROM events USING oldest
-WHERE events.channel_id = $1 AND events.seq = oldest.seq
-  AND oldest.created_at < now() - $2::float8 * interval '1 ms'`;
-
-const DELETE_ATTEMPTS = `
-WITH oldest AS (SELECT id, at FROM webhook_attempts ORDER BY id LIMIT $2)
-DELETE FROM webhook_attempts USING oldest
-WHERE webhook_attempts.id = oldest.id AND oldest.at < now() - $1::float8 * interval '1 ms'`;
-
-const DELETE_DEAD = `
-DELETE FROM dead_letters WHERE (channel_id, webhook_id, seq) IN (
-  SELECT channel_id, webhook_id, seq FROM dead_letters WHERE died_at < now() - $1::float8 * interval '1 ms' LIMIT $2)`;
 
 export class Retention {
   readonly #pool: RegionalDatabase['pool'];
@@ -86,35 +68,31 @@ export class Retention {
   /** One round. @throws when PostgreSQL is away */
   async sweep(): Promise<Deleted> {
     const { keepMs, keepDeadMs, batch } = this.#settings;
-    const deadLetters = await this.#inBatches('delete-dead-letters', DELETE_DEAD, [keepDeadMs, batch]);
-    const attempts = await this.#inBatches('delete-attempts', DELETE_ATTEMPTS, [keepMs, batch]);
+    const deadLetters = await this.#inBatches(() => deleteOldDeadLetters(this.#pool, keepDeadMs, batch));
+    const attempts = await this.#inBatches(() => deleteOldAttempts(this.#pool, keepMs, batch));
     let events = 0;
     for await (const channelId of this.#channels()) {
-      events += await this.#inBatches('delete-events', DELETE_EVENTS, [channelId, keepMs, batch]);
+      events += await this.#inBatches(() => deleteOldEvents(this.#pool, channelId, keepMs, batch));
     }
     return { events, attempts, deadLetters };
   }
 
   async *#channels(): AsyncGenerator<string> {
     for (let after = ''; !this.#stopped.signal.aborted;) {
-      const { rows } = await this.#pool.query<{ channel_id: string }>({
-        name: 'channels-with-events',
-        text: 'SELECT channel_id FROM event_sequences WHERE channel_id > $1 ORDER BY channel_id LIMIT $2',
-        values: [after, this.#settings.batch],
-      });
-      for (const { channel_id: id } of rows) yield id;
-      const last = rows.at(-1);
-      if (!last) return;
-      after = last.channel_id;
+      const ids = await channelsWithEvents(this.#pool, after, this.#settings.batch);
+      yield* ids;
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      after = last;
     }
   }
 
-  async #inBatches(name: string, text: string, values: unknown[]): Promise<number> {
+  async #inBatches(deleteBatch: () => Promise<number>): Promise<number> {
     let deleted = 0;
     while (!this.#stopped.signal.aborted) {
-      const { rowCount } = await this.#pool.query({ name, text, values });
-      deleted += rowCount ?? 0;
-      if ((rowCount ?? 0) < this.#settings.batch) return deleted;
+      const count = await deleteBatch();
+      deleted += count;
+      if (count < this.#settings.batch) return deleted;
       await this.#pause(this.#settings.pauseMs);
     }
     return deleted;

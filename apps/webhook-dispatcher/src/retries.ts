@@ -1,9 +1,7 @@
+import type { Claim, HeldEvent, HeldEvents, PendingEvent } from '@dormouse/event-outbox/delivery';
 import type { Attempted, Attempts } from './attempts.js';
-import type { Claim } from './cursors.js';
-import type { HeldEvent, HeldEvents } from './held-events.js';
-import type { PendingEvent } from './pending-event.js';
-import { isTooOld, isWanted, type Webhook } from './pending-events.js';
 import type { WhileLeased } from './while-leased.js';
+import { isTooOld, isWanted, type Webhook } from './webhooks.js';
 
 /** Made in one go at most; then the webhook's settings are read again. */
 const AT_ONCE = 32;

@@ -1,6 +1,6 @@
+import type { PendingEvent } from '@dormouse/event-outbox/delivery';
 import { asTold, webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
 import { Webhook as Signer } from 'standardwebhooks';
-import type { PendingEvent } from './pending-event.js';
 
 /** One HTTP call to a customer's URL. */
 export interface WebhookRequest {

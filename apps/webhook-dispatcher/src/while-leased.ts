@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Claim } from './cursors.js';
+import type { Claim } from '@dormouse/event-outbox/delivery';
 
 const AGAIN_AFTER_MS = 250;
 

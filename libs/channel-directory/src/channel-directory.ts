@@ -8,15 +8,18 @@
  * fails, and nobody is let in on an old answer.
  */
 import {
+  defineStatement,
   FENCE_CTE,
   FencedError,
   storable,
   storableJson,
   transaction,
-  type Connection,
+  type Queryable,
   type Fence,
   type RegionalDatabase,
 } from '@dormouse/database';
+import { countShards, shardNumbers } from '@dormouse/database/shards';
+import { endWebhooks, lockEventLog, setWebhooks } from '@dormouse/event-outbox';
 import {
   applySettingsPatch,
   changedSettings,
@@ -28,6 +31,7 @@ import {
 import type { ChannelChanges } from './channel-changes.js';
 import {
   CHANNEL_COLUMNS,
+  CHANNEL_ROW,
   toChannelRecord,
   type ChannelRecord,
   type ChannelRow,
@@ -38,7 +42,9 @@ import { RecentLookups } from './recent-lookups.js';
 import { openSettings, sealSettings } from './sealed-settings.js';
 import { SealedValueError, type ChannelSeals } from './sealed-values.js';
 import { standingNotice } from './standing.js';
-import { keepCursorsOf } from './webhook-cursors.js';
+import { SET_SETTINGS } from './settings-reseal.js';
+import { webhookIds } from './webhook-ids.js';
+import { deleteSecrets } from './webhook-secrets.js';
 
 export interface ChannelDirectoryOptions {
   database: Pick<RegionalDatabase, 'pool'>;
@@ -82,24 +88,118 @@ export interface SettingsUpdate {
 
 const MAX_REMEMBERED = 20_000;
 
-/** What is kept of a channel's webhooks; it ends with the channel. */
-const WEBHOOK_TABLES = [
-  'webhook_cursors',
-  'webhook_held_events',
-  'webhook_secrets',
-  'dead_letters',
-  'webhook_attempts',
-];
+const BY_TOKEN = defineStatement({
+  name: 'channel-by-token',
+  text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE token_hash = $1`,
+  parameters: ['bytea'],
+  row: CHANNEL_ROW,
+});
 
-const SET_STANDING = `
-WITH changed AS (
-  UPDATE channels SET standing = $2 WHERE id = $1 AND deleted_at IS NULL AND standing <> $2 RETURNING id
-), moved AS (
-  UPDATE event_sequences s SET last_seq = s.last_seq + 1 FROM changed WHERE s.channel_id = changed.id
-  RETURNING s.channel_id, s.last_seq
+const BY_ID = defineStatement({
+  name: 'channel-by-id',
+  text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1`,
+  parameters: ['text'],
+  row: CHANNEL_ROW,
+});
+
+const LOCK = defineStatement({
+  name: 'lock-channel',
+  text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1 FOR NO KEY UPDATE`,
+  parameters: ['text'],
+  row: CHANNEL_ROW,
+});
+
+const CREATE = defineStatement({
+  name: 'create-channel',
+  text: `INSERT INTO channels (id, account_id, name, token_hash, shard) VALUES ($1, $2, $3, $4, $5)
+         RETURNING ${CHANNEL_COLUMNS}`,
+  parameters: ['text', 'text', 'text', 'bytea', 'int4'],
+  row: CHANNEL_ROW,
+});
+
+const SET_STANDING = defineStatement({
+  name: 'set-standing',
+  text: 'UPDATE channels SET standing = $2 WHERE id = $1 AND deleted_at IS NULL AND standing <> $2',
+  parameters: ['text', 'text'],
+});
+
+const ROTATE_TOKEN = defineStatement({
+  name: 'rotate-token',
+  text: 'UPDATE channels SET token_hash = $2 WHERE id = $1 AND deleted_at IS NULL',
+  parameters: ['text', 'bytea'],
+});
+
+const MARK_DELETED = defineStatement({
+  name: 'mark-channel-deleted',
+  text: 'UPDATE channels SET deleted_at = now(), token_hash = NULL WHERE id = $1 AND deleted_at IS NULL',
+  parameters: ['text'],
+});
+
+const LOCK_SETTINGS = defineStatement({
+  name: 'lock-settings',
+  text: 'SELECT settings, account_id FROM channels WHERE id = $1 AND deleted_at IS NULL FOR UPDATE',
+  parameters: ['text'],
+  row: { settings: 'jsonb', account_id: 'text' },
+});
+
+const SET_SLEEP = defineStatement({
+  name: 'set-sleep',
+  text: 'UPDATE channels SET sleep_override = $2 WHERE id = $1 AND deleted_at IS NULL',
+  parameters: ['text', 'jsonb?'],
+});
+
+const PICK_SHARD = defineStatement({
+  name: 'pick-shard',
+  text: `SELECT s.shard FROM unnest($1::int[]) AS s(shard)
+         LEFT JOIN channels c ON c.shard = s.shard AND c.deleted_at IS NULL
+         GROUP BY s.shard ORDER BY count(c.id), s.shard LIMIT 1`,
+  parameters: ['int4[]'],
+  row: { shard: 'int4' },
+});
+
+const WAKEFUL = defineStatement({
+  name: 'wakeful-channels',
+  text: `SELECT ${CHANNEL_COLUMNS} FROM channels
+         WHERE shard = $1 AND linked AND deleted_at IS NULL AND session_state <> 'hibernated' ORDER BY id`,
+  parameters: ['int4'],
+  row: CHANNEL_ROW,
+});
+
+const RECORD_SESSION_STATE = defineStatement({
+  name: 'record-session-state',
+  text: `
+WITH ${FENCE_CTE}, changed AS (
+  UPDATE channels SET
+    session_since = CASE WHEN session_state = $4 THEN session_since ELSE now() END,
+    session_state = $4,
+    session_reason = $5,
+    linked = coalesce($6::boolean, linked),
+    phone = CASE WHEN $7::boolean THEN $8 ELSE phone END,
+    lid = CASE WHEN $9::boolean THEN $10 ELSE lid END,
+    device_id = CASE WHEN $11::boolean THEN $12::int ELSE device_id END,
+    push_name = CASE WHEN $13::boolean THEN $14 ELSE push_name END
+  FROM fence WHERE id = $3 AND shard = $1
+  RETURNING id
 )
-INSERT INTO events (channel_id, seq, id, type, method, payload)
-SELECT channel_id, last_seq, gen_random_uuid(), 'service', 'post', $3::jsonb FROM moved RETURNING seq`;
+SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT count(*) FROM changed) AS changed`,
+  parameters: [
+    'int4',
+    'int8',
+    'text',
+    'text',
+    'text?',
+    'bool?',
+    'bool',
+    'text?',
+    'bool',
+    'text?',
+    'bool',
+    'int4?',
+    'bool',
+    'text?',
+  ],
+  row: { fenced: 'int8', changed: 'int8' },
+});
 
 export class ChannelDirectory {
   private readonly pool: RegionalDatabase['pool'];
@@ -128,28 +228,17 @@ export class ChannelDirectory {
   /** The live channel whose token has this SHA-256, or undefined. At most `cacheMs` old. */
   async byTokenHash(hash: Buffer): Promise<ChannelRecord | undefined> {
     const key = hash.toString('hex');
-    return this.byToken.find(key, () =>
-      this.readOne({
-        name: 'channel-by-token',
-        text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE token_hash = $1`,
-        values: [hash],
-      }),
-    );
+    return this.byToken.find(key, async () => this.toRecord(await BY_TOKEN.first(this.pool, hash)));
   }
 
   /** The channel of this id, a deleted one included (`deleted`), or undefined. At most `cacheMs` old. */
   async byId(id: string): Promise<ChannelRecord | undefined> {
-    return this.byChannel.find(id, () => this.readById(id));
+    return this.byChannel.find(id, async () => this.toRecord(await BY_ID.first(this.pool, id)));
   }
 
   /** The channel as a transaction sees it, locked for the rest of it. */
-  async lock(connection: Pick<Connection, 'query'>, id: string): Promise<ChannelRecord | undefined> {
-    const { rows } = await connection.query<ChannelRow>({
-      name: 'lock-channel',
-      text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1 FOR NO KEY UPDATE`,
-      values: [id],
-    });
-    return rows[0] && toChannelRecord(rows[0], this.seals);
+  async lock(connection: Queryable, id: string): Promise<ChannelRecord | undefined> {
+    return this.toRecord(await LOCK.first(connection, id));
   }
 
   /** Forgets what is remembered of the channel and reads it anew. */
@@ -166,33 +255,22 @@ export class ChannelDirectory {
 
   /** Adds a channel with default settings. The id must be new. */
   async create(channel: NewChannel): Promise<ChannelRecord> {
-    const { rows } = await this.pool.query<ChannelRow>({
-      text: `INSERT INTO channels (id, account_id, name, token_hash, shard) VALUES ($1, $2, $3, $4, $5)
-             RETURNING ${CHANNEL_COLUMNS}`,
-      values: [channel.id, channel.accountId, channel.name, channel.tokenHash, channel.shard],
-    });
-    const [row] = rows;
-    if (!row) throw new Error(`channel ${channel.id} was not written`);
+    const { id, accountId, name, tokenHash, shard } = channel;
+    const row = await CREATE.first(this.pool, id, accountId, name, tokenHash, shard);
+    if (!row) throw new Error(`channel ${id} was not written`);
     return toChannelRecord(row, this.seals);
   }
 
   /**
-   * Writes down whether the channel may be billed. What changed is told to the customer (`service.post`) by the same
-   * transaction; it locks the channel's event sequence first, as all who write events do.
+   * Stores whether the channel may be billed, with the event that notifies the customer (`service.post`).
    * @returns the number of that event; undefined when the channel is not there or stands so already
    */
   async setStanding(id: string, standing: Standing): Promise<number | undefined> {
     const seq = await transaction(this.database, async (connection) => {
-      await connection.query({
-        text: `INSERT INTO event_sequences (channel_id) SELECT id FROM channels WHERE id = $1 AND deleted_at IS NULL
-               ON CONFLICT (channel_id) DO UPDATE SET last_seq = event_sequences.last_seq`,
-        values: [id],
-      });
-      const { rows } = await connection.query<{ seq: string }>({
-        text: SET_STANDING,
-        values: [id, standing, JSON.stringify(standingNotice(standing))],
-      });
-      return rows[0] && Number(rows[0].seq);
+      const events = await lockEventLog(connection, id);
+      if ((await SET_STANDING.count(connection, id, standing)) === 0) return undefined;
+      const [number] = await events.append([{ type: 'service', method: 'post', payload: standingNotice(standing) }]);
+      return number;
     });
     this.forget(id);
     return seq;
@@ -200,25 +278,18 @@ export class ChannelDirectory {
 
   /** Replaces the token; the old one stops working. False when there is no such live channel. */
   async rotateToken(id: string, hash: Buffer): Promise<boolean> {
-    const { rowCount } = await this.pool.query({
-      text: 'UPDATE channels SET token_hash = $2 WHERE id = $1 AND deleted_at IS NULL',
-      values: [id, hash],
-    });
+    const count = await ROTATE_TOKEN.count(this.pool, id, hash);
     this.forget(id);
-    return rowCount === 1;
+    return count === 1;
   }
 
   /** Marks the channel deleted: its token stops working and its webhooks end. False when it was not there. */
   async markDeleted(id: string): Promise<boolean> {
     const marked = await transaction(this.database, async (connection) => {
-      const { rowCount } = await connection.query({
-        text: 'UPDATE channels SET deleted_at = now(), token_hash = NULL WHERE id = $1 AND deleted_at IS NULL',
-        values: [id],
-      });
-      for (const table of WEBHOOK_TABLES) {
-        await connection.query({ text: `DELETE FROM ${table} WHERE channel_id = $1`, values: [id] });
-      }
-      return rowCount === 1;
+      const count = await MARK_DELETED.count(connection, id);
+      await endWebhooks(connection, id);
+      await deleteSecrets(connection, id);
+      return count === 1;
     });
     this.forget(id);
     return marked;
@@ -231,23 +302,13 @@ export class ChannelDirectory {
    */
   async updateSettings(id: string, patch: SettingsPatch): Promise<SettingsUpdate | undefined> {
     const update = await transaction(this.database, async (connection) => {
-      const { rows } = await connection.query<{ settings: unknown }>({
-        text: 'SELECT settings FROM channels WHERE id = $1 AND deleted_at IS NULL FOR UPDATE',
-        values: [id],
-      });
-      const [row] = rows;
+      const row = await LOCK_SETTINGS.first(connection, id);
       if (!row) return undefined;
       const before = settingsOf(openSettings(this.seals, id, row.settings));
       const after = applySettingsPatch(before, patch);
-      await connection.query({
-        text: 'UPDATE channels SET settings = $2, settings_key_id = $3 WHERE id = $1',
-        values: [
-          id,
-          storableJson(this.seals ? sealSettings(this.seals, id, after) : after),
-          this.seals?.currentId ?? null,
-        ],
-      });
-      await keepCursorsOf(connection, id, after);
+      const stored = storableJson(this.seals ? sealSettings(this.seals, id, after) : after);
+      await SET_SETTINGS.count(connection, id, stored, this.seals?.currentId ?? null);
+      await setWebhooks(connection, { channelId: id, accountId: row.account_id, webhookIds: webhookIds(after) });
       return { before, after, changes: changedSettings(before, after) };
     });
     this.forget(id);
@@ -256,38 +317,24 @@ export class ChannelDirectory {
 
   /** Replaces what a channel's sleep differs in; null: nothing. False when there is no such live channel. */
   async setSleep(id: string, override: SleepOverride | null): Promise<boolean> {
-    const { rowCount } = await this.pool.query({
-      text: 'UPDATE channels SET sleep_override = $2 WHERE id = $1 AND deleted_at IS NULL',
-      values: [id, override && JSON.stringify(override)],
-    });
+    const count = await SET_SLEEP.count(this.pool, id, override && JSON.stringify(override));
     this.forget(id);
-    return rowCount === 1;
+    return count === 1;
   }
 
   /** The region's shards: the lease table alone says how many there are. */
   async shardCount(): Promise<number> {
-    const { rows } = await this.pool.query<{ shards: number }>('SELECT count(*)::int AS shards FROM shard_leases');
-    return rows[0]?.shards ?? 0;
+    return countShards(this.pool);
   }
 
   /** The shard with the fewest live channels, the lowest of equals; undefined while the region has none. */
   async pickShard(): Promise<number | undefined> {
-    const { rows } = await this.pool.query<{ shard: number }>({
-      text: `SELECT s.shard FROM shard_leases s
-             LEFT JOIN channels c ON c.shard = s.shard AND c.deleted_at IS NULL
-             GROUP BY s.shard ORDER BY count(c.id), s.shard LIMIT 1`,
-    });
-    return rows[0]?.shard;
+    return (await PICK_SHARD.first(this.pool, await shardNumbers(this.pool)))?.shard;
   }
 
   /** The channels of a shard that are linked to a number, not deleted, and not asleep. */
   async wakefulChannels(shard: number): Promise<ChannelRecord[]> {
-    const { rows } = await this.pool.query<ChannelRow>({
-      name: 'wakeful-channels',
-      text: `SELECT ${CHANNEL_COLUMNS} FROM channels
-             WHERE shard = $1 AND linked AND deleted_at IS NULL AND session_state <> 'hibernated' ORDER BY id`,
-      values: [shard],
-    });
+    const rows = await WAKEFUL.all(this.pool, shard);
     return rows.flatMap((row) => {
       try {
         return [toChannelRecord(row, this.seals)];
@@ -309,60 +356,32 @@ export class ChannelDirectory {
     fence: Fence,
     channelId: string,
     change: SessionStateChange,
-    connection: Pick<Connection, 'query'> = this.pool,
+    connection: Queryable = this.pool,
   ): Promise<boolean> {
     const given = (value: unknown): boolean => value !== undefined;
-    const { rows } = await connection.query<{ fenced: string; changed: string }>({
-      name: 'record-session-state',
-      text: RECORD_SESSION_STATE,
-      values: [
-        fence.shard,
-        fence.epoch,
-        channelId,
-        change.state,
-        change.reason ?? null,
-        change.linked ?? null,
-        given(change.phone),
-        change.phone ?? null,
-        given(change.lid),
-        change.lid ?? null,
-        given(change.deviceId),
-        change.deviceId ?? null,
-        given(change.pushName),
-        change.pushName == null ? null : storable(change.pushName),
-      ],
-    });
-    if (rows[0]?.fenced !== '1') throw new FencedError(fence);
+    const row = await RECORD_SESSION_STATE.first(
+      connection,
+      fence.shard,
+      fence.epoch,
+      channelId,
+      change.state,
+      change.reason ?? null,
+      change.linked ?? null,
+      given(change.phone),
+      change.phone ?? null,
+      given(change.lid),
+      change.lid ?? null,
+      given(change.deviceId),
+      change.deviceId ?? null,
+      given(change.pushName),
+      change.pushName == null ? null : storable(change.pushName),
+    );
+    if (row?.fenced !== '1') throw new FencedError(fence);
     this.forget(channelId);
-    return rows[0].changed === '1';
+    return row.changed === '1';
   }
 
-  private async readById(id: string): Promise<ChannelRecord | undefined> {
-    return this.readOne({
-      name: 'channel-by-id',
-      text: `SELECT ${CHANNEL_COLUMNS} FROM channels WHERE id = $1`,
-      values: [id],
-    });
-  }
-
-  private async readOne(query: { name: string; text: string; values: unknown[] }): Promise<ChannelRecord | undefined> {
-    const { rows } = await this.pool.query<ChannelRow>(query);
-    return rows[0] && toChannelRecord(rows[0], this.seals);
+  private toRecord(row: ChannelRow | undefined): ChannelRecord | undefined {
+    return row && toChannelRecord(row, this.seals);
   }
 }
-
-const RECORD_SESSION_STATE = `
-WITH ${FENCE_CTE}, changed AS (
-  UPDATE channels SET
-    session_since = CASE WHEN session_state = $4 THEN session_since ELSE now() END,
-    session_state = $4,
-    session_reason = $5,
-    linked = coalesce($6::boolean, linked),
-    phone = CASE WHEN $7::boolean THEN $8 ELSE phone END,
-    lid = CASE WHEN $9::boolean THEN $10 ELSE lid END,
-    device_id = CASE WHEN $11::boolean THEN $12::int ELSE device_id END,
-    push_name = CASE WHEN $13::boolean THEN $14 ELSE push_name END
-  FROM fence WHERE id = $3 AND shard = $1
-  RETURNING id
-)
-SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT count(*) FROM changed) AS changed`;

@@ -1,3 +1,4 @@
+import { narrowed, type RowOfColumns } from '@dormouse/database';
 import { isSessionState, settingsOf, type ChannelSettings, type SessionState } from '@dormouse/gateway-contract';
 import { openSettings } from './sealed-settings.js';
 import type { ChannelSeals } from './sealed-values.js';
@@ -44,31 +45,33 @@ export interface ChannelRecord {
   deleted: boolean;
 }
 
-/** A row of `channels` as the driver gives it. */
-export interface ChannelRow {
-  id: string;
-  account_id: string;
-  name: string;
-  shard: number;
-  standing: string;
-  settings: unknown;
-  session_state: string;
-  session_reason: string | null;
-  session_since: Date;
-  linked: boolean;
-  phone: string | null;
-  lid: string | null;
-  device_id: number | null;
-  push_name: string | null;
-  sleep_override: SleepOverride | null;
-  created_at: Date;
-  deleted_at: Date | null;
-}
-
 /** The columns of a {@link ChannelRow}; the token hash never leaves the database. */
 export const CHANNEL_COLUMNS = `id, account_id, name, shard, standing, settings, session_state, session_reason,
   session_since, linked, phone, lid, device_id, push_name, sleep_override, created_at,
   deleted_at`;
+
+export const CHANNEL_ROW = {
+  id: 'text',
+  account_id: 'text',
+  name: 'text',
+  shard: 'int4',
+  standing: 'text',
+  settings: 'jsonb',
+  session_state: 'text',
+  session_reason: 'text?',
+  session_since: 'timestamptz',
+  linked: 'bool',
+  phone: 'text?',
+  lid: 'text?',
+  device_id: 'int4?',
+  push_name: 'text?',
+  sleep_override: narrowed<SleepOverride | null>('jsonb?'),
+  created_at: 'timestamptz',
+  deleted_at: 'timestamptz?',
+} as const;
+
+/** A row of `channels` as the driver gives it. */
+export type ChannelRow = RowOfColumns<typeof CHANNEL_ROW>;
 
 /** @throws {SealedValueError} */
 export function toChannelRecord(row: ChannelRow, seals?: ChannelSeals): ChannelRecord {

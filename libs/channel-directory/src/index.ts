@@ -12,6 +12,29 @@ export {
   type SettingsUpdate,
 } from './channel-directory.js';
 export type { ChannelRecord, ChannelSession, SleepOverride, Standing } from './channel-record.js';
+export {
+  defineFormerKeySearch,
+  dueToWake,
+  fallAsleep,
+  forgetSleep,
+  lockSnapshots,
+  readSnapshots,
+  setSnapshots,
+  setWake,
+} from './channel-sleep.js';
+export { defineDeletedChannelSearch } from './deleted-channels.js';
+export {
+  channelsInState,
+  channelsStuckIn,
+  closedChannels,
+  countInState,
+  damagedSnapshots,
+  fleetChannel,
+  overdueWakes,
+  sessionsByShard,
+  sessionsByState,
+  type FleetChannelRow,
+} from './fleet-channels.js';
 export { healthOf, linkedUser } from './health.js';
 export {
   checkRegion,
@@ -21,9 +44,9 @@ export {
   type RegionCheckOptions,
   type RegionFacts,
 } from './region-check.js';
-export { openSettings } from './sealed-settings.js';
 export { ChannelSeals, SealedValueError, type SettingsKeys } from './sealed-values.js';
-export { needsReseal, resealChannel } from './settings-reseal.js';
+export { resealChannel } from './settings-reseal.js';
 export { STANDING_REASONS } from './standing.js';
 export { webhookIds } from './webhook-ids.js';
-export { openSecret, WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
+export { WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
+export { readWebhookSettings } from './webhook-settings.js';

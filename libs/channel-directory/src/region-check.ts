@@ -8,7 +8,30 @@
  * nobody has written down yet is looked at again until somebody has.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { RegionalDatabase } from '@dormouse/database';
+import { defineStatement, type RegionalDatabase } from '@dormouse/database';
+
+const RECORD_REGION = defineStatement({
+  name: 'record-region',
+  text: 'INSERT INTO region (name) VALUES ($1) ON CONFLICT DO NOTHING',
+  parameters: ['text'],
+});
+
+const REGION = defineStatement({
+  name: 'region',
+  text: 'SELECT name FROM region',
+  parameters: [],
+  row: { name: 'text' },
+});
+
+const RECORD_PRINT = defineStatement({
+  name: 'record-master-key-print',
+  text: `WITH added AS (
+           INSERT INTO master_key_prints (purpose, key_id, print) VALUES ($1, $2, $3)
+           ON CONFLICT DO NOTHING RETURNING print)
+         SELECT print FROM added UNION ALL SELECT print FROM master_key_prints WHERE purpose = $1 AND key_id = $2`,
+  parameters: ['text', 'text', 'bytea'],
+  row: { print: 'bytea' },
+});
 
 export interface RegionFacts {
   /** The region this process is configured for. */
@@ -27,10 +50,7 @@ export class RegionMismatchError extends Error {
 
 /** Writes down whose database it is, unless it is written down already. For workers, which are a region's own. */
 export async function recordRegion(database: Pick<RegionalDatabase, 'pool'>, region: string): Promise<void> {
-  await database.pool.query({
-    text: 'INSERT INTO region (name) VALUES ($1) ON CONFLICT DO NOTHING',
-    values: [region],
-  });
+  await RECORD_REGION.count(database.pool, region);
 }
 
 /**
@@ -38,8 +58,7 @@ export async function recordRegion(database: Pick<RegionalDatabase, 'pool'>, reg
  * @throws {RegionMismatchError} one sentence; any other error means that the database did not answer
  */
 export async function checkRegion(database: Pick<RegionalDatabase, 'pool'>, facts: RegionFacts): Promise<boolean> {
-  const { rows } = await database.pool.query<{ name: string }>('SELECT name FROM region');
-  const recorded = rows[0]?.name;
+  const recorded = (await REGION.first(database.pool))?.name;
   if (recorded !== undefined && recorded !== facts.region) {
     throw new RegionMismatchError(
       `the regional database is that of region ${recorded}, and this process is configured for ${facts.region}: ` +
@@ -60,14 +79,7 @@ async function checkKey(
 ): Promise<void> {
   // Of a random key of 256 bits its print tells nothing.
   const print = createHmac('sha256', key).update(`dormouse master key ${purpose}`).digest();
-  const { rows } = await database.pool.query<{ print: Buffer }>({
-    text: `WITH added AS (
-             INSERT INTO master_key_prints (purpose, key_id, print) VALUES ($1, $2, $3)
-             ON CONFLICT DO NOTHING RETURNING print)
-           SELECT print FROM added UNION ALL SELECT print FROM master_key_prints WHERE purpose = $1 AND key_id = $2`,
-    values: [purpose, id, print],
-  });
-  const [known] = rows;
+  const known = await RECORD_PRINT.first(database.pool, purpose, id, print);
   if (!known || timingSafeEqual(known.print, print)) return;
   throw new RegionMismatchError(
     `the master key of ${purpose} that goes by the id "${id}" is not the one that this region's database has known by ` +

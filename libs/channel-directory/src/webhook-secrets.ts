@@ -8,7 +8,7 @@
  * With PostgreSQL away there is no secret, and nothing is posted either.
  */
 import { randomBytes } from 'node:crypto';
-import { transaction, type RegionalDatabase } from '@dormouse/database';
+import { defineStatement, transaction, type Connection, type RegionalDatabase } from '@dormouse/database';
 import { isSealed, type ChannelSeals } from './sealed-values.js';
 
 export interface WebhookSecret {
@@ -18,18 +18,79 @@ export interface WebhookSecret {
   expiresAtMs: number | undefined;
 }
 
-interface SecretRow {
-  secret: string;
-  created_at: Date;
-  expires_at: Date | null;
-}
-
 const KEY_BYTES = 32;
 /** Signatures a call carries at most; a rotation beyond that ends the oldest secret at once. */
 const MOST_VALID = 5;
 
 /** What secrets are sealed for. */
 export const SECRET_PURPOSE = 'webhook secret';
+
+/** Part of a statement: the valid secrets of channel `$1`, the present one first. */
+export const VALID_SECRETS = `FROM webhook_secrets
+  WHERE channel_id = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY created_at DESC`;
+
+const READ = defineStatement({
+  name: 'webhook-secrets',
+  text: `SELECT secret, created_at, expires_at ${VALID_SECRETS}`,
+  parameters: ['text'],
+  row: { secret: 'text', created_at: 'timestamptz', expires_at: 'timestamptz?' },
+});
+
+const LOCK = defineStatement({
+  name: 'lock-webhook-secrets',
+  text: 'SELECT id FROM webhook_secrets WHERE channel_id = $1 FOR UPDATE',
+  parameters: ['text'],
+  row: { id: 'int8' },
+});
+
+const EXPIRE = defineStatement({
+  name: 'expire-webhook-secrets',
+  text: `UPDATE webhook_secrets SET expires_at = least(expires_at, now() + $2::float8 * interval '1 ms')
+         WHERE channel_id = $1 AND (expires_at IS NULL OR $2::float8 = 0)`,
+  parameters: ['text', 'float8'],
+});
+
+const ADD = defineStatement({
+  name: 'add-webhook-secret',
+  text: 'INSERT INTO webhook_secrets (channel_id, secret, key_id) VALUES ($1, $2, $3)',
+  parameters: ['text', 'text', 'text?'],
+});
+
+const DELETE_ENDED = defineStatement({
+  name: 'delete-ended-webhook-secrets',
+  text: `DELETE FROM webhook_secrets w USING (
+           SELECT id, expires_at, row_number() OVER (ORDER BY created_at DESC) AS place
+           FROM webhook_secrets WHERE channel_id = $1) ranked
+         WHERE w.id = ranked.id AND (place > $2 OR ranked.expires_at <= now())`,
+  parameters: ['text', 'int8'],
+});
+
+const DELETE_ALL = defineStatement({
+  name: 'delete-webhook-secrets',
+  text: 'DELETE FROM webhook_secrets WHERE channel_id = $1',
+  parameters: ['text'],
+});
+
+/** The channel's row is locked, so that of several that ask first one makes the secret. */
+const LOCK_CHANNEL = defineStatement({
+  name: 'lock-channel-for-secret',
+  text: 'SELECT id FROM channels WHERE id = $1 FOR NO KEY UPDATE',
+  parameters: ['text'],
+  row: { id: 'text' },
+});
+
+const ADD_FIRST = defineStatement({
+  name: 'add-first-webhook-secret',
+  text: `INSERT INTO webhook_secrets (channel_id, secret, key_id)
+         SELECT $1, $2, $3 WHERE NOT EXISTS (
+           SELECT 1 FROM webhook_secrets WHERE channel_id = $1 AND expires_at IS NULL)`,
+  parameters: ['text', 'text', 'text?'],
+});
+
+/** Ends the secrets of a channel, in the transaction that deletes it. */
+export async function deleteSecrets(connection: Connection, channelId: string): Promise<void> {
+  await DELETE_ALL.count(connection, channelId);
+}
 
 export class WebhookSecrets {
   /** @param seals absent: secrets are stored as they are, and sealed ones cannot be read; for specs */
@@ -55,35 +116,16 @@ export class WebhookSecrets {
   async rotate(channelId: string, validForMs: number): Promise<WebhookSecret[]> {
     await this.addFirst(channelId);
     await transaction(this.database, async (connection) => {
-      const locked = 'SELECT 1 FROM webhook_secrets WHERE channel_id = $1 FOR UPDATE';
-      await connection.query({ text: locked, values: [channelId] });
-      await connection.query({
-        text: `UPDATE webhook_secrets SET expires_at = least(expires_at, now() + $2::float8 * interval '1 ms')
-               WHERE channel_id = $1 AND (expires_at IS NULL OR $2::float8 = 0)`,
-        values: [channelId, validForMs],
-      });
-      await connection.query({
-        text: 'INSERT INTO webhook_secrets (channel_id, secret, key_id) VALUES ($1, $2, $3)',
-        values: [channelId, ...this.mint(channelId)],
-      });
-      await connection.query({
-        text: `DELETE FROM webhook_secrets w USING (
-                 SELECT id, expires_at, row_number() OVER (ORDER BY created_at DESC) AS place
-                 FROM webhook_secrets WHERE channel_id = $1) ranked
-               WHERE w.id = ranked.id AND (place > $2 OR ranked.expires_at <= now())`,
-        values: [channelId, MOST_VALID],
-      });
+      await LOCK.count(connection, channelId);
+      await EXPIRE.count(connection, channelId, validForMs);
+      await ADD.count(connection, channelId, ...this.mint(channelId));
+      await DELETE_ENDED.count(connection, channelId, MOST_VALID);
     });
     return this.read(channelId);
   }
 
   private async read(channelId: string): Promise<WebhookSecret[]> {
-    const { rows } = await this.database.pool.query<SecretRow>({
-      name: 'webhook-secrets',
-      text: `SELECT secret, created_at, expires_at FROM webhook_secrets
-             WHERE channel_id = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY created_at DESC`,
-      values: [channelId],
-    });
+    const rows = await READ.all(this.database.pool, channelId);
     return rows.map((row) => ({
       secret: openSecret(this.seals, channelId, row.secret),
       createdAtMs: row.created_at.getTime(),
@@ -91,16 +133,10 @@ export class WebhookSecrets {
     }));
   }
 
-  /** The channel's row is locked, so that of several who ask first one makes the secret. */
   private async addFirst(channelId: string): Promise<void> {
     await transaction(this.database, async (connection) => {
-      await connection.query({ text: 'SELECT 1 FROM channels WHERE id = $1 FOR NO KEY UPDATE', values: [channelId] });
-      await connection.query({
-        text: `INSERT INTO webhook_secrets (channel_id, secret, key_id)
-               SELECT $1, $2, $3 WHERE NOT EXISTS (
-                 SELECT 1 FROM webhook_secrets WHERE channel_id = $1 AND expires_at IS NULL)`,
-        values: [channelId, ...this.mint(channelId)],
-      });
+      await LOCK_CHANNEL.count(connection, channelId);
+      await ADD_FIRST.count(connection, channelId, ...this.mint(channelId));
     });
   }
 

@@ -8,6 +8,7 @@
  * and passes beside the writers. With PostgreSQL away nothing is written at all.
  */
 import type { Connection, Database } from './open-database.js';
+import { defineStatement } from './statement.js';
 import { transaction } from './transaction.js';
 
 /** Under which ownership something is written. */
@@ -41,6 +42,13 @@ export const FENCES_CTE = `fence AS (
   ) lease
 )`;
 
+const HOLD_FENCE = defineStatement({
+  name: 'hold-fence',
+  text: 'SELECT 1 AS held FROM shard_leases WHERE shard = $1 AND epoch = $2 FOR KEY SHARE',
+  parameters: ['int4', 'int8'],
+  row: { held: 'int4' },
+});
+
 /**
  * Runs `work` in a transaction that holds the fence until it ends.
  * @throws {FencedError} before `work` runs, if the epoch is not the newest.
@@ -51,12 +59,7 @@ export async function fencedTransaction<T>(
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   return transaction(database, async (connection) => {
-    const held = await connection.query({
-      name: 'hold-fence',
-      text: 'SELECT 1 FROM shard_leases WHERE shard = $1 AND epoch = $2 FOR KEY SHARE',
-      values: [fence.shard, fence.epoch],
-    });
-    if (held.rowCount !== 1) throw new FencedError(fence);
+    if ((await HOLD_FENCE.count(connection, fence.shard, fence.epoch)) !== 1) throw new FencedError(fence);
     return work(connection);
   });
 }

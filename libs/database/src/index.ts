@@ -15,6 +15,22 @@ export {
   type RegionalDatabase,
   type RegionalPrisma,
 } from './open-database.js';
+export {
+  columnOf,
+  declaredStatements,
+  defineStatement,
+  narrowed,
+  parameterOf,
+  type ColumnType,
+  type Declaration,
+  type DeclaredStatement,
+  type Narrowed,
+  type ParameterType,
+  type ParameterValues,
+  type Queryable,
+  type RowOf,
+  type RowOfColumns,
+} from './statement.js';
 export { isStoreAway } from './store-errors.js';
 export { storable, storableJson } from './storable-text.js';
 export { transaction } from './transaction.js';

@@ -2,6 +2,7 @@
  * The sweep that ends files and bytes whose time has come. It goes by dates in the database, in small steps, each of
  * which may be repeated; several sweepers at once pass each other by.
  */
+import { defineDeletedChannelSearch } from '@dormouse/channel-directory';
 import { transaction } from '@dormouse/database';
 import { ABANDONED_WRITE_MS, deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
 
@@ -108,14 +109,15 @@ export async function forgetChannelMedia(options: Options, channelId: string): P
   });
 }
 
+const WITH_FILES = defineDeletedChannelSearch(
+  'media-of-deleted-channels',
+  'EXISTS (SELECT 1 FROM media_files f WHERE f.channel_id = c.id)',
+);
+
 /** Ends the files of channels that were deleted, however long ago: there is no moment at which that could be missed. */
 export async function forgetMediaOfDeletedChannels(options: Options, signal?: AbortSignal): Promise<void> {
-  const deleted = await options.database.pool.query<{ id: string }>({
-    name: 'media-of-deleted-channels',
-    text: `SELECT id FROM channels c WHERE deleted_at IS NOT NULL
-             AND EXISTS (SELECT 1 FROM media_files f WHERE f.channel_id = c.id)`,
-  });
-  for (const { id } of deleted.rows) {
+  const deleted = await WITH_FILES.all(options.database.pool);
+  for (const { id } of deleted) {
     if (signal?.aborted) return;
     await forgetChannelMedia(options, id);
   }

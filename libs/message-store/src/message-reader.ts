@@ -1,4 +1,5 @@
 import type { RegionalDatabase } from '@dormouse/database';
+import { eventsAfter } from '@dormouse/event-outbox';
 import {
   GatewayError,
   type Chat,
@@ -202,15 +203,13 @@ export class MessageReader {
 
   /** Events of the channel after a sequence number, in order. */
   async events(channelId: string, afterSeq: number, limit: number): Promise<StoredEvent[]> {
-    const { rows } = await this.pool.query<EventRow>({
-      name: 'events-after',
-      text: `SELECT seq, id, type, method, payload, created_at FROM events
-             WHERE channel_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
-      values: [channelId, afterSeq, limit],
-    });
-    return rows.map(({ seq, created_at: createdAt, ...event }) => ({
+    const rows = await eventsAfter(this.pool, channelId, String(afterSeq), limit);
+    return rows.map(({ seq, id, type, method, payload, created_at: createdAt }) => ({
       seq: Number(seq),
-      ...event,
+      id,
+      type,
+      method,
+      payload,
       createdAtMs: createdAt.getTime(),
     }));
   }
@@ -252,13 +251,4 @@ interface StatusRow {
   status: string | null;
   timestamp: string | null;
   errors: ReceiptRow['errors'];
-}
-
-interface EventRow {
-  seq: string;
-  id: string;
-  type: string;
-  method: string;
-  payload: Record<string, unknown>;
-  created_at: Date;
 }

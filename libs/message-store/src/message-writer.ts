@@ -4,11 +4,11 @@ import { channelTransaction, type ChannelTransaction } from './channel-events.js
 import { writeChats, writeContacts } from './chat-writes.js';
 import { messageColumns, messageDifference, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
-import { ownMessageWrites, type OwnMessage, type Told } from './own-message-writes.js';
+import { ownMessageWrites, type AppendedSeq, type OwnMessage } from './own-message-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
 import { ReportQueue } from './report-queue.js';
 import { UNCONFIRMED, type StatusReport } from './status-ladder.js';
-import { isPlain, runsOf, statusStepWrites, type Climb, type StepsTaken } from './status-step-writes.js';
+import { isPlain, runsOf, statusStepWrites, type StatusSeqs, type StatusUpdate } from './status-step-writes.js';
 import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
 import { storableChat, storableId, storableContact, storableMessage, storableReport } from './storable-records.js';
 
@@ -40,8 +40,8 @@ export interface MessageChange {
  */
 export class MessageWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
-  private readonly ownMessages: GroupedWrites<OwnMessage, Told>;
-  private readonly steps: GroupedWrites<Climb, StepsTaken>;
+  private readonly ownMessages: GroupedWrites<OwnMessage, AppendedSeq>;
+  private readonly steps: GroupedWrites<StatusUpdate, StatusSeqs>;
   private readonly reports = new ReportQueue((...given) => this.writeReports(...given));
 
   constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {

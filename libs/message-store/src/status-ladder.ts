@@ -41,14 +41,28 @@ export const UNREADABLE = { code: 424, message: 'the recipient could not decrypt
 /** Codes of failures that were concluded from silence. */
 const PROVISIONAL: readonly number[] = [UNCONFIRMED.code, UNREADABLE.code];
 
+/** The order that the status of a message goes through, lowest first; the only list of it. Failed and deleted stand beside. */
+export const STATUS_LADDER = [
+  'pending',
+  'sent',
+  'delivered',
+  'read',
+  'played',
+] as const satisfies readonly MessageStatus[];
+
+/** The part of it that the network reports. */
+export const RECEIPT_LADDER: readonly ReceiptStatus[] = STATUS_LADDER.filter((status) => status !== 'pending');
+
+const rankOf = (status: (typeof STATUS_LADDER)[number]): number => STATUS_LADDER.indexOf(status) + 1;
+
 const RANK: Record<MessageStatus, number> = {
-  pending: 1,
-  sent: 2,
-  delivered: 3,
-  read: 4,
-  played: 5,
-  failed: 90,
-  deleted: 99,
+  pending: rankOf('pending'),
+  sent: rankOf('sent'),
+  delivered: rankOf('delivered'),
+  read: rankOf('read'),
+  played: rankOf('played'),
+  failed: Number.POSITIVE_INFINITY,
+  deleted: Number.POSITIVE_INFINITY,
 };
 
 /** A message on the ladder: its own status and how far each viewer got. */

@@ -3,51 +3,50 @@
  * what that keeps and why. A receipt of a message that is not known, or has failed, is left to the general way.
  */
 import {
-  FENCE_CTE,
+  defineStatement,
   FENCES_CTE,
   FencedError,
   GroupedWrites,
   type Fence,
   type Outcome,
+  type RowOf,
   storableJson,
   type RegionalDatabase,
 } from '@dormouse/database';
+import { insertEvents, lockedSequence, takeNumbers } from '@dormouse/event-outbox';
 import { MESSAGE_STATUS_CODES } from '@dormouse/gateway-contract';
-import type { ReceiptStatus, StatusReport } from './status-ladder.js';
+import { RECEIPT_LADDER, STATUS_LADDER, type ReceiptStatus, type StatusReport } from './status-ladder.js';
 
 type Pool = RegionalDatabase['pool'];
 
-/** Reports of one message, as heard by the owner of the channel's shard. */
-export interface Climb {
+/** Reports of one message, as received by the owner of the channel's shard. */
+export interface StatusUpdate {
   readonly fence: Fence;
   readonly channelId: string;
   readonly reports: readonly [StatusReport, ...StatusReport[]];
 }
 
 /** The numbers of the events made, one for each step taken; undefined when the message is not known, or failed. */
-export type StepsTaken = number[] | undefined;
-
-/** The ladder that a message climbs where nobody but the other one of a chat of two reads it. */
-const LADDER: readonly ReceiptStatus[] = ['sent', 'delivered', 'read', 'played'];
+export type StatusSeqs = number[] | undefined;
 
 /** A report of the network about a message itself, or about the other one in a chat of two. */
 export function isPlain({ status, viewerId, errors }: StatusReport): boolean {
-  return LADDER.includes(status) && viewerId === undefined && errors === undefined;
+  return RECEIPT_LADDER.includes(status) && viewerId === undefined && errors === undefined;
 }
 
 /**
  * Writes plain reports (see {@link isPlain}) as {@link StatusLadder} would have it. Each write throws `FencedError` when
  * the shard has a newer owner.
  */
-export function statusStepWrites(pool: Pool): GroupedWrites<Climb, StepsTaken> {
+export function statusStepWrites(pool: Pool): GroupedWrites<StatusUpdate, StatusSeqs> {
   return new GroupedWrites({
-    alone: (climb) => climbAlone(pool, climb),
-    together: (climbs) => climbTogether(pool, climbs),
+    alone: (update) => writeAlone(pool, update),
+    together: (updates) => writeTogether(pool, updates),
   });
 }
 
 /** Reports in their order, those of the same message together where they follow each other. */
-export function runsOf(reports: readonly StatusReport[]): Climb['reports'][] {
+export function runsOf(reports: readonly StatusReport[]): StatusUpdate['reports'][] {
   const runs: [StatusReport, ...StatusReport[]][] = [];
   for (const report of reports) {
     const run = runs.at(-1);
@@ -65,7 +64,7 @@ function stepsOf(reports: readonly StatusReport[]): { status: ReceiptStatus; tim
   let reached = -1;
   return reports.flatMap(({ status, timestamp }) => {
     const before = reached;
-    const rung = LADDER.indexOf(status);
+    const rung = RECEIPT_LADDER.indexOf(status);
     if (rung <= before) return [];
     reached = rung;
     const step = { status, timestamp, code: MESSAGE_STATUS_CODES[status] };
@@ -74,111 +73,60 @@ function stepsOf(reports: readonly StatusReport[]): { status: ReceiptStatus; tim
   });
 }
 
-interface ClimbRow {
-  last: string | null;
-  taken: string;
-  known: boolean;
-}
-
-function stepsTaken({ known, last, taken }: ClimbRow): StepsTaken {
+function stepsTaken({ known, last, taken }: RowOf<typeof STATUS_STEPS>): StatusSeqs {
   if (!known) return undefined;
   const count = Number(taken);
   return Array.from({ length: count }, (_, index) => Number(last) - count + 1 + index);
 }
 
-async function climbAlone(pool: Pool, { fence, channelId, reports }: Climb): Promise<StepsTaken> {
-  const steps = stepsOf(reports);
-  const { rows } = await pool.query<ClimbRow & { fenced: string }>({
-    name: 'status-steps',
-    text: STATUS_STEPS,
-    values: [
-      fence.shard,
-      fence.epoch,
-      channelId,
-      reports[0].keyId,
-      steps.map(({ status }) => status),
-      steps.map(({ timestamp }) => timestamp),
-      steps.map(({ code }) => code),
-    ],
-  });
-  const [row] = rows;
-  if (row?.fenced !== '1') throw new FencedError(fence);
+async function writeAlone(pool: Pool, update: StatusUpdate): Promise<StatusSeqs> {
+  const row = await STATUS_STEPS.first(pool, givenOf([update]));
+  if (!row?.fenced) throw new FencedError(update.fence);
   return stepsTaken(row);
 }
 
-async function climbTogether(pool: Pool, climbs: readonly Climb[]): Promise<Outcome<StepsTaken>[]> {
-  const given = climbs.map(({ fence, channelId, reports }) => ({
-    shard: fence.shard,
-    epoch: fence.epoch.toString(),
-    channel_id: channelId,
-    key_id: reports[0].keyId,
-    steps: stepsOf(reports),
-  }));
-  const { rows } = await pool.query<ClimbRow & { channel_id: string; fenced: boolean; locked: boolean }>({
-    name: 'status-steps-of-many',
-    text: STATUS_STEPS_OF_MANY,
-    values: [storableJson(given)],
-  });
+async function writeTogether(pool: Pool, updates: readonly StatusUpdate[]): Promise<Outcome<StatusSeqs>[]> {
+  const rows = await STATUS_STEPS_OF_MANY.all(pool, givenOf(updates));
   const byChannel = new Map(rows.map((row) => [row.channel_id, row]));
-  return climbs.map(({ channelId, fence }): Outcome<StepsTaken> => {
+  return updates.map(({ channelId, fence }): Outcome<StatusSeqs> => {
     const row = byChannel.get(channelId);
     if (!row?.fenced) return { failed: new FencedError(fence) };
     return row.locked ? { done: stepsTaken(row) } : 'left';
   });
 }
 
+function givenOf(updates: readonly StatusUpdate[]): string {
+  return storableJson(
+    updates.map(({ fence, channelId, reports }) => ({
+      shard: fence.shard,
+      epoch: fence.epoch.toString(),
+      channel_id: channelId,
+      key_id: reports[0].keyId,
+      steps: stepsOf(reports),
+    })),
+  );
+}
+
 /** The statuses before and on the ladder: a message that failed or was deleted is nowhere on it. */
-const RUNGS = `ARRAY['pending', '${LADDER.join("', '")}']`;
+const RUNGS = `ARRAY['${STATUS_LADDER.join("', '")}']`;
 
-const STATUS_EVENT = `gen_random_uuid(), 'statuses', 'post', jsonb_build_object('statuses',
+const STATUS_EVENT = `NULL::uuid, 'statuses', 'post', jsonb_build_object('statuses',
     jsonb_build_array(jsonb_build_object('id', step.id, 'code', step.code, 'status', step.status,
-      'recipient_id', step.chat_id, 'timestamp', step.timestamp::text)))`;
+      'recipient_id', step.chat_id, 'timestamp', step.timestamp::text))), NULL, NULL`;
 
 /**
- * For one message, named by equality: whatever statistics say or do not say of its channel, no plan walks through it, and
- * one plan is as good as another for any parameters, so that PostgreSQL keeps it. With an array of messages it would make a
- * new one each time, which takes longer than all that is done here.
+ * One message of each of many channels; one alone waits for its channel's lock, a batch passes over a channel that somebody
+ * else has locked. Rows that are there are found one by one, as in `own-message-writes.ts`; the message is changed by way
+ * of a conflict with its key for that alone: it is there, and locked.
  */
-const STATUS_STEPS = `
-WITH ${FENCE_CTE}, locked AS (
-  SELECT s.channel_id FROM event_sequences s, fence WHERE s.channel_id = $3 FOR UPDATE OF s
-), message AS (
-  SELECT m.id, m.chat_id, m.status, array_position(${RUNGS}, m.status) AS rung FROM messages m, locked
-  WHERE m.channel_id = $3 AND m.key_id = $4 AND m.from_me LIMIT 1 FOR NO KEY UPDATE OF m
-), step AS (
-  SELECT message.id, message.chat_id, g.status, g.timestamp, g.code, row_number() OVER (ORDER BY g.n) AS nth
-  FROM unnest($5::text[], $6::bigint[], $7::int[]) WITH ORDINALITY AS g(status, timestamp, code, n), message
-  WHERE message.rung < array_position(${RUNGS}, g.status)
-), changed AS (
-  UPDATE messages SET status = (SELECT status FROM step ORDER BY nth DESC LIMIT 1)
-  WHERE channel_id = $3 AND key_id = $4 AND id = (SELECT id FROM step LIMIT 1)
-), receipt AS (
-  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp)
-  SELECT $3, $4, '', status, timestamp FROM step
-  ON CONFLICT DO NOTHING
-), seq AS (
-  UPDATE event_sequences s SET last_seq = s.last_seq + taken.count
-  FROM (SELECT count(*) FROM step) taken WHERE s.channel_id = $3 AND taken.count > 0
-  RETURNING s.last_seq, taken.count
-), event AS (
-  INSERT INTO events (channel_id, seq, id, type, method, payload)
-  SELECT $3, seq.last_seq - seq.count + step.nth, ${STATUS_EVENT} FROM seq, step
-)
-SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT last_seq FROM seq) AS last, (SELECT count(*) FROM step) AS taken,
-  EXISTS (SELECT FROM message WHERE status IS DISTINCT FROM 'failed') AS known`;
-
-/**
- * One message of each of many channels. A channel that somebody else has locked is passed over. Rows that are there are
- * found one by one, as in `own-message-writes.ts`; the message is changed by way of a conflict with its key for that alone:
- * it is there, and locked.
- */
-const STATUS_STEPS_OF_MANY = `
+const statusSteps = (name: string, others: 'wait' | 'skip') =>
+  defineStatement({
+    name,
+    text: `
 WITH given AS (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(shard int, epoch bigint, channel_id text, key_id text, steps jsonb)
 ), ${FENCES_CTE}, locked AS (
-  SELECT g.channel_id, g.key_id, g.steps FROM given g JOIN fence USING (shard, epoch), LATERAL (
-    SELECT 1 FROM event_sequences WHERE channel_id = g.channel_id FOR UPDATE SKIP LOCKED
-  ) s
+  SELECT g.channel_id, g.key_id, g.steps FROM given g JOIN fence USING (shard, epoch), LATERAL ${lockedSequence('g.channel_id', others)} s
 ), message AS (
   SELECT m.*, array_position(${RUNGS}, m.status) AS rung, locked.steps FROM locked, LATERAL (
     SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status FROM messages
@@ -203,15 +151,18 @@ WITH given AS (
   SELECT channel_id, key_id, '', status, timestamp FROM step
   ON CONFLICT DO NOTHING
 ), seq AS (
-  INSERT INTO event_sequences (channel_id, last_seq) SELECT channel_id, taken FROM top
-  ON CONFLICT (channel_id) DO UPDATE SET last_seq = event_sequences.last_seq + excluded.last_seq
-  RETURNING channel_id, last_seq
+  ${takeNumbers('SELECT channel_id, taken FROM top')}
 ), event AS (
-  INSERT INTO events (channel_id, seq, id, type, method, payload)
-  SELECT channel_id, seq.last_seq - top.taken + step.nth, ${STATUS_EVENT}
-  FROM step JOIN top USING (channel_id) JOIN seq USING (channel_id)
+  ${insertEvents(`SELECT channel_id, seq.last_seq - top.taken + step.nth, ${STATUS_EVENT}
+  FROM step JOIN top USING (channel_id) JOIN seq USING (channel_id)`)}
 )
 SELECT channel_id, fence.shard IS NOT NULL AS fenced, locked.channel_id IS NOT NULL AS locked,
   message.channel_id IS NOT NULL AND message.status IS DISTINCT FROM 'failed' AS known, seq.last_seq AS last, coalesce(top.taken, 0) AS taken
 FROM given LEFT JOIN fence USING (shard, epoch) LEFT JOIN locked USING (channel_id) LEFT JOIN message USING (channel_id)
-  LEFT JOIN top USING (channel_id) LEFT JOIN seq USING (channel_id)`;
+  LEFT JOIN top USING (channel_id) LEFT JOIN seq USING (channel_id)`,
+    parameters: ['jsonb'],
+    row: { channel_id: 'text', fenced: 'bool', locked: 'bool', known: 'bool', last: 'int8?', taken: 'int8' },
+  });
+
+const STATUS_STEPS = statusSteps('status-steps', 'wait');
+const STATUS_STEPS_OF_MANY = statusSteps('status-steps-of-many', 'skip');

@@ -10,6 +10,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
 import type { RegionalDatabase } from '@dormouse/database';
+import { endPlacement, placeShard, setDrain, shardNumbers } from '@dormouse/database/shards';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type {
   FleetChannel,
@@ -27,16 +28,7 @@ import type { QueueFigures } from '@dormouse/queues';
 import { regionAway } from '../channels/channels.js';
 import type { Operator } from '../operators/operator-keys.js';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
-import {
-  placeShard,
-  readChannel,
-  readChannels,
-  readShards,
-  readWorkers,
-  rounded,
-  setDrain,
-  unplaceShard,
-} from './fleet-rows.js';
+import { readChannel, readChannels, readShards, readWorkers, rounded } from './fleet-rows.js';
 import { readRegionFigures } from './region-figures.js';
 import { readStuck } from './stuck-rows.js';
 
@@ -86,10 +78,11 @@ export class Fleet {
 
   readonly region = async (name: string): Promise<RegionFigures> => {
     const link = this.#link(name);
-    const [figures, shards] = await ask(link, ({ pool }) =>
-      Promise.all([readRegionFigures(pool), pool.query<{ shard: number }>('SELECT shard FROM shard_leases')]),
-    );
-    const queues = await link.queueFigures(shards.rows.map(({ shard }) => shard));
+    const { figures, shards } = await ask(link, async ({ pool }) => {
+      const numbers = await shardNumbers(pool);
+      return { figures: await readRegionFigures(pool, numbers), shards: numbers };
+    });
+    const queues = await link.queueFigures(shards);
     return { region: link.region, ...figures, ...(queues ? { commands: summed([...queues.values()]) } : {}) };
   };
 
@@ -139,7 +132,7 @@ export class Fleet {
   /** Lets a shard be spread with the others. */
   async unplace(asking: Asking, region: string, number: string): Promise<FleetShard> {
     await this.shard(region, number);
-    await ask(this.#link(region), ({ pool }) => unplaceShard(pool, shardNumber(number)));
+    await ask(this.#link(region), ({ pool }) => endPlacement(pool, shardNumber(number)));
     this.#audit(asking, 'unplace shard', { region, shard: shardNumber(number) });
     return this.shard(region, number);
   }

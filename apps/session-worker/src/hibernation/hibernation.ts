@@ -11,11 +11,20 @@
  * same. Redis plays no part.
  */
 import { buffer } from 'node:stream/consumers';
-import { FencedError, fencedTransaction, type Connection, type RegionalDatabase } from '@dormouse/database';
+import {
+  fallAsleep,
+  forgetSleep,
+  lockSnapshots,
+  readSnapshots,
+  setSnapshots,
+  setWake,
+} from '@dormouse/channel-directory';
+import { FencedError, fencedTransaction, type RegionalDatabase } from '@dormouse/database';
 import { isObjectFailure, type ObjectStorage } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { credsPlace, keyPlace } from '../auth-state/auth-state.js';
 import type { Ownership } from '../shards/ownership.js';
+import { dropState, readState, restoreState, type StateRows } from '../auth-state/state-rows.js';
 import { openDataKey, type MasterKeys } from '../encryption/data-keys.js';
 import { open, seal, UnsealableError } from '../encryption/sealing.js';
 import {
@@ -45,14 +54,6 @@ const entryShape = z.object({
 });
 type Entry = z.output<typeof entryShape>;
 
-/** The rows of a session as they are stored. */
-interface StoredRows {
-  creds: Buffer;
-  keys: { type: string; id: string; sealed: Buffer }[];
-  masterKeyId: string;
-  wrappedKey: Buffer;
-}
-
 export interface HibernationOptions {
   readonly database: RegionalDatabase;
   readonly storage: ObjectStorage;
@@ -78,7 +79,10 @@ export class Hibernation {
    */
   async seal(owner: Ownership, channelId: string, wakeAtMs: number): Promise<number> {
     const { storage, masterKeys } = this.options;
-    const [rows, before] = await Promise.all([this.readRows(channelId), this.entries(channelId)]);
+    const [rows, before] = await Promise.all([
+      readState(this.options.database.pool, channelId),
+      this.entries(channelId),
+    ]);
     if (!rows) throw new Error(`there is no state of ${channelId} to put to sleep`);
     const wrapped = { masterKeyId: rows.masterKeyId, wrappedKey: rows.wrappedKey };
     const dataKey = openDataKey(masterKeys, channelId, wrapped);
@@ -143,7 +147,7 @@ export class Hibernation {
   /** When the sleeping session is to be woken by itself. */
   async postpone({ fence }: Ownership, channelId: string, wakeAtMs: number): Promise<void> {
     await fencedTransaction(this.options.database, fence, async (connection) => {
-      await connection.query('UPDATE channels SET wake_at = $2 WHERE id = $1', [channelId, new Date(wakeAtMs)]);
+      await setWake(connection, channelId, wakeAtMs);
     });
   }
 
@@ -152,7 +156,7 @@ export class Hibernation {
     if ((await this.entries(channelId)).length === 0) return;
     await this.deleteOthers(channelId, []);
     await fencedTransaction(this.options.database, fence, async (connection) => {
-      await connection.query("UPDATE channels SET snapshots = '[]', wake_at = NULL WHERE id = $1", [channelId]);
+      await forgetSleep(connection, channelId);
     });
   }
 
@@ -169,20 +173,12 @@ export class Hibernation {
     if (due.length === 0) return 0;
     const keys = new Set(due.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));
     await fencedTransaction(database, fence, async (connection) => {
-      const { rows } = await connection.query<{ snapshots: unknown }>({
-        name: 'lock-snapshots',
-        text: 'SELECT snapshots FROM channels WHERE id = $1 FOR UPDATE', // a sleep may have added one meanwhile
-        values: [channelId],
-      });
-      const snapshots = z.array(entryShape).parse(rows[0]?.snapshots ?? []);
+      // A sleep may have added one meanwhile.
+      const snapshots = z.array(entryShape).parse((await lockSnapshots(connection, channelId)) ?? []);
       const wrapped = snapshots.map((entry): Entry =>
         keys.has(keyOf({ channelId, ...entry })) ? { ...entry, masterKeyId: masterKeys.currentId } : entry,
       );
-      await connection.query({
-        name: 'note-rewrapped',
-        text: 'UPDATE channels SET snapshots = $2 WHERE id = $1',
-        values: [channelId, JSON.stringify(wrapped)],
-      });
+      await setSnapshots(connection, channelId, wrapped);
     });
     return due.length;
   }
@@ -217,67 +213,20 @@ export class Hibernation {
   }
 
   private async entries(channelId: string): Promise<Entry[]> {
-    const { rows } = await this.options.database.pool.query<{ snapshots: unknown }>({
-      name: 'channel-snapshots',
-      text: 'SELECT snapshots FROM channels WHERE id = $1',
-      values: [channelId],
-    });
-    return z.array(entryShape).parse(rows[0]?.snapshots ?? []);
-  }
-
-  private async readRows(channelId: string): Promise<StoredRows | undefined> {
-    const { pool } = this.options.database;
-    const [creds, keys] = await Promise.all([
-      pool.query<{ sealed: Buffer; master_key_id: string; wrapped_key: Buffer }>({
-        name: 'state-to-seal',
-        text: `SELECT c.sealed, k.master_key_id, k.wrapped_key FROM auth_creds c
-               JOIN channel_keys k USING (channel_id) WHERE c.channel_id = $1`,
-        values: [channelId],
-      }),
-      pool.query<{ type: string; id: string; sealed: Buffer }>({
-        name: 'keys-to-seal',
-        text: 'SELECT type, id, sealed FROM auth_keys WHERE channel_id = $1 ORDER BY type, id',
-        values: [channelId],
-      }),
-    ]);
-    const [row] = creds.rows;
-    return row && { creds: row.sealed, keys: keys.rows, masterKeyId: row.master_key_id, wrappedKey: row.wrapped_key };
+    return z.array(entryShape).parse((await readSnapshots(this.options.database.pool, channelId)) ?? []);
   }
 
   /** The rows go if they are exactly those that were sealed. */
   private async dropRows(
     owner: Ownership,
     channelId: string,
-    { rows, kept, wakeAtMs }: { rows: StoredRows; kept: Entry[]; wakeAtMs: number },
+    { rows, kept, wakeAtMs }: { rows: StateRows; kept: Entry[]; wakeAtMs: number },
   ): Promise<void> {
     await fencedTransaction(this.options.database, owner.fence, async (connection) => {
-      const creds = await connection.query<{ sealed: Buffer }>({
-        name: 'drop-creds',
-        text: 'DELETE FROM auth_creds WHERE channel_id = $1 RETURNING sealed',
-        values: [channelId],
-      });
-      const keys = await connection.query<{ type: string; id: string; sealed: Buffer }>({
-        name: 'drop-keys',
-        text: 'DELETE FROM auth_keys WHERE channel_id = $1 RETURNING type, id, sealed',
-        values: [channelId],
-      });
-      const sealed = new Map(rows.keys.map((key) => [`${key.type} ${key.id}`, key.sealed]));
-      const same =
-        creds.rows[0]?.sealed.equals(rows.creds) === true &&
-        keys.rows.length === rows.keys.length &&
-        keys.rows.every((key) => sealed.get(`${key.type} ${key.id}`)?.equals(key.sealed));
-      if (!same) throw new Error(`the state of ${channelId} changed while it was put to sleep`);
-      await connection.query({
-        name: 'drop-data-key',
-        text: 'DELETE FROM channel_keys WHERE channel_id = $1',
-        values: [channelId],
-      });
-      await connection.query({
-        name: 'fall-asleep',
-        text: `UPDATE channels SET snapshots = $2, wake_at = $3, session_state = 'hibernated', session_reason = NULL,
-                 session_since = now() WHERE id = $1`,
-        values: [channelId, JSON.stringify(kept), new Date(wakeAtMs)],
-      });
+      if (!(await dropState(connection, channelId, rows))) {
+        throw new Error(`the state of ${channelId} changed while it was put to sleep`);
+      }
+      await fallAsleep(connection, channelId, { snapshots: kept, wakeAtMs });
     });
   }
 
@@ -287,25 +236,19 @@ export class Hibernation {
     { opened, entries }: { opened: OpenedSnapshot; entries: Entry[] },
   ): Promise<void> {
     const { dataKey, wrapped, state } = opened;
+    const rows: StateRows = {
+      creds: seal(dataKey, credsPlace(channelId), state.creds),
+      keys: state.keys.map(({ type, id, plain }) => ({
+        type,
+        id,
+        sealed: seal(dataKey, keyPlace(channelId, type, id), plain),
+      })),
+      ...wrapped,
+    };
     await fencedTransaction(this.options.database, owner.fence, async (connection) => {
-      const added = await connection.query({
-        name: 'restore-creds',
-        text: 'INSERT INTO auth_creds (channel_id, sealed, epoch) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-        values: [channelId, seal(dataKey, credsPlace(channelId), state.creds), owner.fence.epoch],
-      });
-      if (added.rowCount !== 1) return;
-      await addKeys(connection, { owner, channelId, dataKey, keys: state.keys });
-      await connection.query({
-        name: 'restore-data-key',
-        text: `INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) VALUES ($1, $2, $3)
-               ON CONFLICT (channel_id) DO UPDATE SET master_key_id = $2, wrapped_key = $3`,
-        values: [channelId, wrapped.masterKeyId, wrapped.wrappedKey],
-      });
-      await connection.query({
-        name: 'wake-up',
-        text: 'UPDATE channels SET snapshots = $2 WHERE id = $1',
-        values: [channelId, JSON.stringify(entries)],
-      });
+      if (await restoreState(connection, channelId, rows, owner.fence.epoch)) {
+        await setSnapshots(connection, channelId, entries);
+      }
     });
   }
 
@@ -325,25 +268,3 @@ export class Hibernation {
 
 const keyOf = ({ channelId, generation, epoch }: SnapshotName): string =>
   `sessions/${channelId}/${String(generation).padStart(8, '0')}-${epoch}`;
-
-interface KeysToAdd {
-  owner: Ownership;
-  channelId: string;
-  dataKey: Buffer;
-  keys: OpenedSnapshot['state']['keys'];
-}
-
-async function addKeys(connection: Connection, { owner, channelId, dataKey, keys }: KeysToAdd): Promise<void> {
-  await connection.query({
-    name: 'restore-keys',
-    text: `INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
-           SELECT $1, type, id, sealed, $5 FROM unnest($2::text[], $3::text[], $4::bytea[]) AS given(type, id, sealed)`,
-    values: [
-      channelId,
-      keys.map(({ type }) => type),
-      keys.map(({ id }) => id),
-      keys.map(({ type, id, plain }) => seal(dataKey, keyPlace(channelId, type, id), plain)),
-      owner.fence.epoch,
-    ],
-  });
-}

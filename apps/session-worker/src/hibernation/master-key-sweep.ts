@@ -9,11 +9,13 @@
  * PostgreSQL or object storage away: the pass goes on with what it can reach, the rest is tried in the next.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { needsReseal } from '@dormouse/channel-directory';
+import { defineFormerKeySearch } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { Ownership } from '../shards/ownership.js';
+import { HAS_FORMER_KEY } from '../auth-state/state-rows.js';
 import { errorOutline } from '../error-outline.js';
 
+const DUE = defineFormerKeySearch(HAS_FORMER_KEY);
 const BATCH = 100;
 const FIRST_AFTER_MS = 60_000;
 
@@ -115,15 +117,7 @@ export class MasterKeySweep {
     const { database, held, currentId, currentSettingsId } = this.options;
     const shards = held().flatMap((owner) => (owner.isHeld() ? [owner.fence.shard] : []));
     if (shards.length === 0) return [];
-    const { rows } = await database.pool.query<{ id: string; shard: number }>({
-      name: 'under-another-master-key',
-      text: `SELECT c.id, c.shard FROM channels c LEFT JOIN channel_keys k ON k.channel_id = c.id
-             WHERE c.shard = ANY($1) AND c.id > $2 AND (k.master_key_id <> $3 OR EXISTS (
-               SELECT 1 FROM jsonb_array_elements(c.snapshots) s WHERE s ->> 'masterKeyId' <> $3 AND NOT s ? 'damaged'
-             ) OR ($5::text IS NOT NULL AND ${needsReseal('$5')})) ORDER BY c.id LIMIT $4`,
-      values: [shards, after, currentId, BATCH, currentSettingsId ?? null],
-    });
-    return rows;
+    return DUE.all(database.pool, shards, after, currentId, BATCH, currentSettingsId ?? null);
   }
 
   private async pause(ms: number): Promise<void> {

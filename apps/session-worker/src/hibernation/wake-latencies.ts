@@ -5,6 +5,7 @@
  * seconds of its own with it. PostgreSQL away: counts wait here. It is told of wakes; nothing waits for it.
  */
 import type { RegionalDatabase } from '@dormouse/database';
+import { addWakeCounts, deleteOldWakeCounts, type WakeCount } from '@dormouse/database/shards';
 
 /** Each bound is this much above the one before: so exact is a percentile that is read from them. */
 const GROWTH = 1.05;
@@ -19,12 +20,7 @@ export interface WakeLatenciesOptions {
   readonly now?: () => number;
 }
 
-interface Count {
-  readonly minuteMs: number;
-  readonly upToMs: number;
-  wakes: number;
-  maxMs: number;
-}
+type Count = { -readonly [Field in keyof WakeCount]: WakeCount[Field] };
 
 /** The bound under which a duration is counted, in milliseconds. */
 export function boundOf(tookMs: number): number {
@@ -70,27 +66,13 @@ export class WakeLatencies {
     const { database, workerId } = this.options;
     try {
       if (counts.length === 0) return;
-      await database.pool.query({
-        name: 'add-wake-latencies',
-        text: `INSERT INTO wake_latencies (minute, worker_id, up_to_ms, wakes, max_ms)
-               SELECT to_timestamp(minute / 1000), $1, up_to_ms, wakes, max_ms
-               FROM unnest($2::float8[], $3::int[], $4::int[], $5::int[]) AS counted(minute, up_to_ms, wakes, max_ms)
-               ON CONFLICT (minute, worker_id, up_to_ms) DO UPDATE SET
-                 wakes = wake_latencies.wakes + EXCLUDED.wakes, max_ms = greatest(wake_latencies.max_ms, EXCLUDED.max_ms)`,
-        values: [
-          workerId,
-          counts.map(({ minuteMs }) => minuteMs),
-          counts.map(({ upToMs }) => upToMs),
-          counts.map(({ wakes }) => wakes),
-          counts.map(({ maxMs }) => maxMs),
-        ],
-      });
+      await addWakeCounts(database.pool, workerId, counts);
     } catch (error) {
       const oldestMs = this.now() - MINUTES_KEPT * MINUTE_MS;
       for (const count of counts) if (count.minuteMs >= oldestMs) this.count(count);
       throw error;
     }
-    await database.pool.query("DELETE FROM wake_latencies WHERE minute < now() - interval '1 hour'");
+    await deleteOldWakeCounts(database.pool);
   }
 
   private count({ minuteMs, upToMs, wakes, maxMs }: Count): void {

@@ -6,7 +6,7 @@
  * what came meanwhile: when nothing did, the session sleeps again after a moment. What it does in one round that fails
  * is done in the next. PostgreSQL or object storage away: nobody falls asleep, nobody is woken.
  */
-import type { ChannelDirectory } from '@dormouse/channel-directory';
+import { dueToWake, type ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { errorOutline } from '../error-outline.js';
 import { nextWakeMs, sleepTimes, type SleepDefaults, type SleepTimes } from '../hibernation/sleep-policy.js';
@@ -137,12 +137,6 @@ export class HibernationScheduler {
     const { sessions, database, atOnce } = this.options;
     const shards = sessions.held.filter((held) => held.isHeld()).map(({ fence }) => fence.shard);
     if (shards.length === 0) return [];
-    const { rows } = await database.pool.query<{ id: string }>({
-      name: 'due-to-wake',
-      text: `SELECT id FROM channels WHERE shard = ANY($1) AND wake_at <= now() AND session_state = 'hibernated'
-               AND linked AND deleted_at IS NULL ORDER BY wake_at LIMIT $2`,
-      values: [shards, atOnce * 2],
-    });
-    return rows.map(({ id }) => id);
+    return dueToWake(database.pool, shards, atOnce * 2);
   }
 }

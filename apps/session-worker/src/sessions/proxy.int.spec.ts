@@ -4,7 +4,7 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { TestProxy } from '@dormouse/stack/test-proxy';
 import { jest } from '@jest/globals';
-import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardLeases } from '@dormouse/database/shards';
 import { silenceConsole } from '../socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import type { OpenSession } from '../socket/open-session.js';

@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows, type KeyWrite } from '../auth-state/auth-rows.js';
 import { AuthStates, JOURNAL } from '../auth-state/auth-state.js';
-import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardLeases } from '@dormouse/database/shards';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { silenceConsole } from '../socket/patches/silent-console.js';
 import { deferred, endsWithin } from '../socket/deferred.js';

@@ -10,7 +10,7 @@ import { jest } from '@jest/globals';
 import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { AuthStates } from '../auth-state/auth-state.js';
-import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import { silenceConsole } from '../socket/patches/silent-console.js';
 import { Hibernation } from '../hibernation/hibernation.js';

@@ -6,7 +6,7 @@ import type { RegionalDatabase } from '@dormouse/database';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { AuthStates } from '../auth-state/auth-state.js';
-import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import type { TestNetwork } from '../test-network.js';
 import { NOBODY_SLEEPS } from '../test-sleep.js';

@@ -8,7 +8,7 @@ import {
 import { EventEmitter, once } from 'node:events';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
-import { ShardLeases } from './shard-lease.js';
+import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from './shard-owner.js';
 
 jest.setTimeout(30_000);

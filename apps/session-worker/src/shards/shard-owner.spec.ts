@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Fence } from '@dormouse/database';
-import type { ShardLeases } from './shard-lease.js';
+import type { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner } from './shard-owner.js';
 
 const SHARDS = [0, 1, 2, 3];
@@ -20,7 +20,7 @@ function setup() {
     claim: () => Promise.resolve(free.splice(0)),
     release: ({ shard }: Fence) => Promise.resolve(void released.push(shard)),
     fleet: () => Promise.resolve({ ...fleet, placed: new Map(), spreadCount: SHARDS.length }),
-    leaveFleet: () => Promise.resolve(),
+    deregister: () => Promise.resolve(),
   };
   const owner = new ShardOwner({
     leases: leases as unknown as ShardLeases,

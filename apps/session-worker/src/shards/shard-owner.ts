@@ -12,7 +12,7 @@
  */
 import type { Fence } from '@dormouse/database';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fairShare, type ShardLeases } from './shard-lease.js';
+import { fairShare, type ShardLeases } from '@dormouse/database/shards';
 
 /** One shard while this worker owns it. */
 export interface HeldShard {
@@ -143,7 +143,7 @@ export class ShardOwner {
     await this.giveAllAway(); // claimed in the same moment
     this.stopping.abort();
     await this.loop;
-    await leases.leaveFleet().catch((error: unknown) => this.noteAway(error));
+    await leases.deregister().catch((error: unknown) => this.noteAway(error));
   }
 
   private async run(): Promise<void> {

@@ -59,7 +59,7 @@ import { Sessions } from '../sessions/sessions.js';
 import { HibernationScheduler } from '../sessions/hibernation-scheduler.js';
 import { StateEvents } from '../sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
-import { ShardLeases } from '../shards/shard-lease.js';
+import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard, type ShardOwnerOptions, type ShardWork } from '../shards/shard-owner.js';
 import { Hibernation } from '../hibernation/hibernation.js';
 import { MasterKeySweep } from '../hibernation/master-key-sweep.js';

@@ -1,4 +1,4 @@
-import { fairShare } from './shard-lease.js';
+import { fairShare } from './shard-leases.js';
 
 describe('fairShare', () => {
   it('adds up to all shards, however many workers live, and differs by one at most', () => {

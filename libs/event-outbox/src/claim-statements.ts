@@ -5,6 +5,8 @@
  * is claiming at this moment, and of each account no more than it has room for: its number in `$5`, else `$4`.
  */
 
+import { defineStatement, type RowOf } from '@dormouse/database';
+
 /** How many more webhooks of an account may be delivered at this moment. */
 export interface AccountRoom {
   /** Accounts that have some under way. */
@@ -24,6 +26,24 @@ FROM due WHERE c.channel_id = due.channel_id AND c.webhook_id = due.webhook_id
 RETURNING c.channel_id, c.webhook_id, c.account_id, c.position, c.attempts, c.refusals, c.last_status, c.last_error,
   c.paused, c.has_held, c.redriving, coalesce(${IS_DUE}, false) AS due`;
 
+const ROW = {
+  channel_id: 'text',
+  webhook_id: 'text',
+  account_id: 'text',
+  position: 'int8',
+  attempts: 'int4',
+  refusals: 'int4',
+  last_status: 'int4?',
+  last_error: 'text?',
+  paused: 'bool',
+  has_held: 'bool',
+  redriving: 'bool',
+  due: 'bool',
+} as const;
+
+/** The lease's name, its milliseconds, the limit, and the room of accounts without a number of their own and of others. */
+const TERMS = ['text', 'float8', 'int8', 'int4', 'jsonb'] as const;
+
 /** Claims cursors for which the condition holds, the longest waiting first. */
 const claimWhere = (condition: string): string => `
 WITH ranked AS (
@@ -38,14 +58,29 @@ WITH ranked AS (
   WHERE ${IS_FREE} AND ${condition} FOR UPDATE OF c SKIP LOCKED
 )${LEASE}`;
 
-export const CLAIM_FRESH = claimWhere(HAS_FRESH);
-export const CLAIM_OF = claimWhere(`c.channel_id = ANY ($6::text[]) AND ((${HAS_FRESH}) OR ${IS_DUE})`);
+export const CLAIM_FRESH = defineStatement({
+  name: 'claim-fresh-cursors',
+  text: claimWhere(HAS_FRESH),
+  parameters: TERMS,
+  row: ROW,
+});
+
+export const CLAIM_OF = defineStatement({
+  name: 'claim-cursors-of',
+  text: claimWhere(`c.channel_id = ANY ($6::text[]) AND ((${HAS_FRESH}) OR ${IS_DUE})`),
+  parameters: [...TERMS, 'text[]'],
+  row: ROW,
+});
+
+export type CursorRow = RowOf<typeof CLAIM_OF>;
 
 /**
  * Walks from account to account along the index of waiting cursors and takes the first ones of each: what it costs goes
  * by the number of accounts with waiting webhooks, not by the number of these.
  */
-export const CLAIM_RETRIES = `
+export const CLAIM_RETRIES = defineStatement({
+  name: 'claim-retries',
+  text: `
 WITH RECURSIVE accounts AS (
   (SELECT account_id FROM webhook_cursors WHERE next_attempt_at IS NOT NULL ORDER BY account_id LIMIT 1)
   UNION ALL
@@ -61,4 +96,7 @@ WITH RECURSIVE accounts AS (
 ), due AS (
   SELECT c.channel_id, c.webhook_id FROM chosen JOIN webhook_cursors c USING (channel_id, webhook_id)
   WHERE ${IS_FREE} AND ${IS_DUE} FOR UPDATE OF c SKIP LOCKED
-)${LEASE}`;
+)${LEASE}`,
+  parameters: ['text', 'float8', 'int4', 'int4', 'jsonb'],
+  row: ROW,
+});

@@ -1,0 +1,104 @@
+/**
+ * No event is lost, and all of a channel are in order: this is the only place that numbers and writes them.
+ *
+ * Whoever appends first locks the channel's row of `event_sequences`, in the transaction of the thing the event is about.
+ * Writers of one channel therefore pass one after the other, each sees all that the one before committed, sequence
+ * numbers have no gaps, and a reader that sees number n has seen every number below it. Both exist, the event and what it
+ * is about, or neither does. Redis plays no part; with PostgreSQL away nothing is written and the caller must try again.
+ * After the commit the dispatcher is to be notified; it finds events without that, too, but later.
+ */
+import { defineStatement, storableJson, type Connection } from '@dormouse/database';
+import type { ChannelEvent } from '@dormouse/gateway-contract';
+
+/** An event to append. */
+export interface NewEvent extends ChannelEvent {
+  /** A UUID. Absent: one is made. */
+  id?: string;
+  /** The one webhook it is for, whatever that asked for. Absent: for all that asked for its kind. */
+  webhook_id?: string;
+}
+
+/** The end of a channel's events, which a transaction holds until it ends. */
+export interface EventLog {
+  /**
+   * Appends events after all that are there, in the order given, whatever is in them.
+   * @returns their sequence numbers
+   */
+  readonly append: (events: readonly NewEvent[]) => Promise<number[]>;
+}
+
+const LOCK_SEQUENCE = defineStatement({
+  name: 'lock-event-sequence',
+  text: 'SELECT last_seq FROM event_sequences WHERE channel_id = $1 FOR UPDATE',
+  parameters: ['text'],
+  row: { last_seq: 'int8' },
+});
+
+const BEGIN_SEQUENCE = defineStatement({
+  name: 'begin-event-sequence',
+  text: 'INSERT INTO event_sequences (channel_id) VALUES ($1) ON CONFLICT (channel_id) DO NOTHING',
+  parameters: ['text'],
+});
+
+const APPEND = defineStatement({
+  name: 'append-events',
+  text: `
+WITH moved AS (UPDATE event_sequences SET last_seq = $2 WHERE channel_id = $1)
+${insertEvents(`SELECT $1, e.seq, e.id, e.type, e.method, e.payload, e.conversation, e.webhook_id
+  FROM jsonb_to_recordset($3::jsonb) AS e(seq bigint, id uuid, type text, method text, payload jsonb, conversation text,
+    webhook_id text)`)}`,
+  parameters: ['text', 'int8', 'jsonb'],
+});
+
+/** Locks the end of the channel's events for the rest of the transaction, before anything else of the channel. */
+export async function lockEventLog(connection: Connection, channelId: string): Promise<EventLog> {
+  let lastSeq = await lockSequence(connection, channelId);
+  return {
+    append: async (events) => {
+      if (events.length === 0) return [];
+      const numbered = events.map((event, index) => ({ seq: lastSeq + index + 1, ...event }));
+      lastSeq += events.length;
+      await APPEND.count(connection, channelId, lastSeq, storableJson(numbered));
+      return numbered.map(({ seq }) => seq);
+    },
+  };
+}
+
+async function lockSequence(connection: Connection, channelId: string): Promise<number> {
+  let row = await LOCK_SEQUENCE.first(connection, channelId);
+  if (!row) {
+    await BEGIN_SEQUENCE.count(connection, channelId);
+    row = await LOCK_SEQUENCE.first(connection, channelId);
+  }
+  if (!row) throw new Error(`event sequence of channel ${channelId} is missing`);
+  return Number(row.last_seq);
+}
+
+/**
+ * For statements that write a thing and its event in one: the part that locks the sequence of the channel that a column
+ * names, to be joined LATERAL. @param others what to do with a channel that somebody else has locked
+ */
+export function lockedSequence(channelColumn: string, others: 'wait' | 'skip'): string {
+  return `(SELECT 1 FROM event_sequences WHERE channel_id = ${channelColumn} FOR UPDATE${others === 'skip' ? ' SKIP LOCKED' : ''})`;
+}
+
+/**
+ * The same kind of statement: the part that takes numbers for events. Its rows have the `channel_id` and the `last_seq`
+ * that was taken.
+ * @param counts a SELECT of each channel, already locked, and how many events it gets
+ */
+export function takeNumbers(counts: string): string {
+  return `INSERT INTO event_sequences (channel_id, last_seq) ${counts}
+  ON CONFLICT (channel_id) DO UPDATE SET last_seq = event_sequences.last_seq + excluded.last_seq
+  RETURNING channel_id, last_seq`;
+}
+
+/**
+ * The same kind of statement: the part that writes events under the numbers taken.
+ * @param rows a SELECT of channel_id, seq, id (null: made), type, method, payload, conversation and webhook_id
+ */
+export function insertEvents(rows: string): string {
+  return `INSERT INTO events (channel_id, seq, id, type, method, payload, conversation, webhook_id)
+SELECT channel_id, seq, coalesce(id, gen_random_uuid()), type, method, payload, conversation, webhook_id
+FROM (${rows}) AS given(channel_id, seq, id, type, method, payload, conversation, webhook_id)`;
+}

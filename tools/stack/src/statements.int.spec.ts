@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { columnOf, declaredStatements, parameterOf, type Declaration } from '@dormouse/database';
+import { jest } from '@jest/globals';
+import pg from 'pg';
+import { productionFiles } from './test-sources.js';
+import { createTestDatabase, type TestStore } from './test-stores.js';
+
+jest.setTimeout(120_000);
+
+const ROOT = resolve(fileURLToPath(new URL('../../..', import.meta.url)));
+
+/** What PostgreSQL says of a statement that it has parsed. */
+interface Described {
+  parameters: number[];
+  columns: { name: string; tableID: number; columnID: number; dataTypeID: number }[];
+}
+
+/** Has a statement parsed and described, without running it. */
+class Describe {
+  readonly done: Promise<Described>;
+  #resolve: (described: Described) => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+  readonly #described: Described = { parameters: [], columns: [] };
+
+  constructor(private readonly text: string) {
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  submit(connection: pg.Connection): void {
+    connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
+      this.#described.parameters = message.dataTypeIDs;
+    });
+    connection.parse({ name: '', text: this.text, types: [] }, true);
+    connection.describe({ type: 'S', name: '' }, true);
+    connection.sync();
+  }
+
+  handleRowDescription(message: { fields: Described['columns'] }): void {
+    this.#described.columns = message.fields;
+  }
+
+  handleError(error: Error): void {
+    this.#reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#resolve(this.#described);
+  }
+}
+
+describe('the declared statements', () => {
+  const scopes = ['regional', 'global'] as const;
+  const databases = new Map<string, { store: TestStore; client: pg.Client }>();
+  let types: Map<number, string>;
+
+  beforeAll(async () => {
+    for (const path of productionFiles(ROOT)) {
+      const text = readFileSync(path, 'utf8');
+      if (/\bdefineStatement\(|\bdefine(FormerKey|DeletedChannel)Search\(|\bdefineCursorWrite\(/.test(text))
+        await import(pathToFileURL(path).href);
+    }
+    for (const scope of scopes) {
+      const store = await createTestDatabase(scope);
+      const client = new pg.Client({ connectionString: store.url });
+      await client.connect();
+      databases.set(scope, { store, client });
+    }
+    const { rows } = await clientOf('regional').query<{ oid: number; name: string }>(
+      'SELECT oid::int4 AS oid, format_type(oid, NULL) AS name FROM pg_type',
+    );
+    types = new Map(rows.map(({ oid, name }) => [oid, SHORT[name] ?? name]));
+  });
+  afterAll(async () => {
+    for (const { store, client } of databases.values()) {
+      await client.end();
+      await store.drop();
+    }
+  });
+
+  const clientOf = (scope: string): pg.Client => {
+    const client = databases.get(scope)?.client;
+    if (!client) throw new Error(`there is no database ${scope}`);
+    return client;
+  };
+
+  const SHORT: Record<string, string> = {
+    boolean: 'bool',
+    integer: 'int4',
+    bigint: 'int8',
+    'double precision': 'float8',
+    'timestamp with time zone': 'timestamptz',
+    'integer[]': 'int4[]',
+    'bigint[]': 'int8[]',
+    'double precision[]': 'float8[]',
+  };
+
+  const faultsOf = async ({ name, text, parameters, row = {}, scope = 'regional' }: Declaration): Promise<string[]> => {
+    const client = clientOf(scope);
+    const described = await client.query(new Describe(text)).done.catch((error: unknown) => String(error));
+    if (typeof described === 'string') return [`${name}: ${described}`];
+    const given = described.parameters.map((oid) => types.get(oid));
+    const declared = parameters.map((parameter) => parameterOf(parameter).type);
+    const faults = same(given, declared)
+      ? []
+      : [`${name}: has parameters ${String(given)}, declared as ${String(declared)}`];
+    const columns = described.columns.map((column) => `${column.name} ${types.get(column.dataTypeID)}`).sort();
+    const shape = Object.entries(row)
+      .map(([column, type]) => `${column} ${columnOf(type).type}`)
+      .sort();
+    if (!same(columns, shape)) faults.push(`${name}: returns ${columns.join(', ')}, declared as ${shape.join(', ')}`);
+    for (const column of described.columns) {
+      const type = row[column.name];
+      if (type === undefined || columnOf(type).nullable || column.tableID === 0) continue;
+      const { rows } = await client.query<{ attnotnull: boolean }>(
+        'SELECT attnotnull FROM pg_attribute WHERE attrelid = $1 AND attnum = $2',
+        [column.tableID, column.columnID],
+      );
+      if (!rows[0]?.attnotnull) faults.push(`${name}: ${column.name} may be null`);
+    }
+    return faults;
+  };
+
+  it('are what PostgreSQL says of them on the migrated databases: parameters, columns, types, and what may be null', async () => {
+    const declarations = declaredStatements();
+    expect(declarations.length).toBeGreaterThan(100);
+    const faults: string[] = [];
+    for (const declaration of declarations) faults.push(...(await faultsOf(declaration)));
+    expect(faults).toEqual([]);
+  });
+
+  it('are found out when a parameter, a column, its type, or that it may be null is declared otherwise', async () => {
+    const text = 'SELECT id, phone FROM channels WHERE id = $1';
+    const right: Declaration = { name: 'a', text, parameters: ['text'], row: { id: 'text', phone: 'text?' } };
+    expect(await faultsOf(right)).toEqual([]);
+    expect(await faultsOf({ ...right, parameters: ['int4'] })).toHaveLength(1);
+    expect(await faultsOf({ ...right, row: { id: 'text' } })).toHaveLength(1);
+    expect(await faultsOf({ ...right, row: { id: 'int4', phone: 'text?' } })).toHaveLength(1);
+    expect(await faultsOf({ ...right, row: { id: 'text', phone: 'text' } })).toEqual(['a: phone may be null']);
+    expect(await faultsOf({ ...right, text: 'SELECT id FROM nothing' })).toHaveLength(1);
+  });
+});
+
+function same(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
+}
