@@ -258,14 +258,14 @@ describe('groups', () => {
 
   it('are written to without asking the network about them again, each reader told apart', async () => {
     const { id } = await create('Readers', [ada, bo]);
-    await running.network.call('POST', '/limits', { groupQuestionsPerMinute: 1 });
+    await running.network.call('POST', '/limits', { groupQueriesPerMinute: 1 });
     const sent: string[] = [];
     for (const body of ['one', 'two', 'three']) {
       const answer = await client.post<{ message: { id: string } }>('/messages/text', { to: id, body });
       expect(answer.status).toBe(200);
       sent.push(answer.body.message.id);
     }
-    await running.network.call('POST', '/limits', { groupQuestionsPerMinute: 0 });
+    await running.network.call('POST', '/limits', { groupQueriesPerMinute: 0 });
     for (const phone of [ada, bo]) expect(await phone.waitFor({ text: 'three' })).toMatchObject({ chat: id });
     await bo.read(id);
     interface Step {

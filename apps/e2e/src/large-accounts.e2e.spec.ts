@@ -48,9 +48,9 @@ describe('accounts in great use', () => {
     }, 60_000);
 
     it('is written to again without a question about it', async () => {
-      await running.network.call('POST', '/limits', { groupQuestionsPerMinute: 1 });
+      await running.network.call('POST', '/limits', { groupQueriesPerMinute: 1 });
       for (const body of ['one', 'two', 'three']) expect(await send(body)).toEqual({ status: 200, error: undefined });
-      await running.network.call('POST', '/limits', { groupQuestionsPerMinute: 0 });
+      await running.network.call('POST', '/limits', { groupQueriesPerMinute: 0 });
       expect(await member.waitFor({ text: 'three' })).toMatchObject({ chat: group });
     }, 60_000);
   });

@@ -30,7 +30,7 @@ describe('the simulator as a process', () => {
     running.push(child);
     return child;
   };
-  /** What the line on standard output says. */
+  /** The line on standard output, parsed. */
   const listening = async (
     stdout: Readable | null,
   ): Promise<{ control: string; socketUrl: string; rootKey: string }> => {
@@ -46,12 +46,12 @@ describe('the simulator as a process', () => {
   const phoneNames = async (control: string): Promise<string[]> =>
     ((await (await fetch(`${control}/phones`)).json()) as { name: string }[]).map(({ name }) => name);
 
-  it('says on one line of standard output where it listens, and everything else on standard error', async () => {
+  it('prints on one line of standard output where it listens, and everything else on standard error', async () => {
     const child = start({});
-    const said = await listening(child.stdout);
-    expect(await phoneNames(said.control)).toEqual([]);
-    expect(said.socketUrl).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/ws\/chat$/);
-    expect(Buffer.from(said.rootKey, 'base64').length).toBe(32);
+    const address = await listening(child.stdout);
+    expect(await phoneNames(address.control)).toEqual([]);
+    expect(address.socketUrl).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/ws\/chat$/);
+    expect(Buffer.from(address.rootKey, 'base64').length).toBe(32);
   });
 
   it('ends at SIGTERM with everything on disk, and goes on from there', async () => {

@@ -11,7 +11,7 @@ quietLibsignal();
 fastCurve();
 fastDerivation();
 const config = readConfig();
-// Standard output carries the one line that says where we listen; everything else is a log.
+// Standard output carries the one line with the addresses; everything else is a log.
 const log = pino({ level: config.logLevel, name: 'network-simulator' }, pino.destination(2));
 const simulator = await startSimulator({
   port: config.port,

@@ -76,10 +76,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   server.http.on('upgrade', sockets.upgrade);
   await app.ready();
   const port = await server.listen(host, options.port ?? 0);
-  const shownHost = host === '0.0.0.0' ? '127.0.0.1' : host;
-  const control = `http://${shownHost}:${port}`;
-  const socketUrl = `ws://${shownHost}:${port}/ws/chat`;
-  network.serveMediaAt(`${shownHost}:${port}`);
+  const publicHost = host === '0.0.0.0' ? '127.0.0.1' : host;
+  const control = `http://${publicHost}:${port}`;
+  const socketUrl = `ws://${publicHost}:${port}/ws/chat`;
+  network.serveMediaAt(`${publicHost}:${port}`);
   return {
     network,
     phones,
@@ -100,8 +100,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 }
 
 async function tlsIdentity(store: Store, host: string): Promise<TlsIdentity> {
-  const kept = (await store.json(TLS_FILE)) as TlsIdentity | undefined;
-  if (kept) return kept;
+  const stored = (await store.json(TLS_FILE)) as TlsIdentity | undefined;
+  if (stored) return stored;
   const made = selfSigned(
     HOST_NAMES,
     [...new Set(['127.0.0.1', ...(/^[\d.]+$/.test(host) ? [host] : [])])],

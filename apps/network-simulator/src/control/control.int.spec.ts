@@ -42,7 +42,7 @@ describe('the control API', () => {
     await simulator.stop();
   });
 
-  it('says where the network is', async () => {
+  it('returns the address of the network', async () => {
     expect(await call('GET', '/health')).toEqual({ status: 200, json: { ok: true } });
     expect((await call('GET', '/network')).json).toEqual({
       socketUrl: simulator.socketUrl,
@@ -55,7 +55,7 @@ describe('the control API', () => {
     expect(json).toMatchObject({ phone, name: 'Alice', devices: [{ device: 1, online: true }] });
   });
 
-  it('links a new phone to whoever shows the code', async () => {
+  it('links a new phone to the client that shows the code', async () => {
     const other = new Client(simulator);
     await other.link(async (qr) => {
       expect((await call('POST', '/admin/mock-phone/scan-qr', qr)).json).toMatchObject({ device: 1 });
@@ -117,7 +117,7 @@ describe('the control API', () => {
     expect((await ack)['id']).toBe(sent.key.id);
   });
 
-  it('delays acknowledgements by as long as it is told', async () => {
+  it('delays acknowledgements by the time it is given', async () => {
     await call('POST', '/faults', { kind: 'delay-acks', phone, ms: 400, count: 1 });
     const started = performance.now();
     const ack = acked(client);
@@ -201,7 +201,7 @@ describe('the control API', () => {
     await client.status(forwarded.key.id ?? '', 5);
   });
 
-  it('links by the address of the picture of a code, and says what is wrong with one that holds none', async () => {
+  it('links by the address of the picture of a code, and names what is wrong with one that holds none', async () => {
     const other = new Client(simulator);
     const code = await other.code();
     let picture: Uint8Array = Buffer.from('no picture');
@@ -222,7 +222,7 @@ describe('the control API', () => {
     await call('DELETE', `/phones/${friend}/devices/1`);
   });
 
-  it('bans a number that is connected, which its client is told, and lets it in again', async () => {
+  it('bans a number that is connected, of which its client is notified, and accepts it again', async () => {
     const closed = client.closed();
     const { json } = await call('POST', '/faults', { kind: 'ban', phone });
     expect(await closed).toBe(403);

@@ -6,7 +6,7 @@ const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
 const file = z
   .object({
-    /** The bytes themselves, or where to fetch them. */
+    /** The bytes themselves, or the address to fetch them from. */
     base64: z.string().optional(),
     url: z.url().optional(),
     mimetype: z.string().optional(),

@@ -19,7 +19,7 @@ export const fault = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('drop'),
     ...place,
-    /** Stream error that is sent before the line is cut; none: the line is cut without a word. */
+    /** Stream error that is sent before the line is cut; none: the connection is cut without one. */
     code: z.number().int().optional(),
     conflict: z.enum(['replaced', 'device_removed']).optional(),
   }),
@@ -82,16 +82,16 @@ export const fault = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('break-media'), count }),
   z.object({ kind: z.literal('lose-receipts'), ...place, count: z.number().int().positive().optional() }),
 ]);
-type Asked = z.infer<typeof fault>;
+type FaultRequest = z.infer<typeof fault>;
 
 /** Making things go wrong. */
 export function faultRoutes(app: FastifyInstance, network: Network): void {
   app.post('/faults', (request, reply) => {
-    const asked = fault.parse(request.body);
-    if (asked.kind === 'drop') return { dropped: drop(network, asked) };
-    if (asked.kind === 'storm') return storm(network, asked);
-    if (asked.kind === 'expire-media') return { expired: network.media.expire(asked.directPath, asked.code) };
-    return reply.status(201).send(begin(network, asked));
+    const wanted = fault.parse(request.body);
+    if (wanted.kind === 'drop') return { dropped: drop(network, wanted) };
+    if (wanted.kind === 'storm') return storm(network, wanted);
+    if (wanted.kind === 'expire-media') return { expired: network.media.expire(wanted.directPath, wanted.code) };
+    return reply.status(201).send(begin(network, wanted));
   });
   app.get('/faults', () => network.faults.all());
   app.delete('/faults/:id', (request) => {
@@ -101,46 +101,46 @@ export function faultRoutes(app: FastifyInstance, network: Network): void {
   });
 }
 
-function begin(network: Network, asked: Exclude<Asked, { kind: 'drop' | 'expire-media' | 'storm' }>): Fault {
-  if (asked.kind === 'hold-acks') {
-    const held: Fault = network.faults.add(asked, () => releaseAcks(held.id));
+function begin(network: Network, wanted: Exclude<FaultRequest, { kind: 'drop' | 'expire-media' | 'storm' }>): Fault {
+  if (wanted.kind === 'hold-acks') {
+    const held: Fault = network.faults.add(wanted, () => releaseAcks(held.id));
     return held;
   }
-  if (asked.kind === 'hold-uploads') {
-    const held: Fault = network.faults.add(asked, () => releaseUploads(held.id));
+  if (wanted.kind === 'hold-uploads') {
+    const held: Fault = network.faults.add(wanted, () => releaseUploads(held.id));
     return held;
   }
-  if (asked.kind === 'ban') {
-    for (const connection of connectionsAt(network, asked)) connection.end(streamError({ code: 403 }));
+  if (wanted.kind === 'ban') {
+    for (const connection of connectionsAt(network, wanted)) connection.end(streamError({ code: 403 }));
   }
-  if (asked.kind !== 'silence') return network.faults.add(asked);
-  const silenced = connectionsAt(network, asked);
+  if (wanted.kind !== 'silence') return network.faults.add(wanted);
+  const silenced = connectionsAt(network, wanted);
   for (const connection of silenced) connection.silent = true;
-  return network.faults.add(asked, () => {
+  return network.faults.add(wanted, () => {
     for (const connection of silenced) connection.silent = false;
   });
 }
 
-function drop(network: Network, asked: Extract<Asked, { kind: 'drop' }>): number {
-  const dropped = connectionsAt(network, asked);
+function drop(network: Network, wanted: Extract<FaultRequest, { kind: 'drop' }>): number {
+  const dropped = connectionsAt(network, wanted);
   for (const connection of dropped) {
-    if (asked.code === undefined && !asked.conflict) connection.cut();
-    else connection.end(streamError(asked));
+    if (wanted.code === undefined && !wanted.conflict) connection.cut();
+    else connection.end(streamError(wanted));
   }
   return dropped.length;
 }
 
 /** Cuts every connection again and again, as a flapping network does. */
-function storm(network: Network, asked: Extract<Asked, { kind: 'storm' }>): { times: number } {
-  let left = asked.times;
+function storm(network: Network, wanted: Extract<FaultRequest, { kind: 'storm' }>): { times: number } {
+  let left = wanted.times;
   const cut = (): void => {
-    for (const connection of connectionsAt(network, asked)) connection.cut();
+    for (const connection of connectionsAt(network, wanted)) connection.cut();
     if (--left <= 0) clearInterval(timer);
   };
-  const timer = setInterval(cut, asked.everyMs);
+  const timer = setInterval(cut, wanted.everyMs);
   timer.unref();
   cut();
-  return { times: asked.times };
+  return { times: wanted.times };
 }
 
 function streamError({ code, conflict }: { code?: number | undefined; conflict?: string | undefined }): Node {

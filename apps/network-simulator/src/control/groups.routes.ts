@@ -29,7 +29,7 @@ export const groupChange = z.object({
 });
 /** With `group`: an invitation made for this person. */
 export const joining = z.object({ code: z.string(), group: z.string().optional() });
-/** An admin's answer to people who asked to join. */
+/** An admin's answer to requests to join. */
 export const requestAnswer = z.object({ action: z.enum(['approve', 'reject']), members: people });
 export const membership = z.object({ action: z.enum(['add', 'remove', 'promote', 'demote']), members: people });
 
@@ -42,21 +42,21 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
     return { actor: accountOf(network, phone), group };
   };
 
-  app.get('/groups', () => [...network.groups.all()].map((group) => shown(network, group)));
+  app.get('/groups', () => [...network.groups.all()].map((group) => groupView(network, group)));
   app.get('/phones/:phone/groups', (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
-    return network.groups.ofMember(account.lid).map((group) => shown(network, group));
+    return network.groups.ofMember(account.lid).map((group) => groupView(network, group));
   });
   app.post('/phones/:phone/groups', (request, reply) => {
     const { subject, members, addressing } = newGroup.parse(request.body);
     const creator = accountOf(network, atPhone.parse(request.params).phone);
     const { group, outcomes } = createGroup(network, creator, subject, members.map(chatJid), addressing);
-    return reply.status(201).send({ ...shown(network, group), outcomes: outcomes.map(outcome) });
+    return reply.status(201).send({ ...groupView(network, group), outcomes: outcomes.map(outcome) });
   });
   app.patch('/phones/:phone/groups/:group', (request) => {
     const { actor, group } = at(request.params);
-    for (const asked of changes(group, groupChange.parse(request.body))) changeGroup(network, group, actor, asked);
-    return shown(network, group);
+    for (const wanted of changes(group, groupChange.parse(request.body))) changeGroup(network, group, actor, wanted);
+    return groupView(network, group);
   });
   app.post('/phones/:phone/groups/:group/members', (request) => {
     const { actor, group } = at(request.params);
@@ -88,44 +88,44 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
   app.post('/phones/:phone/join', (request) => {
     const { code, group: id } = joining.parse(request.body);
     const actor = accountOf(network, atPhone.parse(request.params).phone);
-    if (id === undefined) return shown(network, joinByCode(network, actor, code));
+    if (id === undefined) return groupView(network, joinByCode(network, actor, code));
     const group = network.groups.find(id);
     if (!group) throw new Refusal(404, `There is no group ${id}.`);
     acceptInvitation(network, group, actor, code);
-    return shown(network, group);
+    return groupView(network, group);
   });
 }
 
 /** The requests, as a client would make them, for what is to be changed. */
 function changes(group: Group, given: z.infer<typeof groupChange>) {
-  const asked = [];
-  if (given.subject !== undefined) asked.push(node('subject', {}, Buffer.from(given.subject)));
+  const wanted = [];
+  if (given.subject !== undefined) wanted.push(node('subject', {}, Buffer.from(given.subject)));
   if (given.description !== undefined) {
     const prev = group.state.description?.id;
     const id = Buffer.from(`${group.state.id}${Date.now()}`).toString('hex').slice(-20).toUpperCase();
-    asked.push(
+    wanted.push(
       given.description === ''
         ? node('description', { delete: 'true', prev })
         : node('description', { id, prev }, [node('body', {}, Buffer.from(given.description))]),
     );
   }
-  if (given.announcement !== undefined) asked.push(node(given.announcement ? 'announcement' : 'not_announcement'));
-  if (given.locked !== undefined) asked.push(node(given.locked ? 'locked' : 'unlocked'));
-  if (given.addMode !== undefined) asked.push(node('member_add_mode', {}, Buffer.from(given.addMode)));
+  if (given.announcement !== undefined) wanted.push(node(given.announcement ? 'announcement' : 'not_announcement'));
+  if (given.locked !== undefined) wanted.push(node(given.locked ? 'locked' : 'unlocked'));
+  if (given.addMode !== undefined) wanted.push(node('member_add_mode', {}, Buffer.from(given.addMode)));
   if (given.ephemeralSeconds !== undefined) {
-    asked.push(
+    wanted.push(
       given.ephemeralSeconds > 0
         ? node('ephemeral', { expiration: String(given.ephemeralSeconds) })
         : node('not_ephemeral'),
     );
   }
   if (given.approval !== undefined) {
-    asked.push(node('membership_approval_mode', {}, [node('group_join', { state: given.approval ? 'on' : 'off' })]));
+    wanted.push(node('membership_approval_mode', {}, [node('group_join', { state: given.approval ? 'on' : 'off' })]));
   }
-  return asked;
+  return wanted;
 }
 
-function shown(network: Network, group: Group) {
+function groupView(network: Network, group: Group) {
   const { state } = group;
   return {
     id: group.jid,

@@ -14,7 +14,7 @@ export function mediaRoutes(app: FastifyInstance, network: Network): void {
   for (const path of PATHS) {
     app.post(path, async (request, reply) => {
       await passHeldUploads(network);
-      const refused = network.faults.strike('refuse-upload', {});
+      const refused = network.faults.trigger('refuse-upload', {});
       if (refused) return reply.status(refused.code ?? 500).send({ error: 'The upload is refused.' });
       if (!Buffer.isBuffer(request.body) || request.body.length === 0) {
         return reply.status(400).send({ error: 'The upload is empty.' });
@@ -35,10 +35,10 @@ export function mediaRoutes(app: FastifyInstance, network: Network): void {
   });
 }
 
-/** Sends bytes: at once, or slowly, or only in part when a fault says so. */
+/** Sends bytes: at once, or slowly, or only in part under a fault. */
 function transfer(network: Network, reply: FastifyReply, bytes: Buffer): FastifyReply {
-  const slow = network.faults.strike('slow-media', {});
-  const broken = network.faults.strike('break-media', {});
+  const slow = network.faults.trigger('slow-media', {});
+  const broken = network.faults.trigger('break-media', {});
   void reply.header('content-length', bytes.length);
   if (!slow && !broken) return reply.send(bytes);
   const end = broken ? Math.floor(bytes.length / 2) : bytes.length;
@@ -53,7 +53,7 @@ function transfer(network: Network, reply: FastifyReply, bytes: Buffer): Fastify
   return reply.send(Readable.from(chunks()));
 }
 
-/** `bytes=from-[to]` or `bytes=-last`; everything else is answered whole. */
+/** `bytes=from-[to]` or `bytes=-last`; everything else gets the whole file. */
 export function parseRange(
   header: string | undefined,
   length: number,

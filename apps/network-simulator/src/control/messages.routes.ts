@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { Refusal } from '../network/refusal.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import { download } from '../phones/attachments.js';
-import { askFor } from '../phones/incoming.js';
+import { requestResend } from '../phones/incoming.js';
 import type { MessageFilter } from '../phones/message-log.js';
 import { chatName } from '../phones/chat-name.js';
 import type { Phone } from '../phones/phone.js';
 import type { Phones } from '../phones/phones.js';
 import { draftBody, draftFrom } from './draft.js';
 import { accountOf, chatJid } from './lookup.js';
-import { shownMessage } from './shown-message.js';
+import { messageView } from './message-view.js';
 
 const MAX_WAIT_MS = 120_000;
 
@@ -30,7 +30,7 @@ export const marking = z.object({ chat: z.string().min(1), ids: z.array(z.string
 export const askingAgain = z.object({
   /** The message, which the phone need not have. */
   id: z.string().min(1),
-  /** The number whose device is asked, and which. */
+  /** The number whose device gets the request, and which device. */
   of: z.string().min(1),
   device: z.number().int().min(0),
   /** How the two address each other. */
@@ -62,7 +62,7 @@ export function messageRoutes(app: FastifyInstance, phones: Phones): void {
   });
   app.get('/phones/:phone/messages', (request) => {
     const found = phoneAt(request.params).messages.all(normal(messageFilter.parse(request.query)));
-    return found.map((message) => shownMessage(network, message));
+    return found.map((message) => messageView(network, message));
   });
   app.get('/phones/:phone/messages/:id/file', async (request, reply) => {
     const { id } = atMessage.parse(request.params);
@@ -75,7 +75,7 @@ export function messageRoutes(app: FastifyInstance, phones: Phones): void {
     const { timeoutMs: within, status: atLeast, ...given } = messageWait.parse(request.body ?? {});
     const message = await phoneAt(request.params).wait({ ...normal(given), status: atLeast }, within);
     if (!message) throw new Refusal(408, `No such message within ${within} ms.`);
-    return shownMessage(network, message);
+    return messageView(network, message);
   });
   app.post('/phones/:phone/read', (request) => {
     const { chat, ids } = marking.parse(request.body);
@@ -88,7 +88,7 @@ export function messageRoutes(app: FastifyInstance, phones: Phones): void {
   app.post('/phones/:phone/ask-again', (request, reply) => {
     const { id, of, device, as } = askingAgain.parse(request.body);
     const to = accountOf(network, of).jidLike(as === 'lid' ? LID_SERVER : PHONE_SERVER, device);
-    askFor(phoneAt(request.params), { id, to });
+    requestResend(phoneAt(request.params), { id, to });
     return reply.status(202).send({ id, to });
   });
   app.get('/phones/:phone/events', (request) => {

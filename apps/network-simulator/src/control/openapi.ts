@@ -33,8 +33,8 @@ function describe(path: string, { summary, body, query }: Operation): object {
     required: true,
     schema: { type: 'string' },
   }));
-  const asked = query ? Object.keys((schemaOf(query) as { properties?: object }).properties ?? {}) : [];
-  const inQuery = asked.map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
+  const names = query ? Object.keys((schemaOf(query) as { properties?: object }).properties ?? {}) : [];
+  const inQuery = names.map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
   return {
     summary,
     parameters: [...inPath, ...inQuery],

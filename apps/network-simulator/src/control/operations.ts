@@ -28,7 +28,7 @@ export interface Operation {
 
 /** Every call, by method and path as the router knows them; a spec holds this list to the routes. */
 export const operations: Record<string, Operation> = {
-  'GET /health': { summary: 'Says that the simulator is up.' },
+  'GET /health': { summary: 'Answers while the simulator is up.' },
   'GET /network': { summary: 'Where clients connect, and the root key they pin.' },
   'GET /usage': { summary: 'Memory and processor time of the simulator so far.' },
   'GET /certificate': { summary: 'The certificate of https and wss, as PEM.' },
@@ -44,8 +44,8 @@ export const operations: Record<string, Operation> = {
   'POST /phones/:phone/link-code': { summary: 'Enters the eight letters that a client shows.', body: letters },
   'POST /phones/:phone/settings': { summary: 'How the phone behaves by itself.', body: settings },
   'DELETE /phones/:phone/devices/:device': { summary: 'Unlinks a device from the phone.' },
-  'POST /phones/:phone/devices/:device/nudge': { summary: 'Tells a device to do some housekeeping.', body: nudging },
-  'GET /waiting-logins': { summary: 'Logins that wait to be scanned, by name (WAITING_LOGINS_URL says where).' },
+  'POST /phones/:phone/devices/:device/nudge': { summary: 'Makes a device do some housekeeping.', body: nudging },
+  'GET /waiting-logins': { summary: 'Logins that wait to be scanned, by name (read from WAITING_LOGINS_URL).' },
   'GET /codes': { summary: 'Clients that show a linking code now.' },
   'POST /admin/mock-phone/scan-qr': { summary: 'Links a new phone; the body is the text of the code.' },
   'POST /phones/:phone/messages': { summary: 'Sends anything as this phone.', body: draftBody },
@@ -89,10 +89,10 @@ export const operations: Record<string, Operation> = {
   },
   'POST /phones/:phone/groups/:group/members': { summary: 'Adds, removes, promotes, demotes.', body: membership },
   'POST /phones/:phone/groups/:group/requests': {
-    summary: 'Lets in, or turns away, people who asked to join (`waiting` of the group).',
+    summary: 'Lets in, or turns away, people who requested to join (`waiting` of the group).',
     body: requestAnswer,
   },
-  'DELETE /phones/:phone/groups/:group/requests': { summary: 'Takes back the wish to join.' },
+  'DELETE /phones/:phone/groups/:group/requests': { summary: 'Withdraws a request to join.' },
   'POST /phones/:phone/groups/:group/leave': { summary: 'Leaves a group.' },
   'POST /phones/:phone/groups/:group/revoke-invite': { summary: 'Makes a new link.' },
   'POST /phones/:phone/join': {

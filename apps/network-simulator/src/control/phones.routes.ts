@@ -104,7 +104,7 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins:
   });
 }
 
-/** Whose phone scans when nobody says: a client may name a number as its push name; otherwise somebody new. */
+/** Whose phone scans when none is named: a client may name a number as its push name; otherwise a new one. */
 function accountFor(network: Network, qr: string): Account {
   const waiting = network.pairingCodes.find(parseCode(qr).ref);
   const wanted = waiting && waiting !== 'expired' ? waiting.payload.pushName : undefined;

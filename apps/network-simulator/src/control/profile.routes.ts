@@ -29,7 +29,7 @@ export const pastBody = z.object({
 export const ringing = z.object({ to: z.string(), video: z.boolean().default(false) });
 export const nudging = z.object({ what: z.enum(['pre-keys-low', 'groups-dirty', 'account-dirty']) });
 export const limitsBody = z.object({
-  groupQuestionsPerMinute: z.number().int().min(0).optional(),
+  groupQueriesPerMinute: z.number().int().min(0).optional(),
   patchesPerAnswer: z.number().int().min(1).optional(),
   snapshotAfterPatches: z.number().int().min(0).optional(),
 });
@@ -99,7 +99,7 @@ export function profileRoutes(app: FastifyInstance, phones: Phones): void {
   });
 }
 
-/** Chats, address book, the past, calls, and what the network bears. */
+/** Chats, address book, the past, calls, and limits of the network. */
 export function chatRoutes(app: FastifyInstance, phones: Phones): void {
   const { network } = phones;
   const account = (params: unknown) => accountOf(network, atPhone.parse(params).phone);
@@ -132,7 +132,7 @@ export function chatRoutes(app: FastifyInstance, phones: Phones): void {
     hangUp(network, account(request.params), accountOf(network, to), id);
     return { ended: id };
   });
-  app.post('/limits', (request) => Object.assign(network.limits, limitsBody.parse(request.body)).shown());
+  app.post('/limits', (request) => Object.assign(network.limits, limitsBody.parse(request.body)).values());
   app.post('/phones/:phone/devices/:device/nudge', (request) => {
     const { device: id } = z.object({ device: z.coerce.number() }).parse(request.params);
     const { what } = nudging.parse(request.body);

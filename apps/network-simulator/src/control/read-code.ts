@@ -2,7 +2,7 @@ import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { Refusal } from '../network/refusal.js';
 
-// Under Node's rules for CommonJS the default export arrives wrapped; typings say otherwise.
+// Under Node's rules for CommonJS the default export arrives wrapped, other than in its typings.
 const decode: typeof jsQR.default = jsQR.default ?? (jsQR as unknown as typeof jsQR.default);
 
 /** The text in the picture of a linking code. Throws {@link Refusal} 422 when there is none. */

@@ -63,7 +63,7 @@ export async function controlServer(
   app.get('/health', () => ({ ok: true }));
   app.get('/network', address);
   app.get('/usage', (request) => {
-    // Only a process that was started for measuring can be asked to collect its garbage first.
+    // Only a process that was started for measuring collects its garbage on request.
     if ((request.query as { collect?: string }).collect !== undefined) globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
     const { user, system } = process.cpuUsage();

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Phones } from '../phones/phones.js';
 import { accountOf } from './lookup.js';
-import { shownMessage } from './shown-message.js';
+import { messageView } from './message-view.js';
 
 const atPhone = z.object({ phone: z.string() });
 const BEAT_MS = 15_000;
@@ -22,7 +22,7 @@ export function streamRoutes(app: FastifyInstance, phones: Phones): void {
       raw.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
     };
     send('ready', { phone: phone.account.phone });
-    const stopMessages = phone.messages.watch((message) => send('message', shownMessage(network, message)));
+    const stopMessages = phone.messages.watch((message) => send('message', messageView(network, message)));
     const stopEvents = phone.events.watch((event) => send('event', event));
     const stopDevices = network.connections.watch(phone.account.phone, () => send('devices', {}));
     const beat = setInterval(() => raw.write(': still here\n\n'), BEAT_MS);

@@ -7,8 +7,8 @@ const FETCHED_WITHIN_MS = 15_000;
 const listed = z.array(z.object({ name: z.string().min(1), code: z.string().min(1) }));
 
 /**
- * Logins that wait somewhere else, to be picked by name. A code holds a secret that only who shows it can tell, so the
- * network has to be told where to ask. Guarantee: codes stay in this process; neither they nor the address are logged or
+ * Logins that wait somewhere else, to be picked by name. A code holds a secret that only the client that shows it knows, so the
+ * network needs the address of the list. Guarantee: codes stay in this process; neither they nor the address are logged or
  * passed on in an error.
  */
 export class WaitingLogins {

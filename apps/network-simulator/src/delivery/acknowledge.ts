@@ -19,9 +19,9 @@ export function releaseAcks(faultId: string): void {
 export function acceptMessage(network: Network, connection: Connection, sender: Sender, stanza: Node): void {
   const place = { phone: sender.account.phone, device: sender.device };
   let error: string | undefined;
-  // A copy that somebody asked for is no new message: refusing it would lose one that was accepted.
-  const isNew = stanza.attrs['category'] !== 'peer' && !network.askedAgain.has(stanza.attrs['id'] ?? '');
-  const refused = isNew ? network.faults.strike('refuse-send', place) : undefined;
+  // A requested copy is no new message: refusing it would lose one that was accepted.
+  const isNew = stanza.attrs['category'] !== 'peer' && !network.resendsRequested.has(stanza.attrs['id'] ?? '');
+  const refused = isNew ? network.faults.trigger('refuse-send', place) : undefined;
   if (refused) error = String(refused.code ?? 479);
   else {
     try {
@@ -32,7 +32,7 @@ export function acceptMessage(network: Network, connection: Connection, sender: 
     }
   }
   const { id, to, participant, category } = stanza.attrs;
-  network.log.debug({ ...place, id, to, participant, category, error }, 'a message is taken');
+  network.log.debug({ ...place, id, to, participant, category, error }, 'a message is routed');
   const ack = node('ack', {
     class: 'message',
     id,
@@ -46,7 +46,7 @@ export function acceptMessage(network: Network, connection: Connection, sender: 
     held.set(hold.id, [...(held.get(hold.id) ?? []), () => connection.send(ack)]);
     return;
   }
-  const delay = network.faults.strike('delay-acks', place);
+  const delay = network.faults.trigger('delay-acks', place);
   if (delay?.ms) setTimeout(() => connection.send(ack), delay.ms).unref();
   else connection.send(ack);
 }

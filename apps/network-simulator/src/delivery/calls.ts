@@ -22,18 +22,18 @@ export function hangUp(network: Network, caller: Account, callee: Account, id: s
 
 /** A client answers or refuses a call; it waits for an answer with the same id. */
 export function handleCall(network: Network, connection: Connection, device: Device, stanza: Node): void {
-  const said = child(stanza);
+  const action = child(stanza);
   const { id, to = '' } = stanza.attrs;
-  connection.send(node('ack', { class: 'call', id, from: to, type: said?.tag }));
+  connection.send(node('ack', { class: 'call', id, from: to, type: action?.tag }));
   const caller = network.accounts.find(to);
-  if (!said || !caller) return;
+  if (!action || !caller) return;
   network.phones.of(caller).notify({
     kind: 'call',
-    what: said.tag,
+    what: action.tag,
     chat: device.account.phoneJid,
     from: device.account.phoneJid,
     at: new Date(network.now()).toISOString(),
-    details: { id: said.attrs['call-id'] ?? '' },
+    details: { id: action.attrs['call-id'] ?? '' },
   });
 }
 

@@ -7,7 +7,7 @@ import { Refusal } from '../network/refusal.js';
 import { messageBasics, type Sender } from '../network/sender.js';
 
 /**
- * Takes a message stanza as a device sends it and brings each device its own part.
+ * Accepts a message stanza from a device and delivers each device its own part.
  * Throws {@link Refusal} with the number the sender gets in its acknowledgement.
  */
 export function routeMessage(network: Network, sender: Sender, stanza: Node): void {
@@ -61,14 +61,14 @@ function deliverDirect(
 ): void {
   const to = stanza.attrs['to'] ?? '';
   const server = isLidJid(to) ? LID_SERVER : PHONE_SERVER;
-  // Whom somebody has blocked is not told so: the message goes nowhere.
+  // A sender who is blocked is not notified of it: the message is dropped.
   if (target.state.blocked.includes(sender.account.lid)) return;
   const attrs: Record<string, string> = {
     ...messageBasics(network, sender, stanza),
     from: sender.account.jidLike(server, sender.device),
   };
   if (target === sender.account) {
-    // An own device hears of a chat: who the chat is with, in both namings; never our own other naming as the sender's.
+    // An own device gets the chat: who it is with, in both namings; never our own other naming as the sender's.
     const chat = bareJid(stanza.attrs['recipient'] ?? to);
     attrs['recipient'] = chat;
     const beside = network.accounts.find(chat)?.otherName(server);

@@ -3,7 +3,7 @@ import type { Network } from '../network/network.js';
 import { storePicture } from '../network/picture.js';
 import { node } from '../wire/node.js';
 
-/** Sets or removes (without bytes) one's own picture, and tells who knows one. Returns the new picture's id. */
+/** Sets or removes (without bytes) one's own picture, and notifies those who know one. Returns the new picture's id. */
 export function setOwnPicture(network: Network, account: Account, bytes: Buffer | undefined): string | undefined {
   const picture = bytes && storePicture(network.media, bytes, network.now());
   if (picture) account.state.picture = picture;
@@ -11,7 +11,7 @@ export function setOwnPicture(network: Network, account: Account, bytes: Buffer 
   account.changed();
   const change = picture ? node('set', { id: picture.id, author: account.phoneJid }) : node('delete');
   const attrs = { type: 'picture', from: account.phoneJid, id: network.stanzaId(), t: network.timestamp() };
-  const audience = new Set([...account.takeDeviceListAskers(network.now()), ...account.devices.values()]);
+  const audience = new Set([...account.takeDeviceListSubscribers(network.now()), ...account.devices.values()]);
   for (const device of audience) device.deliver(node('notification', attrs, [change]));
   return picture?.id;
 }

@@ -4,7 +4,7 @@ import type { Sender } from '../network/sender.js';
 import { bareJid, isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { child, node, type Node } from '../wire/node.js';
 
-/** A device wants to know about a person; it gets the present state at once. */
+/** A device subscribes to a person's presence; it gets the present state at once. */
 export function subscribePresence(network: Network, device: Device, jid: string): void {
   const account = network.accounts.find(jid);
   if (!account) return;
@@ -55,7 +55,7 @@ function presenceNode(network: Network, account: Account, jid: string): Node {
   return node('presence', { from: jid, type: 'unavailable', last: last === undefined ? undefined : String(last) });
 }
 
-/** What a chat state says: `composing`, `recording` or `paused`. */
+/** The state in a chat state: `composing`, `recording` or `paused`. */
 export function typingState(state: Node | undefined): string {
   if (state?.tag !== 'composing') return 'paused';
   return state.attrs['media'] === 'audio' ? 'recording' : 'composing';

@@ -16,9 +16,9 @@ export function receiptIds(stanza: Node): string[] {
 }
 
 /**
- * Takes a receipt as a device sends it. Delivered, read and played go to all devices of who sent the message (bare `from`);
- * `read-self` only to the reader's other devices; `retry` to the very device that sent the message; `server-error` asks
- * the own phone to upload a file again.
+ * Accepts a receipt from a device. Delivered, read and played go to all devices of who sent the message (bare `from`);
+ * `read-self` only to the reader's other devices; `retry` to the very device that sent the message; `server-error` requests
+ * another upload of a file from the own phone.
  */
 export function routeReceipt(network: Network, reader: Sender, stanza: Node): void {
   const type = stanza.attrs['type'];
@@ -33,14 +33,14 @@ export function routeReceipt(network: Network, reader: Sender, stanza: Node): vo
     if (device) network.phones.of(reader.account).uploadAgain(device, stanza);
     return;
   }
-  if (network.faults.strike('lose-receipts', { phone: reader.account.phone, device: reader.device })) return;
+  if (network.faults.trigger('lose-receipts', { phone: reader.account.phone, device: reader.device })) return;
   const group = isGroupJid(to) ? network.groups.find(to) : undefined;
   const author = network.accounts.find(group ? (stanza.attrs['participant'] ?? '') : to);
   if (!author) return;
   const ids = receiptIds(stanza);
   const server = group ? groupServer(group) : parseJid(to).server;
   if (type === 'read' || type === 'read-self')
-    tellOwnDevices(network, reader, to, ids, group && author.jidLike(server));
+    notifyOwnDevices(network, reader, to, ids, group && author.jidLike(server));
   if (type === 'read-self' || author === reader.account) return;
   const kind = type === 'inactive' ? undefined : type;
   const fresh = ids.filter((id) => firstOfItsKind(network, author, reader.account, id, kind));
@@ -50,8 +50,8 @@ export function routeReceipt(network: Network, reader: Sender, stanza: Node): vo
   network.deliverToAll(author, receipt(network, attrs, fresh));
 }
 
-/** The reader's other devices learn that the chat is read. */
-function tellOwnDevices(network: Network, reader: Sender, chat: string, ids: string[], author?: string): void {
+/** Notifies the reader's other devices that the chat is read. */
+function notifyOwnDevices(network: Network, reader: Sender, chat: string, ids: string[], author?: string): void {
   const attrs =
     author === undefined
       ? { from: reader.account.jidLike(parseJid(chat).server), recipient: chat, type: 'read-self' }
@@ -59,25 +59,25 @@ function tellOwnDevices(network: Network, reader: Sender, chat: string, ids: str
   network.deliverToAll(reader.account, receipt(network, attrs, ids), reader.device);
 }
 
-function routeRetry(network: Network, asker: Sender, stanza: Node): void {
+function routeRetry(network: Network, requester: Sender, stanza: Node): void {
   const to = stanza.attrs['participant'] ?? stanza.attrs['to'] ?? '';
   const author = network.accounts.find(to);
   if (!author) return;
-  network.askedAgain.add(stanza.attrs['id'] ?? '');
-  forgetOldest(network.askedAgain, SEEN_LIMIT);
+  network.resendsRequested.add(stanza.attrs['id'] ?? '');
+  forgetOldest(network.resendsRequested, SEEN_LIMIT);
   const { server, device } = parseJid(to);
   const chat = stanza.attrs['to'] ?? '';
   network.log.debug(
     {
-      phone: asker.account.phone,
-      device: asker.device,
+      phone: requester.account.phone,
+      device: requester.device,
       id: stanza.attrs['id'],
       author: author.jidLike(PHONE_SERVER, device),
       count: child(stanza, 'retry')?.attrs['count'],
     },
-    'another copy is asked for',
+    'another copy is requested',
   );
-  const from = asker.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, asker.device);
+  const from = requester.account.jidLike(server === LID_SERVER ? LID_SERVER : PHONE_SERVER, requester.device);
   const attrs: Record<string, string | undefined> = {
     id: stanza.attrs['id'],
     type: 'retry',

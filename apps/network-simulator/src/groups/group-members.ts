@@ -41,7 +41,7 @@ export function createGroup(
 export function addMembers(network: Network, group: Group, actor: Account, jids: string[]): Outcome[] {
   if (!group.mayAdd(actor.lid)) throw new Refusal(403, 'forbidden');
   const outcomes = jids.map((jid) => admit(network, group, actor, jid));
-  tell(network, group, actor, 'add', outcomes);
+  notifyOutcome(network, group, actor, 'add', outcomes);
   return outcomes;
 }
 
@@ -87,7 +87,7 @@ export function setRole(
     return { jid, account };
   });
   group.changed();
-  tell(network, group, actor, role === 'admin' ? 'promote' : 'demote', outcomes);
+  notifyOutcome(network, group, actor, role === 'admin' ? 'promote' : 'demote', outcomes);
   return outcomes;
 }
 
@@ -112,7 +112,7 @@ function admit(network: Network, group: Group, actor: Account, jid: string): Out
   return { jid, account };
 }
 
-/** Removes people and tells everybody, those who go included. */
+/** Removes people and notifies everybody, those who go included. */
 function depart(network: Network, group: Group, actor: Account, outcomes: Outcome[]): void {
   const going = outcomes.flatMap(({ account, error }) => (account && !error ? [account] : []));
   if (going.length === 0) return;
@@ -123,7 +123,7 @@ function depart(network: Network, group: Group, actor: Account, outcomes: Outcom
   notifyGroup(network, group, actor, node('remove', {}, participants), audience);
 }
 
-function tell(network: Network, group: Group, actor: Account, tag: string, outcomes: Outcome[]): void {
+function notifyOutcome(network: Network, group: Group, actor: Account, tag: string, outcomes: Outcome[]): void {
   const participants = outcomes.flatMap(({ account, error }): Node[] =>
     account && !error ? [participantNode(network, group, account.lid)] : [],
   );

@@ -6,7 +6,7 @@ import { child, children, node, type Node } from '../wire/node.js';
 import type { Group } from '../network/group.js';
 
 /**
- * Brings a group message to every device of every member but the sending one: the common ciphertext, preceded by that
+ * Delivers a group message to every device of every member but the sending one: the common ciphertext, preceded by that
  * device's own part (the sender's key) when there is one. A resend names one device and has one part.
  */
 export function routeGroupMessage(network: Network, sender: Sender, stanza: Node): void {

@@ -83,7 +83,7 @@ export function groupNode(network: Network, group: Group, extraParticipants: Nod
   );
 }
 
-/** Tells all devices of these people (members, when absent) what somebody did in the group. */
+/** Notifies all devices of these people (members, when absent) of what somebody did in the group. */
 export function notifyGroup(
   network: Network,
   group: Group,

@@ -6,38 +6,38 @@ import type { Group } from '../network/group.js';
 import { requireAdmin } from './group-members.js';
 import { memberNames, notifyGroup } from './group-nodes.js';
 
-type Change = (network: Network, group: Group, actor: Account, asked: Node) => void;
+type Change = (network: Network, group: Group, actor: Account, request: Node) => void;
 
 function flag(name: 'announcement' | 'locked', value: boolean): Change {
-  return (network, group, actor, asked) => {
+  return (network, group, actor, request) => {
     requireAdmin(group, actor);
     group.state[name] = value;
-    notifyGroup(network, group, actor, node(asked.tag));
+    notifyGroup(network, group, actor, node(request.tag));
   };
 }
 
-/** What can be set in a group, by the tag of the request. Each checks who may, changes, and tells the members. */
+/** What can be set in a group, by the tag of the request. Each checks who may, changes, and notifies the members. */
 export const groupSettings: Record<string, Change> = {
-  subject: (network, group, actor, asked) => {
+  subject: (network, group, actor, request) => {
     requireDescriber(group, actor);
-    const text = textOf(asked) ?? '';
+    const text = textOf(request) ?? '';
     if (text === '') throw new Refusal(406, 'not-acceptable');
     const at = Math.floor(network.now() / 1000);
     group.state.subject = { text, by: actor.lid, at };
     const { jid } = memberNames(network, group, actor.lid);
     notifyGroup(network, group, actor, node('subject', { subject: text, s_t: String(at), s_o: jid }));
   },
-  description: (network, group, actor, asked) => {
+  description: (network, group, actor, request) => {
     requireDescriber(group, actor);
-    if ((asked.attrs['prev'] ?? '') !== (group.state.description?.id ?? '')) throw new Refusal(409, 'conflict');
-    const text = textOf(child(asked, 'body'));
+    if ((request.attrs['prev'] ?? '') !== (group.state.description?.id ?? '')) throw new Refusal(409, 'conflict');
+    const text = textOf(child(request, 'body'));
     const at = Math.floor(network.now() / 1000);
-    if (text === undefined || asked.attrs['delete'] === 'true') {
+    if (text === undefined || request.attrs['delete'] === 'true') {
       delete group.state.description;
       notifyGroup(network, group, actor, node('description', { delete: 'true' }));
       return;
     }
-    const id = asked.attrs['id'] ?? network.stanzaId();
+    const id = request.attrs['id'] ?? network.stanzaId();
     group.state.description = { id, text, by: actor.lid, at };
     notifyGroup(network, group, actor, node('description', { id }, [node('body', {}, Buffer.from(text))]));
   },
@@ -45,14 +45,14 @@ export const groupSettings: Record<string, Change> = {
   not_announcement: flag('announcement', false),
   locked: flag('locked', true),
   unlocked: flag('locked', false),
-  member_add_mode: (network, group, actor, asked) => {
+  member_add_mode: (network, group, actor, request) => {
     requireAdmin(group, actor);
-    group.state.addMode = textOf(asked) === 'all_member_add' ? 'all_member_add' : 'admin_add';
+    group.state.addMode = textOf(request) === 'all_member_add' ? 'all_member_add' : 'admin_add';
     notifyGroup(network, group, actor, node('member_add_mode', {}, Buffer.from(group.state.addMode)));
   },
-  ephemeral: (network, group, actor, asked) => {
+  ephemeral: (network, group, actor, request) => {
     requireDescriber(group, actor);
-    group.state.ephemeralSeconds = Number(asked.attrs['expiration'] ?? 0);
+    group.state.ephemeralSeconds = Number(request.attrs['expiration'] ?? 0);
     notifyGroup(network, group, actor, node('ephemeral', { expiration: String(group.state.ephemeralSeconds) }));
   },
   not_ephemeral: (network, group, actor) => {
@@ -60,17 +60,17 @@ export const groupSettings: Record<string, Change> = {
     group.state.ephemeralSeconds = 0;
     notifyGroup(network, group, actor, node('not_ephemeral'));
   },
-  membership_approval_mode: (network, group, actor, asked) => {
+  membership_approval_mode: (network, group, actor, request) => {
     requireAdmin(group, actor);
-    group.state.approval = child(asked, 'group_join')?.attrs['state'] === 'on';
+    group.state.approval = child(request, 'group_join')?.attrs['state'] === 'on';
     const join = node('group_join', { state: group.state.approval ? 'on' : 'off' });
     notifyGroup(network, group, actor, node('membership_approval_mode', {}, [join]));
   },
 };
 
 /** Changes one setting of a group. Throws {@link Refusal} 403 to who may not. */
-export function changeGroup(network: Network, group: Group, actor: Account, asked: Node): void {
-  groupSettings[asked.tag]?.(network, group, actor, asked);
+export function changeGroup(network: Network, group: Group, actor: Account, request: Node): void {
+  groupSettings[request.tag]?.(network, group, actor, request);
   group.changed();
 }
 

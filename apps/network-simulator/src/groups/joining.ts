@@ -7,7 +7,7 @@ import { MAX_MEMBERS, requireAdmin, type Outcome } from './group-members.js';
 import { namedNode, notifyGroup, participantNode } from './group-nodes.js';
 
 /**
- * Joins by the group's link, or asks to where admins approve: then the person is not a member of the group that is returned.
+ * Joins by the group's link, or requests to join where admins approve: then the person is not a member of the group that is returned.
  * Throws {@link Refusal} 404 (no such link), 409 (member already), 419 (full).
  */
 export function joinByCode(network: Network, actor: Account, code: string): Group {
@@ -28,7 +28,7 @@ export function acceptInvitation(network: Network, group: Group, actor: Account,
   enter(network, group, actor, actor, 'invite');
 }
 
-/** An admin lets in, or turns away, who asked to join. Throws {@link Refusal} 403 to who is none. */
+/** An admin approves or rejects requests to join. Throws {@link Refusal} 403 to who is none. */
 export function decideRequests(
   network: Network,
   group: Group,
@@ -43,29 +43,29 @@ export function decideRequests(
     if (admitted) {
       enter(network, group, actor, account, 'linked_group_join');
     } else {
-      group.forget(account.lid);
-      tellRevoked(network, group, actor, account);
+      group.withdrawRequest(account.lid);
+      notifyRevoked(network, group, actor, account);
     }
     return { jid, account };
   });
 }
 
-/** Takes the own wish to join back. Throws {@link Refusal} 404 when there is none. */
+/** Withdraws one's own request to join. Throws {@link Refusal} 404 when there is none. */
 export function withdrawRequest(network: Network, group: Group, actor: Account): void {
-  if (!group.forget(actor.lid)) throw new Refusal(404, 'item-not-found');
-  tellRevoked(network, group, actor, actor);
+  if (!group.withdrawRequest(actor.lid)) throw new Refusal(404, 'item-not-found');
+  notifyRevoked(network, group, actor, actor);
 }
 
-/** Asking twice is asking once: the admins are told the first time. */
+/** A repeated request changes nothing: the admins are notified of the first. */
 function askToJoin(network: Network, group: Group, actor: Account): void {
-  if (!group.ask(actor.lid, Math.floor(network.now() / 1000))) return;
+  if (!group.requestToJoin(actor.lid, Math.floor(network.now() / 1000))) return;
   const asking = namedNode('requested_user', network, group, actor.lid);
   const what = node('created_membership_requests', { request_method: 'invite_link' }, [asking]);
   notifyGroup(network, group, actor, what, group.adminLids);
 }
 
-/** Who turned the request down, or took it back, is the acting person of the notification. */
-function tellRevoked(network: Network, group: Group, actor: Account, asking: Account): void {
+/** The one who rejected the request, or withdrew it, is the acting person of the notification. */
+function notifyRevoked(network: Network, group: Group, actor: Account, asking: Account): void {
   const what = node('revoked_membership_requests', {}, [namedNode('participant', network, group, asking.lid)]);
   notifyGroup(network, group, actor, what, group.adminLids);
 }

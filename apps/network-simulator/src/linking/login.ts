@@ -9,7 +9,7 @@ import { offerCodes } from './pairing.js';
 /** The handshake is over: a new client gets codes to show, a known device is logged in, anybody else is refused. */
 export function identify(network: Network, connection: Connection, payload: proto.IClientPayload): void {
   const place = { phone: payload.username ? String(payload.username) : undefined, device: payload.device ?? undefined };
-  const refused = network.faults.strike('refuse-connection', place);
+  const refused = network.faults.trigger('refuse-connection', place);
   if (refused) {
     refuse(connection, refused.code ?? 503);
     return;
@@ -48,13 +48,13 @@ function logIn(network: Network, connection: Connection, device: Device): void {
       creation: Math.floor(device.state.linkedAtMs / 1000).toString(),
     }),
   );
-  // What the client repeats in front of its next handshake, so that it is led to the same place.
+  // What the client repeats in front of its next handshake, so that it is routed to the same place.
   const routing = node('edge_routing', {}, [node('routing_info', {}, Buffer.from(device.key))]);
   connection.send(node('ib', { from: SERVER }, [routing]));
 }
 
 /**
- * The device asks for its stanzas: everything that waits is sent in order, marked as offline, then the mark that ends the
+ * The device requests its stanzas: everything that waits is sent in order, marked as offline, then the mark that ends the
  * backlog. From then on stanzas are sent as they come.
  */
 export function activate(connection: Connection): void {

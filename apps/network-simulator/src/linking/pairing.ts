@@ -18,10 +18,10 @@ const ANSWER_TIMEOUT_MS = 20_000;
 /** The linking that waits for the client's signed answer, per connection. */
 const pending = new WeakMap<Connection, (answer: Node) => void>();
 
-/** An unlinked client came: give it codes to show. */
+/** An unlinked client connected: give it codes to show. */
 export function offerCodes(network: Network, connection: Connection): void {
   const refs = network.pairingCodes.issue(connection);
-  connection.ask({ type: 'set', xmlns: 'md' }, [
+  connection.sendQuery({ type: 'set', xmlns: 'md' }, [
     node(
       'pair-device',
       {},
@@ -125,7 +125,7 @@ async function confirm(
       clearTimeout(timer);
       resolve(reply);
     });
-    connection.ask({ type: 'set' }, [
+    connection.sendQuery({ type: 'set' }, [
       node('pair-success', {}, [
         node('device-identity', {}, certificate),
         node('device', {
@@ -146,7 +146,7 @@ async function confirm(
   return linking.keyIndex;
 }
 
-/** A client that is not linked yet answered something: the linking that waits for it goes on. */
+/** An answer of a client that is not linked yet: the linking that waits for it goes on. */
 export function pairingAnswer(connection: Connection, stanza: Node): void {
   if (child(stanza, 'pair-device-sign')) pending.get(connection)?.(stanza);
 }
@@ -156,7 +156,7 @@ function describe(deviceProps: Uint8Array | null | undefined): { platform: strin
   return { platform: os || 'unknown', fullHistory: requireFullSync === true };
 }
 
-/** Unlinks a device: its socket, if any, is told and closed, and whoever knows the account's devices hears of it. */
+/** Unlinks a device: its socket, if any, is notified and closed, and so are all that know the account's devices. */
 export function unlink(network: Network, device: Device): void {
   const { account, connection } = device;
   account.devices.delete(device.id);

@@ -41,7 +41,7 @@ export function openFile(sealed: Buffer, mediaKey: Uint8Array, purpose: MediaPur
   return Buffer.concat([decipher.update(body), decipher.final()]);
 }
 
-/** The answer to a request for a new upload, which only the asker can read: GCM with the message's id as associated data. */
+/** The answer to a request for a new upload, which only the requester can read: GCM with the message's id as associated data. */
 export function sealRetryAnswer(
   plain: Uint8Array,
   mediaKey: Uint8Array,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Store } from '../store/store.js';
 
-/** A place under which a file can be fetched; it can expire while the file itself is kept. */
+/** A place under which a file can be fetched; it can expire while the file itself stays. */
 interface Place {
   file: string;
   expired?: 404 | 410;
@@ -18,12 +18,13 @@ export class MediaStore {
   constructor(private readonly store: Store) {}
 
   async load(): Promise<void> {
-    const kept = (await this.store.json(INDEX_FILE)) as { places: Record<string, Place>; uploads: number } | undefined;
-    for (const [path, place] of Object.entries(kept?.places ?? {})) this.places.set(path, place);
-    this.uploads = kept?.uploads ?? 0;
+    const stored = (await this.store.json(INDEX_FILE)) as
+      { places: Record<string, Place>; uploads: number } | undefined;
+    for (const [path, place] of Object.entries(stored?.places ?? {})) this.places.set(path, place);
+    this.uploads = stored?.uploads ?? 0;
   }
 
-  /** Keeps a file and returns the path under which it can be fetched; every upload has a path of its own. */
+  /** Stores a file and returns the path under which it can be fetched; every upload has a path of its own. */
   put(bytes: Buffer): string {
     const file = createHash('sha256').update(bytes).digest('hex');
     if (!this.store.persistent) this.files.set(file, bytes);

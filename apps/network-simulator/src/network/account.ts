@@ -14,7 +14,7 @@ export interface PhoneKeys {
   signedPreKey: { id: number; pair: KeyPair; signature: Buffer };
 }
 
-/** What is kept of a person on the network. */
+/** What is stored of a person on the network. */
 export interface AccountState {
   phone: string;
   lid: string;
@@ -34,13 +34,13 @@ export interface AccountState {
 
 export const MAX_COMPANIONS = 4;
 
-/** How long clients trust a list of devices before they ask again; changes are told to whoever asked within it. */
+/** How long clients cache a list of devices; those who requested it within this time are notified of changes. */
 const DEVICE_LIST_TRUST_MS = 10 * 60_000;
 
 /** A person on the network: a number, its private id, its phone's keys (made when first needed) and linked devices. */
 export class Account {
   readonly devices = new Map<number, Device>();
-  private readonly deviceListAskers = new Map<string, { device: Device; untilMs: number }>();
+  private readonly deviceListSubscribers = new Map<string, { device: Device; untilMs: number }>();
 
   constructor(
     readonly state: AccountState,
@@ -95,7 +95,7 @@ export class Account {
 
   /**
    * The address in the other naming than `server`, as it goes beside the one in use. Who keeps the number private (the
-   * privacy setting `number` is `none`) is known by private id alone, until something is said under the number.
+   * privacy setting `number` is `none`) is known by private id alone, until a message is sent under the number.
    */
   otherName(server: string): string | undefined {
     if (server !== LID_SERVER) return this.jidLike(LID_SERVER);
@@ -132,17 +132,17 @@ export class Account {
     return device;
   }
 
-  /** Notes that this device now trusts the list of our devices. */
-  deviceListAskedBy(device: Device, nowMs: number): void {
-    this.deviceListAskers.set(device.key, { device, untilMs: nowMs + DEVICE_LIST_TRUST_MS });
+  /** Notes that this device now caches the list of our devices. */
+  subscribeToDeviceList(device: Device, nowMs: number): void {
+    this.deviceListSubscribers.set(device.key, { device, untilMs: nowMs + DEVICE_LIST_TRUST_MS });
   }
 
-  /** The devices that must hear of a change of our list, each once. */
-  takeDeviceListAskers(nowMs: number): Device[] {
-    const askers = [...this.deviceListAskers.values()].filter(({ untilMs }) => untilMs > nowMs);
-    this.deviceListAskers.clear();
-    for (const { device } of askers) this.deviceListAskedBy(device, nowMs);
-    return askers.map(({ device }) => device);
+  /** The devices that must be notified of a change of our list, each once. */
+  takeDeviceListSubscribers(nowMs: number): Device[] {
+    const subscribers = [...this.deviceListSubscribers.values()].filter(({ untilMs }) => untilMs > nowMs);
+    this.deviceListSubscribers.clear();
+    for (const { device } of subscribers) this.subscribeToDeviceList(device, nowMs);
+    return subscribers.map(({ device }) => device);
   }
 
   snapshot(): { account: AccountState; devices: DeviceState[] } {
@@ -156,7 +156,7 @@ export interface SignedPreKeyPublic {
   signature: Buffer;
 }
 
-/** What is kept of a linked device. */
+/** What is stored of a linked device. */
 export interface DeviceState {
   id: number;
   keyIndex: number;
@@ -166,7 +166,7 @@ export interface DeviceState {
   registrationId: number;
   signedPreKey: SignedPreKeyPublic;
   platform: string;
-  /** The client asked for all of the phone's history, not only for the recent part. */
+  /** The client requested all of the phone's history, not only for the recent part. */
   fullHistory: boolean;
   preKeysTaken: number;
   bootstrapped: boolean;
@@ -175,9 +175,9 @@ export interface DeviceState {
 
 /** What a device needs of the socket on which it is logged in. */
 export interface DeviceConnection {
-  /** The device has asked for its stanzas: they are sent as they come. */
+  /** The device has requested its stanzas: they are sent as they come. */
   readonly active: boolean;
-  /** The client says that somebody looks at it. */
+  /** The client has announced that somebody looks at it. */
   readonly available: boolean;
   send(stanza: Node): void;
   /** Sends a last stanza, if any, and closes. */

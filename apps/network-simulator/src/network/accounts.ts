@@ -5,7 +5,7 @@ import { Account, type AccountState } from './account.js';
 import { waysToName } from './typed-numbers.js';
 import type { Device, DeviceState } from './account.js';
 
-/** What one account's file holds; `phone` is the phone's own state, kept here untouched until the phone is used. */
+/** What one account's file holds; `phone` is the phone's own state, stored here untouched until the phone is used. */
 interface AccountFile {
   account: AccountState;
   devices: DeviceState[];
@@ -20,7 +20,7 @@ export class Accounts {
 
   constructor(private readonly store: Store) {}
 
-  /** Reads what was kept on disk. */
+  /** Reads what is stored on disk. */
   async load(): Promise<void> {
     for (const name of await this.store.list('accounts', '.json')) {
       const { account: state, devices, phone } = (await this.store.json(name)) as AccountFile;
@@ -72,13 +72,13 @@ export class Accounts {
     return this.find(jid)?.devices.get(parseJid(jid).device);
   }
 
-  /** What was kept of a phone's own state, if it has not been taken into use yet. */
-  keptPhoneState(phone: string): unknown {
+  /** What is stored of a phone's own state, if the phone has not been used yet. */
+  storedPhoneState(phone: string): unknown {
     return this.phoneStates.get(phone)?.();
   }
 
   /** From now on this account's file carries the phone state that `snapshot` returns. */
-  keepPhoneState(phone: string, snapshot: () => unknown): void {
+  attachPhoneState(phone: string, snapshot: () => unknown): void {
     this.phoneStates.set(phone, snapshot);
   }
 

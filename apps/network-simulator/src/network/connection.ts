@@ -8,7 +8,7 @@ import type { KeyPair } from '../wire/keys.js';
 import type { Account } from './account.js';
 import type { Device } from './account.js';
 
-/** What a connection tells the network. `identified` comes once, after the handshake. */
+/** What a connection reports to the network. `identified` comes once, after the handshake. */
 export interface ConnectionListener {
   identified(connection: Connection, clientStatic: Buffer, payload: proto.IClientPayload): void;
   stanza(connection: Connection, stanza: Node): void;
@@ -33,14 +33,14 @@ export class Connection {
   private outgoingBytes = 0;
   /** The linked device that logged in here; absent during the handshake and while a code is shown. */
   device: Device | undefined;
-  /** The device has asked for its stanzas: from now on they are sent as they come. */
+  /** The device has requested its stanzas: from now on they are sent as they come. */
   active = false;
   available = false;
-  /** No frame leaves or is listened to: the peer sees a dead line. */
+  /** No frame is sent or received: the peer sees a dead connection. */
   silent = false;
   /** How long the line takes for the next stanza, there and back. */
   lag: () => number = () => 0;
-  private heardUntil = 0;
+  private receivedUntil = 0;
   clientStatic: Buffer = Buffer.alloc(0);
   payload: proto.IClientPayload = {};
 
@@ -78,8 +78,8 @@ export class Connection {
     if (this.outgoingBytes >= WRITE_AT_BYTES) this.write();
   }
 
-  /** Asks the client something; answers come back as stanzas of type `result` with the id that is returned. */
-  ask(attrs: Record<string, string>, content: Node[]): string {
+  /** Sends the client a query; answers come back as stanzas of type `result` with the id that is returned. */
+  sendQuery(attrs: Record<string, string>, content: Node[]): string {
     const id = `srv-${this.id}-${++this.lastIqId}`;
     this.send(node('iq', { from: '@s.whatsapp.net', id, ...attrs }, content));
     return id;
@@ -96,22 +96,22 @@ export class Connection {
     this.finish();
   }
 
-  /** Cuts the line without a word, as a lost network does. */
+  /** Cuts the connection without a stanza, as a lost network does. */
   cut(): void {
     this.socket.terminate();
     this.finish();
   }
 
   /** Passes a stanza on, in order: at once, or after the delay of the line. */
-  private hear(stanza: Node): void {
+  private receiveStanza(stanza: Node): void {
     const ms = this.lag();
     const now = Date.now();
-    const at = Math.max(now + ms, this.heardUntil);
+    const at = Math.max(now + ms, this.receivedUntil);
     if (at <= now) {
       this.listener.stanza(this, stanza);
       return;
     }
-    this.heardUntil = at;
+    this.receivedUntil = at;
     setTimeout(() => {
       if (!this.ended) this.listener.stanza(this, stanza);
     }, at - now);
@@ -136,17 +136,17 @@ export class Connection {
     if (this.ended) return;
     const bytes = Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
     try {
-      for (const payload of this.frames.push(bytes)) this.take(payload);
+      for (const payload of this.frames.push(bytes)) this.handleFrame(payload);
     } catch (error) {
       this.log.warn({ connection: this.id, reason: String(error) }, 'unreadable stream: closing');
       this.cut();
     }
   }
 
-  private take(payload: Buffer): void {
+  private handleFrame(payload: Buffer): void {
     if (this.transport) {
       const stanza = decodeNode(this.transport.decrypt(payload));
-      if (!this.silent && !this.ended) this.hear(stanza);
+      if (!this.silent && !this.ended) this.receiveStanza(stanza);
       return;
     }
     if (!this.greeted) {

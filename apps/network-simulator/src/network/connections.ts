@@ -17,7 +17,7 @@ export class Connections {
   private readonly loggedIn = new Map<DeviceConnection, { device: Device; sinceMs: number }>();
   private readonly events: ConnectionEvent[] = [];
   private overlapCount = 0;
-  private readonly news = new EventEmitter().setMaxListeners(0);
+  private readonly emitter = new EventEmitter().setMaxListeners(0);
   private openedCount = 0;
 
   constructor(private readonly now: () => number) {}
@@ -88,8 +88,8 @@ export class Connections {
 
   /** Calls with every login, loss or replacement of a number's devices, until the returned function is called. */
   watch(phone: string, listener: () => void): () => void {
-    this.news.on(phone, listener);
-    return () => this.news.off(phone, listener);
+    this.emitter.on(phone, listener);
+    return () => this.emitter.off(phone, listener);
   }
 
   private note(device: Device, event: ConnectionEvent['event']): void {
@@ -100,6 +100,6 @@ export class Connections {
       event,
     });
     if (this.events.length > LOG_LIMIT) this.events.splice(0, this.events.length - LOG_LIMIT);
-    this.news.emit(device.account.phone);
+    this.emitter.emit(device.account.phone);
   }
 }

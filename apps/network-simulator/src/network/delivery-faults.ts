@@ -3,29 +3,29 @@ import type { Logger } from 'pino';
 import { node, type Node } from '../wire/node.js';
 import type { Faults, Place } from './faults.js';
 
-type Strike = 'placeholder' | 'corrupt-message' | 'duplicate-message';
+type MessageFault = 'placeholder' | 'corrupt-message' | 'duplicate-message';
 
 /** What becomes of a message, by fault. */
-const strikes: Record<Strike, (message: Node) => Node[]> = {
+const changes: Record<MessageFault, (message: Node) => Node[]> = {
   placeholder: (message) => [{ ...message, content: [node('unavailable')] }],
   'corrupt-message': (message) => [corrupted(message)],
   'duplicate-message': (message) => [message, message],
 };
 
-/** What reaches a device in place of a message when faults are in force: nothing is lost but what a fault says. */
+/** What reaches a device in place of a message when faults are in force: nothing is lost but by a fault. */
 export function underFaults(faults: Faults, place: Place, message: Node, log: Logger): Node[] {
   if (message.attrs['category'] === 'peer') return [message];
-  for (const [kind, strike] of Object.entries(strikes) as [Strike, (message: Node) => Node[]][]) {
-    if (!faults.strike(kind, place)) continue;
-    log.debug({ ...place, id: message.attrs['id'], kind }, 'a fault strikes a message');
-    return strike(message);
+  for (const [kind, change] of Object.entries(changes) as [MessageFault, (message: Node) => Node[]][]) {
+    if (!faults.trigger(kind, place)) continue;
+    log.debug({ ...place, id: message.attrs['id'], kind }, 'a fault changes a message');
+    return change(message);
   }
   return [message];
 }
 
 /**
  * Where a byte is changed, counted from the end: in the ciphertext, its MAC or its signature. The last bytes of a message
- * that begins a session are none of these: they number keys, which nobody looks at who has only one.
+ * that begins a session are none of these: they number keys, which a receiver with a single key ignores.
  */
 const FROM_END = 12;
 

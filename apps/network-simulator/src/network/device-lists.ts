@@ -3,14 +3,14 @@ import type { Account } from './account.js';
 import type { Device } from './account.js';
 import type { Network } from './network.js';
 
-/** Tells everybody who trusts a list of this account's devices that it changed; without it they miss a new device. */
+/** Notifies everybody who trusts a list of this account's devices that it changed; without it they miss a new device. */
 export function announceDevices(network: Network, account: Account, change: 'add' | 'remove', changed: Device): void {
   const keyIndex = String(changed.state.keyIndex);
-  const askers = new Set(account.takeDeviceListAskers(network.now()));
-  for (const sibling of account.devices.values()) askers.add(sibling);
-  askers.delete(changed);
-  for (const asker of askers) {
-    asker.deliver(
+  const subscribers = new Set(account.takeDeviceListSubscribers(network.now()));
+  for (const sibling of account.devices.values()) subscribers.add(sibling);
+  subscribers.delete(changed);
+  for (const subscriber of subscribers) {
+    subscriber.deliver(
       node(
         'notification',
         { type: 'devices', from: account.phoneJid, id: network.stanzaId(), t: network.timestamp() },

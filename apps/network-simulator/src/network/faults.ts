@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** What can be made to go wrong and stays in force until it is used up or taken back. */
+/** What can be made to go wrong and stays in force until it is used up or removed. */
 export type FaultKind =
   | 'refuse-connection'
   | 'refuse-send'
@@ -27,15 +27,15 @@ export interface Fault {
   phone?: string;
   /** Only for this device of the number. */
   device?: number;
-  /** How many more times it strikes; until taken back when absent. */
+  /** How many more times it applies; until removed when absent. */
   count?: number;
   /** For `refuse-connection` the failure reason, for `refuse-send` the error code of the refusal. */
   code?: number;
   /** For `delay-acks`, `delay` and `slow-media`. */
   ms?: number;
-  /** For `delay`: up to so much more, at random. */
+  /** For `delay`: up to this much more, at random. */
   jitterMs?: number;
-  /** For `refuse-iq`: only questions of this namespace. */
+  /** For `refuse-iq`: only queries of this namespace. */
   xmlns?: string;
   /** For `refuse-iq`: the text of the error. */
   text?: string;
@@ -67,7 +67,7 @@ export class Faults {
     return [...this.inForce.values()];
   }
 
-  /** Takes a fault back; false when there is none with this id. */
+  /** Removes a fault; false when there is none with this id. */
   remove(id: string): boolean {
     const existed = this.inForce.delete(id);
     this.onRemoval.get(id)?.();
@@ -93,8 +93,8 @@ export class Faults {
     return undefined;
   }
 
-  /** Like {@link find}, and counts one strike: at zero the fault is gone. */
-  strike(kind: FaultKind, place: Place): Fault | undefined {
+  /** Like {@link find}, and uses it once: at zero the fault is gone. */
+  trigger(kind: FaultKind, place: Place): Fault | undefined {
     const fault = this.find(kind, place);
     if (fault?.count !== undefined && --fault.count <= 0) this.remove(fault.id);
     return fault;

@@ -3,7 +3,7 @@ import type { Picture } from './picture.js';
 
 export type GroupRole = 'superadmin' | 'admin' | 'member';
 
-/** What a group is, as it is kept. People are named by private id. */
+/** What a group is, as it is stored. People are named by private id. */
 export interface GroupState {
   id: string;
   /** How members are named on the wire. */
@@ -21,7 +21,7 @@ export interface GroupState {
   ephemeralSeconds: number;
   /** Joining by link waits for an admin. */
   approval: boolean;
-  /** Who asked to join, and when (seconds since 1970). */
+  /** Who requested to join, and when (seconds since 1970). */
   waiting: { lid: string; at: number }[];
   picture?: Picture;
   inviteCode: string;
@@ -94,23 +94,23 @@ export class Group {
     return this.memberLids.filter((lid) => this.isAdmin(lid));
   }
 
-  /** Makes somebody a member; whoever waited for it does so no longer. */
+  /** Makes somebody a member, and ends their request to join. */
   letIn(lid: string): void {
     this.state.members[lid] = 'member';
     this.state.waiting = this.state.waiting.filter((one) => one.lid !== lid);
     this.changed();
   }
 
-  /** Puts somebody among those who ask to join; false when they ask already. */
-  ask(lid: string, nowSeconds: number): boolean {
+  /** Adds a request to join; false when there is one already. */
+  requestToJoin(lid: string, nowSeconds: number): boolean {
     if (this.state.waiting.some((one) => one.lid === lid)) return false;
     this.state.waiting.push({ lid, at: nowSeconds });
     this.changed();
     return true;
   }
 
-  /** Takes somebody's request to join back; false when there is none. */
-  forget(lid: string): boolean {
+  /** Removes somebody's request to join; false when there is none. */
+  withdrawRequest(lid: string): boolean {
     const before = this.state.waiting.length;
     this.state.waiting = this.state.waiting.filter((one) => one.lid !== lid);
     if (this.state.waiting.length === before) return false;

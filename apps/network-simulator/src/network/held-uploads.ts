@@ -3,14 +3,14 @@ import type { Network } from './network.js';
 /** Uploads that a fault holds back, by the fault's id. */
 const held = new Map<string, (() => void)[]>();
 
-/** Lets uploads go on that waited while a fault was in force. */
+/** Resumes uploads that waited while a fault was in force. */
 export function releaseUploads(faultId: string): void {
   const waiting = held.get(faultId) ?? [];
   held.delete(faultId);
   for (const goOn of waiting) goOn();
 }
 
-/** Resolves at once, or when the fault that holds uploads back is taken back. */
+/** Resolves at once, or when the fault that holds uploads back is removed. */
 export async function passHeldUploads({ faults }: Network): Promise<void> {
   const hold = faults.find('hold-uploads', {});
   if (!hold) return;

@@ -47,11 +47,11 @@ export class Network {
   private primaries: PrimaryDevices | undefined;
   private lastStanza = 0;
   private mediaAddress = '127.0.0.1';
-  /** Receipts that were passed on: further devices of the same reader add nothing new. */
+  /** Receipts that were forwarded: further devices of the same reader add nothing new. */
   readonly receiptsSeen = new Set<string>();
-  /** Ids of which some device asked for another copy: its sender may have sent it to everybody again. */
-  readonly askedAgain = new Set<string>();
-  /** Messages that a client refused for good, as it said. */
+  /** Ids of which some device requested another copy: its sender may have sent it to everybody again. */
+  readonly resendsRequested = new Set<string>();
+  /** Messages that a client rejected for good. */
   readonly givenUp: { phone: string; device: number; id: string; error: string; atMs: number }[] = [];
 
   private constructor(
@@ -70,11 +70,11 @@ export class Network {
     this.pairingCodes = new PairingCodes(options.qr, this.now);
   }
 
-  /** The network as it was left in the store, or a new one. */
+  /** The network as it is in the store, or a new one. */
   static async open(store: Store, options: NetworkOptions): Promise<Network> {
-    const kept = (await store.json(IDENTITY_FILE)) as ServerIdentity | undefined;
-    const identity = kept ?? newServerIdentity();
-    if (!kept) store.save(IDENTITY_FILE, () => identity);
+    const stored = (await store.json(IDENTITY_FILE)) as ServerIdentity | undefined;
+    const identity = stored ?? newServerIdentity();
+    if (!stored) store.save(IDENTITY_FILE, () => identity);
     const now = options.now ?? Date.now;
     const network = new Network(identity, certificateChain(identity, now()), store, options);
     await network.accounts.load();
@@ -94,7 +94,7 @@ export class Network {
     this.primaries = phones;
   }
 
-  /** Host and port of the files, as clients are told. */
+  /** Host and port of the files, as sent to clients. */
   mediaHost(): string {
     return this.mediaAddress;
   }
@@ -113,7 +113,7 @@ export class Network {
     return `${Math.floor(this.now() / 1000)}-${++this.lastStanza}`;
   }
 
-  /** Brings a stanza to one device of an account: its phone (0) or a companion. Unlinked devices get nothing. */
+  /** Delivers a stanza to one device of an account: its phone (0) or a companion. Unlinked devices get nothing. */
   deliver(account: Account, device: number, stanza: Node): void {
     const stanzas =
       stanza.tag === 'message' && this.faults.any
@@ -125,7 +125,7 @@ export class Network {
     }
   }
 
-  /** Brings a stanza to all devices of an account but one. */
+  /** Delivers a stanza to all devices of an account but one. */
   deliverToAll(account: Account, stanza: Node, except?: number): void {
     if (except !== 0) this.deliver(account, 0, stanza);
     for (const device of account.devices.values()) {
@@ -137,7 +137,7 @@ export class Network {
   lagOf(connection: Connection): number {
     if (!this.faults.any) return 0;
     const { device } = connection;
-    const slow = this.faults.strike('delay', { phone: device?.account.phone, device: device?.id });
+    const slow = this.faults.trigger('delay', { phone: device?.account.phone, device: device?.id });
     return slow ? (slow.ms ?? 0) + Math.random() * (slow.jitterMs ?? 0) : 0;
   }
 

@@ -20,7 +20,7 @@ export interface ScannedCode {
   advSecret: Buffer;
 }
 
-interface Shown {
+interface ActiveCode {
   connection: Connection;
   fromMs: number;
   untilMs: number;
@@ -32,7 +32,7 @@ const EXPIRED_LIMIT = 10_000;
 
 /** The codes that unlinked clients show now. */
 export class PairingCodes {
-  private readonly shown = new Map<string, Shown>();
+  private readonly active = new Map<string, ActiveCode>();
   private readonly expired = new Set<string>();
 
   constructor(
@@ -47,7 +47,7 @@ export class PairingCodes {
     for (let index = 0; index < this.timings.count; index++) {
       const ref = `2@${randomBytes(48).toString('base64url')}`;
       const untilMs = start + this.timings.firstMs + index * this.timings.nextMs + GRACE_MS;
-      this.shown.set(ref, { connection, fromMs: start, untilMs });
+      this.active.set(ref, { connection, fromMs: start, untilMs });
       refs.push(ref);
     }
     return refs;
@@ -55,9 +55,9 @@ export class PairingCodes {
 
   /** The connection that shows this code; 'expired' when it did once, `undefined` when no such code was ever issued. */
   find(ref: string): Connection | 'expired' | undefined {
-    const shown = this.shown.get(ref);
-    if (!shown) return this.expired.has(ref) ? 'expired' : undefined;
-    if (this.now() <= shown.untilMs && shown.connection.open) return shown.connection;
+    const active = this.active.get(ref);
+    if (!active) return this.expired.has(ref) ? 'expired' : undefined;
+    if (this.now() <= active.untilMs && active.connection.open) return active.connection;
     // Only this one: the screen may show a later code of the same connection by now.
     this.forgetCode(ref);
     return 'expired';
@@ -65,20 +65,20 @@ export class PairingCodes {
 
   /** Forgets the codes of a connection that linked or closed. */
   forget(connection: Connection): void {
-    for (const [ref, shown] of this.shown) if (shown.connection === connection) this.forgetCode(ref);
+    for (const [ref, active] of this.active) if (active.connection === connection) this.forgetCode(ref);
   }
 
   /** The connections that show a code now, with their first code. */
   waiting(): { ref: string; connection: Connection }[] {
     const firstOf = new Map<Connection, string>();
-    for (const [ref, { connection }] of this.shown) {
+    for (const [ref, { connection }] of this.active) {
       if (connection.open && !firstOf.has(connection)) firstOf.set(connection, ref);
     }
     return [...firstOf].map(([connection, ref]) => ({ ref, connection }));
   }
 
   private forgetCode(ref: string): void {
-    this.shown.delete(ref);
+    this.active.delete(ref);
     this.expired.add(ref);
     const [oldest] = this.expired;
     if (this.expired.size > EXPIRED_LIMIT && oldest !== undefined) this.expired.delete(oldest);
@@ -86,7 +86,7 @@ export class PairingCodes {
 }
 
 /**
- * Takes the text of a code apart: `ref,noise key,identity key,secret,platform`, in newer clients behind a link.
+ * Parses the text of a code: `ref,noise key,identity key,secret,platform`, in newer clients behind a link.
  * Throws {@link Refusal} 400 when it is no such code.
  */
 export function parseCode(text: string): ScannedCode {

@@ -4,10 +4,10 @@ import type { Device } from './account.js';
 import type { Network } from './network.js';
 import type { OneTimePreKey } from './pre-keys.js';
 
-/** Below this many one-time keys the device is asked for more. */
+/** Below this many one-time keys more are requested of the device. */
 const LOW_PRE_KEYS = 5;
 
-/** Hands out a one-time key of a device and asks the device for more when they run low. */
+/** Hands out a one-time key of a device and requests more of the device when they run low. */
 export function takePreKey(network: Network, device: Device): OneTimePreKey | undefined {
   const oneTime = device.preKeys.take();
   device.account.changed();

@@ -1,8 +1,8 @@
 import type { Account, Device } from './account.js';
 
-/** Who is there and who wants to know it. Nothing of this outlives the process. */
+/** Who is available and who subscribed to it. Nothing of this outlives the process. */
 export class PresenceRecords {
-  /** Devices that asked about a person (by private id), with the address they asked by. */
+  /** Devices that subscribed to a person (by private id), with the address they used. */
   private readonly watchers = new Map<string, Map<Device, string>>();
   private readonly phonesAvailable = new Set<string>();
   private readonly lastSeen = new Map<string, number>();

@@ -3,7 +3,7 @@ import type { Node } from '../wire/node.js';
 import type { Account, Device } from './account.js';
 import type { PhoneEvent } from './phone-event.js';
 
-/** What the network asks of the phone of an account, its device 0. The phones themselves are a layer above. */
+/** What the network needs of the phone of an account, its device 0. The phones themselves are a layer above. */
 export interface PrimaryDevice {
   /** A stanza that the network delivers. */
   receive(stanza: Node): void;
@@ -11,7 +11,7 @@ export interface PrimaryDevice {
   bootstrap(device: Device): Promise<void>;
   /** A companion is not linked any more. */
   forgetDevice(device: number): void;
-  /** A companion asks for a file that is gone from the host. */
+  /** A companion requests a file that is gone from the host. */
   uploadAgain(device: Device, request: Node): void;
   /** A companion changed what the account's devices share. */
   sharedStateChanged(changes: OpenedChange[]): void;

@@ -1,4 +1,4 @@
-/** Something asked of the network that it refuses; `code` is the number the asker gets (stanza error or HTTP status). */
+/** A request that the network refuses; `code` is the number the requester gets (stanza error or HTTP status). */
 export class Refusal extends Error {
   constructor(
     readonly code: number,

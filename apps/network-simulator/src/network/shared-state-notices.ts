@@ -4,7 +4,7 @@ import type { Network } from './network.js';
 import { SERVER } from '../wire/jid.js';
 import { node } from '../wire/node.js';
 
-/** The account's devices (but the one that changed it) learn that a collection moved on, and fetch it. */
+/** The account's devices (but the one that changed it) are notified that a collection moved on, and fetch it. */
 export function announceSharedState(
   network: Network,
   account: Account,

@@ -1,6 +1,6 @@
 import { decodeNode, encodeNode, type Node } from '../wire/node.js';
 
-/** A waiting stanza as it is kept on disk: its encoded bytes. */
+/** A waiting stanza as it is stored on disk: its encoded bytes. */
 export type QueuedState = Buffer;
 
 /**

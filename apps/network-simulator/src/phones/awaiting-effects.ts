@@ -1,7 +1,7 @@
 /** Effects on messages that have not arrived, by the id of the message; the oldest go first when there are too many. */
 const MOST_AWAITED = 1000;
 
-/** Keeps what changes a message until that message is there: a retry may bring the two in the wrong order. */
+/** Holds what changes a message until that message is there: a retry may bring the two in the wrong order. */
 export class AwaitingEffects {
   private readonly byTarget = new Map<string, (() => void)[]>();
 

@@ -18,7 +18,7 @@ export interface ChatChange {
   deleteForMe?: string | undefined;
 }
 
-/** Changes a chat at the phone; companions learn it through the shared state. */
+/** Changes a chat at the phone; companions get it through the shared state. */
 export function changeChat(phone: PhoneContext, chat: string, change: ChatChange): void {
   const at = (kind: string, ...rest: string[]): string[] => [kind, chat, ...rest];
   const range = { lastMessageTimestamp: Number(phone.network.timestamp()), messages: [] };

@@ -28,8 +28,8 @@ const effects: Record<string, Effect> = {
   markChatAsRead: onChat(({ markChatAsReadAction }) => ({ markedRead: markChatAsReadAction?.read ?? false })),
   clearChat: (phone, index, value) => {
     const [, jid = '', withStarred] = index;
-    const kept = withStarred === '0' ? phone.shared.starred : [];
-    phone.messages.erase({ chat: chatName(phone.network, jid), ...until(value.clearChatAction?.messageRange), kept });
+    const except = withStarred === '0' ? phone.shared.starred : [];
+    phone.messages.erase({ chat: chatName(phone.network, jid), ...until(value.clearChatAction?.messageRange), except });
     onChat((_value, nowMs) => ({ clearedAtMs: nowMs }))(phone, index, value);
   },
   deleteChat: (phone, index, value) => {

@@ -59,7 +59,7 @@ export function compose(phone: PhoneContext, chat: string, draft: Draft): Compos
   const context = contextOf(phone, draft);
   const content = fileContent(phone, draft, context) ?? plainContent(phone, draft, context);
   if (!content)
-    throw new Refusal(400, 'Say what to send: text, image, video, audio, voice, document, sticker and so on.');
+    throw new Refusal(400, 'Nothing to send: give text, image, video, audio, voice, document, sticker and so on.');
   return { content: draft.viewOnce ? { viewOnceMessage: { message: content } } : content };
 }
 
@@ -94,7 +94,7 @@ function plainContent(
       messageContextInfo: { messageSecret: randomBytes(32) },
     };
   }
-  if (draft.forward) return forwarded(kept(phone, draft.forward.id));
+  if (draft.forward) return forwarded(storedMessage(phone, draft.forward.id));
   if (text === undefined) return undefined;
   if (!contextInfo && !preview) return { conversation: text };
   return {
@@ -147,7 +147,7 @@ function fileContent(
 function changeOf(phone: PhoneContext, chat: string, draft: Draft): Composed | undefined {
   const { reaction, edit, vote } = draft;
   if (reaction) {
-    const key = keyOf(phone, kept(phone, reaction.id), chat);
+    const key = keyOf(phone, storedMessage(phone, reaction.id), chat);
     return { content: { reactionMessage: { key, text: reaction.emoji, senderTimestampMs: phone.network.now() } } };
   }
   if (edit) {
@@ -168,7 +168,7 @@ function changeOf(phone: PhoneContext, chat: string, draft: Draft): Composed | u
 }
 
 function voteContent(phone: PhoneContext, chat: string, vote: { id: string; options: string[] }): proto.IMessage {
-  const poll = kept(phone, vote.id);
+  const poll = storedMessage(phone, vote.id);
   const content = decodeContent(poll.content);
   const secret = content.messageContextInfo?.messageSecret;
   if (!secret) throw new Refusal(400, 'That message is no poll.');
@@ -201,7 +201,7 @@ function contextOf(phone: PhoneContext, draft: Draft): proto.IContextInfo | unde
   if (draft.quote === undefined && !draft.mentions?.length) return undefined;
   const context: proto.IContextInfo = {};
   if (draft.quote !== undefined) {
-    const quoted = kept(phone, draft.quote);
+    const quoted = storedMessage(phone, draft.quote);
     context.stanzaId = quoted.id;
     context.participant =
       phone.network.accounts.find(quoted.from)?.jidLike(namingOf(phone, quoted.wireChat)) ?? quoted.from;
@@ -233,14 +233,14 @@ export function namingOf(phone: PhoneContext, chat: string): string {
   return phone.network.groups.find(chat)?.state.addressing === 'pn' ? 's.whatsapp.net' : 'lid';
 }
 
-function kept(phone: PhoneContext, id: string): PhoneMessage {
+function storedMessage(phone: PhoneContext, id: string): PhoneMessage {
   const message = phone.messages.get(id);
   if (!message) throw new Refusal(404, `The phone has no message ${id}.`);
   return message;
 }
 
 function own(phone: PhoneContext, id: string, windowSeconds: number): PhoneMessage {
-  const message = kept(phone, id);
+  const message = storedMessage(phone, id);
   if (!message.fromMe) throw new Refusal(403, 'That message is not your own.');
   if (Number(phone.network.timestamp()) - message.timestamp > windowSeconds)
     throw new Refusal(403, 'It is too late for that.');
@@ -248,7 +248,7 @@ function own(phone: PhoneContext, id: string, windowSeconds: number): PhoneMessa
 }
 
 function deletable(phone: PhoneContext, id: string): PhoneMessage {
-  const message = kept(phone, id);
+  const message = storedMessage(phone, id);
   if (phone.network.groups.find(message.chat)?.isAdmin(phone.account.lid)) return message;
   return own(phone, id, phone.network.options.windows.deleteSeconds);
 }

@@ -13,12 +13,12 @@ const LIMIT = 2000;
 /** The last events of one phone, in memory. */
 export class EventLog {
   private readonly events: PhoneEvent[] = [];
-  private readonly news = new EventEmitter().setMaxListeners(0);
+  private readonly emitter = new EventEmitter().setMaxListeners(0);
 
   add(event: PhoneEvent): void {
     this.events.push(event);
     if (this.events.length > LIMIT) this.events.shift();
-    this.news.emit('event', event);
+    this.emitter.emit('event', event);
   }
 
   all(filter: EventFilter = {}): PhoneEvent[] {
@@ -26,8 +26,8 @@ export class EventLog {
   }
 
   watch(listener: (event: PhoneEvent) => void): () => void {
-    this.news.on('event', listener);
-    return () => this.news.off('event', listener);
+    this.emitter.on('event', listener);
+    return () => this.emitter.off('event', listener);
   }
 
   /** The first event that fits, now or within the time; `undefined` at the deadline. */

@@ -3,7 +3,7 @@ import curve from 'libsignal/src/curve.js';
 import { agree, newKeyPair, sign, signatureHolds, withType } from '../wire/keys.js';
 
 /**
- * Lets libsignal reckon with WebAssembly: its own way, through Node's key objects, costs several times as much for every
+ * Lets libsignal compute with WebAssembly: its own way, through Node's key objects, costs several times as much for every
  * new session and every turn of a conversation. For a process of its own; specs leave libsignal as it is, so that their
  * clients check what this process does.
  */
@@ -18,7 +18,7 @@ export function fastCurve(): void {
 }
 
 /**
- * The same for signatures, which clients in this process make and check: libsignal reckons them in JavaScript, 15 ms each.
+ * The same for signatures, which clients in this process make and check: libsignal computes them in JavaScript, 15 ms each.
  * For long runs of many clients; specs leave them as they are.
  */
 export function fastSignatures(): void {

@@ -9,7 +9,7 @@ import {
 import type { Account } from '../network/account.js';
 import type { DeviceAddress } from './signal.js';
 
-/** What is kept of a phone's group encryption. */
+/** What is stored of a phone's group encryption. */
 export interface GroupSessionState {
   /** Sender keys by group and author. */
   senderKeys: Record<string, Buffer>;
@@ -24,10 +24,10 @@ export class GroupSessions {
 
   constructor(
     private readonly own: Account,
-    kept: GroupSessionState = { senderKeys: {}, known: {} },
+    stored: GroupSessionState = { senderKeys: {}, known: {} },
   ) {
-    this.senderKeys = new Map(Object.entries(kept.senderKeys));
-    this.known = new Map(Object.entries(kept.known).map(([group, devices]) => [group, new Set(devices)]));
+    this.senderKeys = new Map(Object.entries(stored.senderKeys));
+    this.known = new Map(Object.entries(stored.known).map(([group, devices]) => [group, new Set(devices)]));
   }
 
   snapshot(): GroupSessionState {
@@ -45,7 +45,7 @@ export class GroupSessions {
     return { sealed, key };
   }
 
-  /** Our key of a group as others learn it; made at the first use. */
+  /** Our key of a group as others get it; made at the first use. */
   async ownKey(group: string): Promise<Buffer> {
     const us = this.address({ account: this.own, device: 0 });
     const message = await new GroupSessionBuilder(this.storage()).create(new SenderKeyName(group, us));
@@ -56,7 +56,7 @@ export class GroupSessions {
     return Buffer.from(await new GroupCipher(this.storage(), group, this.address(author)).decrypt(sealed));
   }
 
-  /** Takes a key that an author shared for a group. */
+  /** Stores a key that an author shared for a group. */
   async learn(group: string, author: DeviceAddress, key: Uint8Array): Promise<void> {
     const name = new SenderKeyName(group, this.address(author));
     await new GroupSessionBuilder(this.storage()).process(name, SenderKeyDistributionMessage.deserialize(key));
@@ -93,7 +93,7 @@ export class GroupSessions {
     for (const devices of this.known.values()) devices.delete(device);
   }
 
-  /** The name under which the library keeps our own key of a group. */
+  /** The name under which the library stores our own key of a group. */
   private ownName(group: string): string {
     return new SenderKeyName(group, this.address({ account: this.own, device: 0 })).toString();
   }

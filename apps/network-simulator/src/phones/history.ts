@@ -13,7 +13,7 @@ const { HistorySyncType } = proto.HistorySync;
 const FIRST_PER_CHAT = 20;
 /** Messages in each later part. */
 const PER_PART = 1000;
-/** What is older is told to a device that asked for the full history when it was linked, and to no other. */
+/** What is older is sent to a device that requested the full history when it was linked, and to no other. */
 const RECENT_SECONDS = 90 * 86_400;
 /** Larger parts do not fit into a message and go through the file host, if the phone may use it. */
 const INLINE_LIMIT_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ const INLINE_LIMIT_BYTES = 256 * 1024;
 const HIDDEN_KINDS = new Set(['protocol', 'poll_vote', 'reaction', 'unknown']);
 
 /**
- * What a phone tells a newly linked device, in this order: the app-state key, the newest messages of its chats, the names it
+ * What a phone sends a newly linked device, in this order: the app-state key, the newest messages of its chats, the names it
  * knows, then the rest of its recent history in parts, and then what is older if the device wants it.
  */
 export function bootstrapMessages(phone: PhoneContext, { full }: { full: boolean }): proto.IMessage[] {
@@ -64,7 +64,7 @@ export function keyShare(phone: PhoneContext): proto.IMessage {
   };
 }
 
-/** Messages of one chat older than a given one, for a companion that asked for them. */
+/** Messages of one chat older than a given one, for a companion that requested them. */
 export function olderMessages(
   phone: PhoneContext,
   request: proto.Message.PeerDataOperationRequestMessage.IHistorySyncOnDemandRequest,

@@ -9,7 +9,7 @@ import { bundleOf, pad, type DeviceAddress, type KeyBundle } from './signal.js';
 
 const STATUS_OF: Record<string, MessageStatus> = { '': 'delivered', read: 'read', played: 'played' };
 
-/** A receipt reaches the phone: a message got further, a chat was read on a companion, or a copy is asked for. */
+/** A receipt reaches the phone: a message got further, a chat was read on a companion, or a copy is requested. */
 export async function receiveReceipt(phone: PhoneContext, stanza: Node): Promise<void> {
   const type = stanza.attrs['type'] ?? '';
   if (type === 'retry') {
@@ -31,15 +31,15 @@ async function sendAgain(phone: PhoneContext, stanza: Node): Promise<void> {
   const message = phone.messages.get(id);
   const jid = stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '';
   const account = phone.network.accounts.find(jid);
-  const asked = { phone: phone.account.phone, id, by: jid };
+  const details = { phone: phone.account.phone, id, by: jid };
   if (!message?.fromMe || !account) {
-    phone.network.log.debug(asked, 'a copy is asked for that the phone does not have');
+    phone.network.log.debug(details, 'a copy is requested that the phone does not have');
     return;
   }
-  phone.network.log.debug(asked, 'the phone sends another copy');
-  const asker: DeviceAddress = { account, device: parseJid(jid).device };
-  // The earlier session is closed, not forgotten: what the asker had on its way was made in it.
-  await phone.sessions.begin(asker, offeredBundle(stanza) ?? bundleOf(phone.network, asker));
+  phone.network.log.debug(details, 'the phone sends another copy');
+  const requester: DeviceAddress = { account, device: parseJid(jid).device };
+  // The earlier session is closed, not forgotten: what the requester had on its way was made in it.
+  await phone.sessions.begin(requester, offeredBundle(stanza) ?? bundleOf(phone.network, requester));
   const group = isGroupJid(message.wireChat) ? message.wireChat : undefined;
   const own = account === phone.account && !group;
   const content = decodeContent(message.content);
@@ -47,7 +47,7 @@ async function sendAgain(phone: PhoneContext, stanza: Node): Promise<void> {
     ? { deviceSentMessage: { destinationJid: message.wireChat, message: content } }
     : content;
   if (group) plain = { ...content, senderKeyDistributionMessage: await ourKey(phone, group) };
-  const enc = await phone.sessions.encrypt(asker, pad(encodeContent(plain)));
+  const enc = await phone.sessions.encrypt(requester, pad(encodeContent(plain)));
   enc.attrs['count'] = child(stanza, 'retry')?.attrs['count'] ?? '1';
   const to = group ? { to: group, participant: jid } : { to: jid, device_fanout: 'false' };
   const recipient = own ? message.wireChat : undefined;
@@ -58,7 +58,7 @@ async function ourKey(phone: PhoneContext, group: string): Promise<proto.Message
   return { groupId: group, axolotlSenderKeyDistributionMessage: await phone.groupSessions.ownKey(group) };
 }
 
-/** Keys that the asker sent along, so that nobody has to fetch them. */
+/** Keys that the requester sent along, so that they need not be fetched. */
 function offeredBundle(stanza: Node): KeyBundle | undefined {
   const keys = child(stanza, 'keys');
   const skey = child(keys, 'skey');

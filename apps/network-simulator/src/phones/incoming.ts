@@ -12,13 +12,13 @@ import { unpad, type DeviceAddress } from './signal.js';
 
 const MAX_RETRIES = 5;
 
-/** What a message said, and the bytes it was read from. */
+/** The content of a message, and the bytes it was read from. */
 interface Received {
   content: proto.IMessage;
   bytes: Buffer;
 }
 
-/** A message stanza reaches the phone: decrypt, keep, confirm; ask again for what cannot be read. */
+/** A message stanza reaches the phone: decrypt, store, confirm; request again what cannot be read. */
 export async function receiveMessage(phone: PhoneContext, stanza: Node): Promise<void> {
   const id = stanza.attrs['id'] ?? '';
   const author = authorOf(phone, stanza);
@@ -32,7 +32,7 @@ export async function receiveMessage(phone: PhoneContext, stanza: Node): Promise
       const { phone: number } = phone.account;
       const from = author.account.jidLike(PHONE_SERVER, author.device);
       phone.network.log.debug({ phone: number, id, from, reason: String(error) }, 'a message is unreadable');
-      askAgain(phone, stanza, id);
+      requestAgain(phone, stanza, id);
       return;
     }
   }
@@ -76,13 +76,13 @@ async function decrypt(phone: PhoneContext, author: DeviceAddress, stanza: Node)
     if (key?.axolotlSenderKeyDistributionMessage) {
       await phone.groupSessions.learn(key.groupId ?? group, author, key.axolotlSenderKeyDistributionMessage);
     }
-    // The part that only shares a key says nothing itself; a resend carries both.
+    // The part that only shares a key has no content of its own; a resend carries both.
     if (describe(part).type !== 'unknown' || !received) received = { content: part, bytes };
   }
   return received;
 }
 
-/** Keeps a message: another person's, or one that a companion of ours sent. */
+/** Stores a message: another person's, or one that a companion of ours sent. */
 function keep(phone: PhoneContext, author: DeviceAddress, stanza: Node, received: Received): PhoneMessage {
   const fromMe = author.account === phone.account;
   const sent = received.content.deviceSentMessage;
@@ -112,27 +112,27 @@ function confirm(phone: PhoneContext, message: PhoneMessage): void {
   if (!message.fromMe && phone.settings.autoDeliver) phone.sendReceipt(undefined, [message]);
 }
 
-function askAgain(phone: PhoneContext, stanza: Node, id: string): void {
-  const count = (phone.unreadable.get(id)?.asked ?? 0) + 1;
-  phone.unreadable.set(id, { asked: count, question: stanza.attrs['category'] === 'peer' });
+function requestAgain(phone: PhoneContext, stanza: Node, id: string): void {
+  const count = (phone.unreadable.get(id)?.requests ?? 0) + 1;
+  phone.unreadable.set(id, { requests: count, isPeerRequest: stanza.attrs['category'] === 'peer' });
   if (count > MAX_RETRIES) return;
   const { from: to, participant, recipient, t } = stanza.attrs;
-  askFor(phone, { id, to, participant, recipient, t }, count);
+  requestResend(phone, { id, to, participant, recipient, t }, count);
 }
 
-/** Asks the device that wrote a message in a chat (a person's address, or a group's) for another copy of it. */
-export function askAuthor(
+/** Requests another copy of a message in a chat (a person's address, or a group's) from the device that wrote it. */
+export function requestResendFromAuthor(
   phone: PhoneContext,
   { id, author, chat }: { id: string; author: DeviceAddress; chat: string },
 ): void {
   const device = author.account.jidLike(namingOf(phone, chat), author.device);
-  // An own device has to be told the chat: it answers by writing to everybody there again.
+  // An own device needs the chat: it answers by sending to everybody there again.
   const recipient = author.account === phone.account ? chat : undefined;
-  askFor(phone, isGroupJid(chat) ? { id, to: chat, participant: device } : { id, to: device, recipient });
+  requestResend(phone, isGroupJid(chat) ? { id, to: chat, participant: device } : { id, to: device, recipient });
 }
 
-/** Asks the device that sent a message for another copy of it. */
-export function askFor(
+/** Requests another copy of a message from the device that sent it. */
+export function requestResend(
   phone: PhoneContext,
   { id, t, ...place }: { id: string } & Partial<Record<'to' | 'participant' | 'recipient' | 't', string | undefined>>,
   count = 1,

@@ -8,7 +8,7 @@ import type { PhoneContext } from './phone-context.js';
 
 const { SUCCESS, NOT_FOUND } = proto.MediaRetryNotification.ResultType;
 
-/** A companion could not fetch a file any more: the phone uploads its own copy again and tells where it is now. */
+/** A companion could not fetch a file any more: the phone uploads its own copy again and sends its new path. */
 export function uploadAgain(phone: PhoneContext, device: Device, stanza: Node): void {
   const id = stanza.attrs['id'] ?? '';
   const rmr = child(stanza, 'rmr');

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Store } from '../store/store.js';
-import { keptBytes } from './kept-bytes.js';
+import { compactCopy } from './compact-copy.js';
 
 export type MessageStatus = 'error' | 'pending' | 'sent' | 'delivered' | 'read' | 'played';
 
@@ -65,7 +65,7 @@ export function fits(message: PhoneMessage, filter: MessageFilter): boolean {
   );
 }
 
-/** All messages of one phone in the order in which they came, kept as a log: additions and later changes. */
+/** All messages of one phone in the order in which they came, stored as a log: additions and later changes. */
 export class MessageLog {
   private readonly messages: PhoneMessage[] = [];
   private readonly byId = new Map<string, PhoneMessage>();
@@ -73,7 +73,7 @@ export class MessageLog {
   private readonly events = new EventEmitter().setMaxListeners(0);
   private lastSeq = 0;
 
-  /** @param chatBegan is told of every chat when its first message comes, or is read from the disk */
+  /** @param chatBegan called with every chat when its first message comes, or is read from the disk */
   constructor(
     private readonly store: Store,
     private readonly file: string,
@@ -101,7 +101,7 @@ export class MessageLog {
   }
 
   add(message: Omit<PhoneMessage, 'receivedSeq'>): PhoneMessage {
-    const added = { ...message, content: keptBytes(message.content), receivedSeq: this.lastSeq + 1 };
+    const added = { ...message, content: compactCopy(message.content), receivedSeq: this.lastSeq + 1 };
     this.insert(added);
     this.store.append(this.file, { add: added } satisfies LogRecord);
     this.events.emit('message', added);
@@ -109,16 +109,16 @@ export class MessageLog {
   }
 
   change(message: PhoneMessage, change: Partial<PhoneMessage>): void {
-    Object.assign(message, change, change.content && { content: keptBytes(change.content) });
+    Object.assign(message, change, change.content && { content: compactCopy(change.content) });
     this.store.append(this.file, { set: { ...change, id: message.id } } satisfies LogRecord);
     this.events.emit('change', message);
   }
 
-  /** Takes a message, or a chat's messages up to a time, from this phone's sight. `kept` are ids that stay. */
-  erase(which: { chat: string; id?: string; untilSeconds?: number; kept?: readonly string[] }): void {
-    const { chat, id, untilSeconds = Infinity, kept = [] } = which;
+  /** Takes a message, or a chat's messages up to a time, from this phone's sight. `except` are ids that stay. */
+  erase(which: { chat: string; id?: string; untilSeconds?: number; except?: readonly string[] }): void {
+    const { chat, id, untilSeconds = Infinity, except = [] } = which;
     for (const message of this.all({ chat, id })) {
-      if (message.timestamp <= untilSeconds && !kept.includes(message.id)) this.change(message, { erased: true });
+      if (message.timestamp <= untilSeconds && !except.includes(message.id)) this.change(message, { erased: true });
     }
   }
 

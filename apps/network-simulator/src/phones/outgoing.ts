@@ -24,7 +24,7 @@ export function newMessageId(): string {
 }
 
 /**
- * Sends content to a chat: encrypts for every device that must read it, keeps it, hands it to the network.
+ * Sends content to a chat: encrypts for every device that must read it, stores it, sends it to the network.
  * Throws {@link Refusal}: 404 unknown number or group, 403 not allowed to write there, 409 id taken.
  */
 export async function sendContent(

@@ -6,16 +6,16 @@ import type { DeviceAddress } from './signal.js';
 const { HISTORY_SYNC_ON_DEMAND, PLACEHOLDER_MESSAGE_RESEND } = proto.Message.PeerDataOperationRequestType;
 const { Type } = proto.Message.ProtocolMessage;
 
-/** A companion asks its own phone for something: older messages, a message it only got a placeholder of, the key. */
+/** A companion requests something of its own phone: older messages, a message it only got a placeholder of, the key. */
 export async function receivePeerMessage(
   phone: PhoneContext,
-  asker: DeviceAddress,
+  requester: DeviceAddress,
   id: string,
   content: proto.IMessage,
 ): Promise<void> {
-  const device = phone.account.devices.get(asker.device);
+  const device = phone.account.devices.get(requester.device);
   const protocol = content.protocolMessage;
-  if (!device || asker.account !== phone.account || !protocol) return;
+  if (!device || requester.account !== phone.account || !protocol) return;
   const request = protocol.peerDataOperationRequestMessage;
   const type = request?.peerDataOperationRequestType;
   if (type === HISTORY_SYNC_ON_DEMAND && request?.historySyncOnDemandRequest) {

@@ -18,10 +18,10 @@ export interface PhoneSettings {
 
 /** A message that a phone cannot read yet. */
 export interface Unreadable {
-  /** How often another copy was asked for. */
-  asked: number;
-  /** A companion's question to this phone alone: clients do not make another copy of those. */
-  question: boolean;
+  /** How often another copy was requested. */
+  requests: number;
+  /** A companion's request to this phone alone: clients do not make another copy of those. */
+  isPeerRequest: boolean;
 }
 
 /** What a phone's owner set about a chat. */
@@ -31,7 +31,7 @@ export interface ChatSettings {
   pinnedAtMs?: number;
   /** -1: for ever. */
   mutedUntilMs?: number;
-  /** Marked by hand; absent: as the messages say. */
+  /** Marked by hand; absent: as its messages are. */
   markedRead?: boolean;
   clearedAtMs?: number;
   deletedAtMs?: number;

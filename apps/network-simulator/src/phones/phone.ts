@@ -36,8 +36,8 @@ interface PhoneState {
 }
 
 /**
- * The virtual phone of a number: the primary device, always there. It keeps its chats, encrypts for every device of whom it
- * writes to and of its own account, answers retry requests from what it kept, and confirms what it gets.
+ * The virtual phone of a number: the primary device, always there. It stores its chats, encrypts for every device of whom it
+ * writes to and of its own account, answers retry requests from what it stored, and confirms what it gets.
  */
 export class Phone implements PhoneContext, PrimaryDevice {
   readonly messages: MessageLog;
@@ -58,13 +58,13 @@ export class Phone implements PhoneContext, PrimaryDevice {
     /** Called with every chat that the phone has its first message of. */
     chatBegan: (phone: Phone, chat: string) => void,
   ) {
-    const kept = network.accounts.keptPhoneState(account.phone) as PhoneState | undefined;
-    this.sessions = new SignalSessions(network, account, kept?.sessions);
-    this.groupSessions = new GroupSessions(account, kept?.groups);
-    this.settings = { autoDeliver: true, ...kept?.settings };
-    this.shared = { chats: {}, starred: [], contacts: {}, ...kept?.shared };
+    const stored = network.accounts.storedPhoneState(account.phone) as PhoneState | undefined;
+    this.sessions = new SignalSessions(network, account, stored?.sessions);
+    this.groupSessions = new GroupSessions(account, stored?.groups);
+    this.settings = { autoDeliver: true, ...stored?.settings };
+    this.shared = { chats: {}, starred: [], contacts: {}, ...stored?.shared };
     this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`, (chat) => chatBegan(this, chat));
-    network.accounts.keepPhoneState(account.phone, (): PhoneState => ({
+    network.accounts.attachPhoneState(account.phone, (): PhoneState => ({
       sessions: this.sessions.snapshot(),
       groups: this.groupSessions.snapshot(),
       settings: this.settings,
@@ -72,7 +72,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     }));
   }
 
-  /** Reads the messages that were kept. */
+  /** Reads the messages that were stored. */
   async load(): Promise<void> {
     await this.messages.load();
   }
@@ -84,7 +84,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     if (stanza.tag === 'notification') this.do(() => receiveNotice(this, stanza));
   }
 
-  /** Sends a text; returns the message as this phone keeps it. Throws {@link Refusal} when the network refuses. */
+  /** Sends a text; returns the message as this phone stores it. Throws {@link Refusal} when the network refuses. */
   sendText(to: string, text: string, options: SendOptions = {}): Promise<PhoneMessage> {
     return this.send(to, { conversation: text }, options);
   }
@@ -113,7 +113,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     routeReceipt(this.network, { account: this.account, device: 0 }, node('receipt', attrs, content));
   }
 
-  /** Reads a chat: the senders learn it, and our own companions. Returns the ids that were marked. */
+  /** Reads a chat: the senders are notified, and our own companions. Returns the ids that were marked. */
   read(chat: string, ids?: string[]): string[] {
     const wanted = this.messages
       .all({ chat, fromMe: false })
@@ -128,7 +128,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     return wanted.map(({ id }) => id);
   }
 
-  /** Plays voice messages of a chat: the senders learn it. Returns the ids that were marked. */
+  /** Plays voice messages of a chat: the senders are notified. Returns the ids that were marked. */
   play(chat: string, ids?: string[]): string[] {
     const wanted = this.messages
       .all({ chat, fromMe: false })
@@ -158,7 +158,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     return this.messages.wait(filter, timeoutMs);
   }
 
-  /** Puts the first words to a newly linked device in its queue: app-state key, history, names. */
+  /** Puts the first messages to a newly linked device in its queue: app-state key, history, names. */
   bootstrap(device: Device): Promise<void> {
     return this.serial.run(async () => {
       if (device.state.bootstrapped) return;
@@ -170,7 +170,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     });
   }
 
-  /** The name that companions show; without it in the shared state they never learn it and stay silent about presence. */
+  /** The name that companions show; without it in the shared state they never get it and do not send presence. */
   private shareName(): void {
     const { account } = this;
     if (collectionOf(account.appState(), 'critical_block').version === 0) sharePushName(this, account.name);
@@ -194,7 +194,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     device.deliver(node('message', attrs, [enc]));
   }
 
-  /** A companion asks for a file that is gone from the host. */
+  /** A companion requests a file that is gone from the host. */
   uploadAgain(device: Device, stanza: Node): void {
     this.do(() => uploadAgain(this, device, stanza));
   }
@@ -238,7 +238,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     return this.settings;
   }
 
-  /** Resolves when everything the phone was asked so far is done. */
+  /** Resolves when everything queued so far is done. */
   idle(): Promise<void> {
     return this.serial.idle();
   }

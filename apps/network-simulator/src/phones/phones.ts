@@ -7,17 +7,17 @@ import { Phone } from './phone.js';
 /** The virtual phones of all numbers, made when first needed. */
 export class Phones implements PrimaryDevices {
   private readonly byNumber = new Map<string, Phone>();
-  /** Which phones have a chat, by chat: with thousands of phones nobody can ask each of them at every login. */
+  /** Which phones have a chat, by chat: with thousands of phones they cannot all be searched at every login. */
   private readonly byChat = new Map<string, Set<Phone>>();
 
   private constructor(readonly network: Network) {}
 
-  /** The phones of a network, with the messages that were kept. From now on the network delivers to them. */
+  /** The phones of a network, with the messages that were stored. From now on the network delivers to them. */
   static async open(network: Network): Promise<Phones> {
     const phones = new Phones(network);
     network.attachPhones(phones);
     for (const account of network.accounts.all()) {
-      if (network.accounts.keptPhoneState(account.phone) !== undefined) await phones.of(account).load();
+      if (network.accounts.storedPhoneState(account.phone) !== undefined) await phones.of(account).load();
     }
     return phones;
   }

@@ -3,7 +3,7 @@ import type { PhoneContext } from './phone-context.js';
 import { encodeContent } from './content.js';
 import { newMessageId } from './outgoing.js';
 
-/** A past to be made up: so many messages in each of these chats, the last one now. */
+/** A past to be made up: a number of messages in each of these chats, the last one now. */
 export interface HistoryPlan {
   /** Numbers or addresses; numbers need not exist. */
   chats: string[];

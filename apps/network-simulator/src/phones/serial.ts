@@ -8,7 +8,7 @@ export class Serial {
     return result;
   }
 
-  /** Resolves when everything asked so far is done. */
+  /** Resolves when everything queued so far is done. */
   async idle(): Promise<void> {
     await this.tail;
   }

@@ -21,13 +21,13 @@ export interface KeyBundle {
 }
 
 /** What is looked at of a serialized record, to know whether it holds an open session without reading all of it. */
-interface KeptRecord {
+interface StoredRecord {
   _sessions: Record<string, { indexInfo: { closed: number; used: number } }>;
 }
 
 /**
- * A phone's Signal sessions. They are kept as serialized records and read anew for each use: a message that does not
- * decrypt has moved the record's ratchet by then, and that must not be kept.
+ * A phone's Signal sessions. They are stored as serialized records and read anew for each use: a message that does not
+ * decrypt has moved the record's ratchet by then, and that must not be stored.
  */
 export class SignalSessions {
   private readonly records: Map<string, unknown>;
@@ -35,9 +35,9 @@ export class SignalSessions {
   constructor(
     private readonly network: Network,
     private readonly own: Account,
-    kept: Record<string, unknown> = {},
+    stored: Record<string, unknown> = {},
   ) {
-    this.records = new Map(Object.entries(kept));
+    this.records = new Map(Object.entries(stored));
   }
 
   snapshot(): Record<string, unknown> {
@@ -84,10 +84,10 @@ export class SignalSessions {
   }
 
   isOpen(to: DeviceAddress): boolean {
-    const kept = this.records.get(this.address(to).toString());
+    const stored = this.records.get(this.address(to).toString());
     return (
-      kept !== undefined &&
-      Object.values((kept as KeptRecord)._sessions).some(({ indexInfo }) => indexInfo.closed === -1)
+      stored !== undefined &&
+      Object.values((stored as StoredRecord)._sessions).some(({ indexInfo }) => indexInfo.closed === -1)
     );
   }
 
@@ -98,15 +98,15 @@ export class SignalSessions {
 
   /** The sessions with a device, by their keys in the record: the one used last is tried first. */
   private latestFirst(with_: DeviceAddress): string[] {
-    const kept = this.records.get(this.address(with_).toString()) as KeptRecord | undefined;
-    return Object.entries(kept?._sessions ?? {})
+    const stored = this.records.get(this.address(with_).toString()) as StoredRecord | undefined;
+    return Object.entries(stored?._sessions ?? {})
       .sort(([, a], [, b]) => b.indexInfo.used - a.indexInfo.used)
       .map(([key]) => key);
   }
 
   /**
    * @param session sees this session of the record alone. Given several, the library tries them one after another, and
-   *   keeps those with the others that it has tried in vain, their ratchets moved: nothing written in them is read again.
+   *   stores those with the others that it has tried in vain, their ratchets moved: nothing written in them is read again.
    */
   private cipher(with_: DeviceAddress, session?: string): libsignal.SessionCipher {
     return new libsignal.SessionCipher(this.storage(session), this.address(with_));
@@ -121,8 +121,10 @@ export class SignalSessions {
     const { identity, signedPreKey, registrationId } = this.own.keys();
     return {
       loadSession: (id) => {
-        const kept = this.records.get(id);
-        return Promise.resolve(kept === undefined ? undefined : deserialize(session ? only(kept, session) : kept));
+        const stored = this.records.get(id);
+        return Promise.resolve(
+          stored === undefined ? undefined : deserialize(session ? only(stored, session) : stored),
+        );
       },
       storeSession: (id, record) => {
         const stored: unknown = record.serialize();
@@ -141,20 +143,20 @@ export class SignalSessions {
 }
 
 /** A record with one of its sessions. */
-function only(kept: unknown, session: string): unknown {
-  const record = kept as KeptRecord;
+function only(stored: unknown, session: string): unknown {
+  const record = stored as StoredRecord;
   return { ...record, _sessions: { [session]: record._sessions[session] } };
 }
 
 /** A record with the sessions of another in place of its own of the same key. */
-function merged(kept: unknown, changed: unknown): unknown {
-  const record = kept as KeptRecord;
-  return { ...record, _sessions: { ...record._sessions, ...(changed as KeptRecord)._sessions } };
+function merged(stored: unknown, changed: unknown): unknown {
+  const record = stored as StoredRecord;
+  return { ...record, _sessions: { ...record._sessions, ...(changed as StoredRecord)._sessions } };
 }
 
-/** A record's serialized form is a plain object, whatever its typing says. */
-function deserialize(kept: unknown): libsignal.SessionRecord {
-  return libsignal.SessionRecord.deserialize(kept as Uint8Array);
+/** A record's serialized form is a plain object, other than in its typing. */
+function deserialize(stored: unknown): libsignal.SessionRecord {
+  return libsignal.SessionRecord.deserialize(stored as Uint8Array);
 }
 
 /** The keys the server hands out for a device; throws when the device is not linked. */

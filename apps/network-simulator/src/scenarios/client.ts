@@ -63,7 +63,7 @@ export class Client {
     });
     socket.ev.process((events) => {
       for (const name of Object.keys(events) as (keyof BaileysEventMap)[]) {
-        // The end of an older socket, which may come late, says nothing about this one: whoever took it for the end of
+        // The end of an older socket, which may come late, does not concern this one: code that took it for the end of
         // this one would open another beside it, and so on.
         if (name !== 'connection.update' || socket === this.socket) this.note(name, events[name]);
       }
@@ -172,7 +172,7 @@ export class Client {
     }, 'the socket to close');
   }
 
-  /** Sends, and keeps the message for `getMessage`. */
+  /** Sends, and stores the message for `getMessage`. */
   async send(...args: Parameters<WASocket['sendMessage']>): Promise<WAMessage> {
     const message = await this.socket.sendMessage(...args);
     if (!message) throw new Error('nothing was sent');
@@ -180,7 +180,7 @@ export class Client {
     return message;
   }
 
-  /** Sends content that the library cannot put together itself, and keeps it for `getMessage`. */
+  /** Sends content that the library cannot put together itself, and stores it for `getMessage`. */
   async relay(chat: string, content: proto.IMessage, messageId: string): Promise<void> {
     this.sent.set(messageId, content);
     await this.socket.relayMessage(chat, content, { messageId });
@@ -212,7 +212,7 @@ export class Client {
     return this.events[name] ?? [];
   }
 
-  /** Resolves with the first truthy value of `find`, asked again after every event. */
+  /** Resolves with the first truthy value of `find`, called again after every event. */
   until<T>(find: () => T | undefined | false, what: string, deadlineMs = DEADLINE_MS): Promise<T> {
     return new Promise((resolve, reject) => {
       const finish = (): void => {

@@ -50,17 +50,17 @@ describe('connections of linked devices', () => {
     expect(device?.queue.size).toBe(0);
   });
 
-  it('brings again what a dying line swallowed, and what was heard but not confirmed; a client shows each once', async () => {
+  it('delivers again what a dying connection lost, and what was received but not confirmed; a client shows each once', async () => {
     await bob.sendText('6591110001', 'before');
     await client.text('before');
     const device = alice.account.devices.get(1);
     await device?.queue.whenEmpty();
     const connection = device && simulator.network.connections.of(device);
     if (!connection) throw new Error('not connected');
-    // What was handed to the line still leaves; nothing that the client says to it is heard.
-    await bob.sendText('6591110001', 'heard, not confirmed');
+    // What was handed to the line still leaves; nothing that the client sends to it is received.
+    await bob.sendText('6591110001', 'received, not confirmed');
     connection.silent = true;
-    await client.text('heard, not confirmed');
+    await client.text('received, not confirmed');
     await bob.sendText('6591110001', 'swallowed');
     expect(device?.queue.all().map(({ tag }) => tag)).toEqual(['message', 'message']);
     const closed = client.closed();
@@ -75,7 +75,7 @@ describe('connections of linked devices', () => {
     const shown = client.messages
       .filter(({ message }) => message.message)
       .map(({ message }) => message.message?.conversation);
-    expect(shown.filter((text) => text === 'heard, not confirmed')).toHaveLength(1);
+    expect(shown.filter((text) => text === 'received, not confirmed')).toHaveLength(1);
     expect(shown.filter((text) => text === 'swallowed')).toHaveLength(1);
   });
 
@@ -106,7 +106,7 @@ describe('connections of linked devices', () => {
     await bob.wait({ id: lost.id, status: 'delivered' }, 5000);
   });
 
-  it('asks a client again for what a phone could not read', async () => {
+  it('requests again from a client what a phone could not read', async () => {
     await client.send('6591110002@s.whatsapp.net', { text: 'first' });
     await bob.wait({ text: 'first' }, 5000);
     await bob.sendText('6591110001', 'answered, so that the session needs no key exchange');
@@ -130,7 +130,7 @@ describe('connections of linked devices', () => {
     await second.end();
   });
 
-  it('a client that connects again hears of its new socket alone, however late the older one closes', async () => {
+  it('a client that connects again gets events of its new socket alone, however late the older one closes', async () => {
     const older = client.socket;
     const closed = new Promise((resolve) => older.ev.on('connection.update', resolve));
     await client.connect();
@@ -157,7 +157,7 @@ describe('connections of linked devices', () => {
     expect(alice.account.devices.size).toBe(0);
   });
 
-  it('tells who knew the devices of a number that one was added', async () => {
+  it('notifies those who knew the devices of a number that one was added', async () => {
     await client.send('6591110002@s.whatsapp.net', { text: 'bob has no client yet' });
     await bob.wait({ text: 'bob has no client yet' }, 5000);
     const other = new Client(simulator);

@@ -40,7 +40,7 @@ describe('what somebody deletes for themselves', () => {
     read(`/phones/${ALICE}/chats`);
   const last = ({ key, messageTimestamp }: WAMessage) => [{ key, messageTimestamp }];
 
-  async function said(...texts: string[]): Promise<WAMessage> {
+  async function sent(...texts: string[]): Promise<WAMessage> {
     for (const text of texts) await bob.sendText(ALICE, text);
     const newest = texts.at(-1) ?? '';
     await second.text(newest);
@@ -48,7 +48,7 @@ describe('what somebody deletes for themselves', () => {
   }
 
   it('a message that a client deletes for itself is gone from its phone and the other client, and stays with the author', async () => {
-    const message = await said('keep this', 'not that');
+    const message = await sent('keep this', 'not that');
     const { key } = message;
     await first.socket.chatModify(
       { deleteForMe: { deleteMedia: false, key, timestamp: Number(message.messageTimestamp) } },
@@ -64,7 +64,7 @@ describe('what somebody deletes for themselves', () => {
   });
 
   it('a message that the phone deletes for itself is gone from its clients', async () => {
-    const { key } = await said('the phone deletes this');
+    const { key } = await sent('the phone deletes this');
     await fetch(`${simulator.control}/phones/${ALICE}/chats`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -78,17 +78,17 @@ describe('what somebody deletes for themselves', () => {
   });
 
   it('a chat that a client clears is empty on its phone, and still there', async () => {
-    const message = await said('to be cleared', 'this too');
+    const message = await sent('to be cleared', 'this too');
     await first.socket.chatModify({ clear: true, lastMessages: last(message) }, BOB);
     expect(await shownAtPhone()).toEqual([]);
     expect(await chatsAtPhone()).toMatchObject([{ chat: BOB, unread: 0, clearedAtMs: expect.any(Number) as number }]);
   });
 
   it('a chat that a client deletes is gone from its phone until somebody writes in it', async () => {
-    const message = await said('to be deleted');
+    const message = await sent('to be deleted');
     await first.socket.chatModify({ delete: true, lastMessages: last(message) }, BOB);
     expect(await chatsAtPhone()).toEqual([]);
-    await said('hello again');
+    await sent('hello again');
     expect(await chatsAtPhone()).toMatchObject([{ chat: BOB, unread: 1 }]);
     expect(await shownAtPhone()).toEqual(['hello again']);
   });

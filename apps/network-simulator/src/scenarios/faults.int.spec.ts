@@ -3,7 +3,7 @@ import { encodeWAMessage } from '@whiskeysockets/baileys';
 import { scanCode, unlink } from '../linking/pairing.js';
 import { routeReceipt } from '../delivery/receipts.js';
 import { encodeContent } from '../phones/content.js';
-import { askAuthor } from '../phones/incoming.js';
+import { requestResendFromAuthor } from '../phones/incoming.js';
 import type { Phone } from '../phones/phone.js';
 import { pad } from '../phones/signal.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
@@ -49,7 +49,7 @@ describe('what can go wrong', () => {
   };
   const undo = (id: string) => fetch(`${simulator.control}/faults/${id}`, { method: 'DELETE' });
 
-  it('a corrupted message is asked for again, by clients and by phones', async () => {
+  it('a corrupted message is requested again, by clients and by phones', async () => {
     await fault({ kind: 'corrupt-message', phone: ALICE, device: 1 });
     await bob.sendText(ALICE, 'broken on the way to the client');
     await client.text('broken on the way to the client');
@@ -64,7 +64,7 @@ describe('what can go wrong', () => {
     await fault({ kind: 'corrupt-message', phone: bob.account.phone, count: 1 });
     const { id } = await stranger.sendText(BOB, 'broken at the first word');
     expect(await bob.wait({ id }, 8000)).toMatchObject({ text: 'broken at the first word' });
-    expect(network.askedAgain.has(id)).toBe(true);
+    expect(network.resendsRequested.has(id)).toBe(true);
   });
 
   it('a phone that sends a client another copy still reads what the client had on its way', async () => {
@@ -81,9 +81,13 @@ describe('what can go wrong', () => {
     });
     const { type, ciphertext } = await client.socket.signalRepository.encryptMessage({ jid: account.lidJid, data });
     expect(type).toBe('msg');
-    const asker = { account, device: 1 };
+    const requester = { account, device: 1 };
     const place = { to: account.phoneJid, recipient: BOB };
-    routeReceipt(network, asker, node('receipt', { id, type: 'retry', ...place }, [node('retry', { id, count: '1' })]));
+    routeReceipt(
+      network,
+      requester,
+      node('receipt', { id, type: 'retry', ...place }, [node('retry', { id, count: '1' })]),
+    );
     await alice.idle();
     const from = account.jidLike(PHONE_SERVER, 1);
     const enc = node('enc', { v: '2', type }, ciphertext);
@@ -93,7 +97,7 @@ describe('what can go wrong', () => {
     expect(alice.messages.get('ON-ITS-WAY')).toMatchObject({ text: 'on its way', fromMe: true });
     const next = await alice.sendText(BOB, 'in the new session');
     await client.text('in the new session');
-    expect(network.askedAgain.has(next.id)).toBe(false);
+    expect(network.resendsRequested.has(next.id)).toBe(false);
   });
 
   it('a question to the own phone in a session that the client has spoiled stays unread, and the next one is answered', async () => {
@@ -101,22 +105,22 @@ describe('what can go wrong', () => {
     const account = network.accounts.byNumber(ALICE);
     if (!account) throw new Error('Alice is gone');
     const alice = phones.of(account);
-    const { key } = await client.send(BOB, { text: 'said before' });
-    await alice.wait({ text: 'said before' }, 8000);
+    const { key } = await client.send(BOB, { text: 'sent before' });
+    await alice.wait({ text: 'sent before' }, 8000);
     const to = { account, device: 1 };
     const onItsWay = { deviceSentMessage: { destinationJid: BOB, message: { conversation: 'in the older session' } } };
     const enc = await alice.sessions.encrypt(to, pad(encodeContent(onItsWay)));
     await client.socket.assertSessions([account.lidJid], true);
-    // The library tries the newer session first, in vain, and keeps it with its ratchet moved.
+    // The library tries the newer session first, in vain, and stores it with its ratchet moved.
     const place = { from: account.phoneJid, recipient: BOB, type: 'text', t: network.timestamp() };
     network.deliver(account, 1, node('message', { id: 'IN-THE-OLDER', ...place }, [enc]));
     await client.text('in the older session');
 
     const ask = () => client.socket.fetchMessageHistory(1, { ...key, remoteJid: BOB }, Date.now());
-    const askedAgain = new Promise((resolve) => client.socket.ws.once('CB:receipt', resolve));
+    const resendsRequested = new Promise((resolve) => client.socket.ws.once('CB:receipt', resolve));
     const lost = await ask();
-    await askedAgain;
-    expect(alice.unreadable.get(lost)).toEqual({ asked: 1, question: true });
+    await resendsRequested;
+    expect(alice.unreadable.get(lost)).toEqual({ requests: 1, isPeerRequest: true });
     await account.devices.get(1)?.queue.whenEmpty();
     const session = await ask();
     await client.until(
@@ -128,7 +132,7 @@ describe('what can go wrong', () => {
     );
   });
 
-  it('a phone asks its own client again for what the client wrote', async () => {
+  it('a phone requests again from its own client what the client wrote', async () => {
     const { network, phones } = simulator;
     const account = network.accounts.byNumber(ALICE);
     if (!account) throw new Error('Alice is gone');
@@ -138,7 +142,7 @@ describe('what can go wrong', () => {
     const again = new Promise<number>((resolve) => {
       alice.messages.watch(({ id, deliveries }) => (id === key.id && deliveries > 1 ? resolve(deliveries) : undefined));
     });
-    askAuthor(alice, { id: key.id ?? '', author: { account, device: 1 }, chat: BOB });
+    requestResendFromAuthor(alice, { id: key.id ?? '', author: { account, device: 1 }, chat: BOB });
     expect(await again).toBe(2);
   });
 
@@ -175,7 +179,7 @@ describe('what can go wrong', () => {
     const alice = simulator.phones.of(account);
     await fault({ kind: 'corrupt-message', phone: ALICE, device: 0 });
     const sent = bob.sendText(ALICE, 'as it was', { id: 'OVERTAKEN' });
-    // Before anybody can ask for another copy of the first.
+    // Before anybody can request another copy of the first.
     await bob.sendDraft(ALICE, { edit: { id: 'OVERTAKEN', text: 'as it is' } });
     await sent;
     expect(await alice.wait({ id: 'OVERTAKEN', text: 'as it is' }, 8000)).toMatchObject({ edited: true });
@@ -213,7 +217,7 @@ describe('what can go wrong', () => {
     expect(client.updates.some(({ key, update }) => key.id === lost.key.id && Number(update.status) >= 3)).toBe(false);
   });
 
-  it('a slow line delays what a client asks, in order', async () => {
+  it('a slow connection delays the queries of a client, in order', async () => {
     const id = await fault({ kind: 'delay', phone: ALICE, ms: 120, jitterMs: 30 });
     const started = Date.now();
     await client.socket.onWhatsApp('6591110002');
@@ -242,7 +246,7 @@ describe('what can go wrong', () => {
     await client.connect();
   });
 
-  it('asks for more pre-keys and groups when told, and repeats its edge routing', async () => {
+  it('a client uploads pre-keys and queries groups when notified, and repeats its edge routing', async () => {
     const { network } = simulator;
     const device = network.accounts.byNumber(ALICE)?.devices.get(1);
     const before = device?.preKeys.count ?? 0;
@@ -280,7 +284,7 @@ describe('what can go wrong', () => {
     await client.text('through the storm');
   });
 
-  it('outdated and banned clients are told so', async () => {
+  it('outdated and banned clients are notified of it', async () => {
     const closed = client.closed();
     await fault({ kind: 'drop', phone: ALICE });
     await closed;

@@ -40,7 +40,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await simulator.stop();
   });
 
-  it('everybody reads what clients and phones write, whoever comes later too', async () => {
+  it('everybody reads what clients and phones write, later members too', async () => {
     const { network, phones } = simulator;
     const members = [bob.account.phoneJid, carol.account.phoneJid];
     const { group } = createGroup(network, alice.account, 'Trip', members, addressing);
@@ -87,7 +87,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect(dave.messages.all({ text: 'dave is gone' })).toEqual([]);
   });
 
-  it('tells the author who has got and read a message', async () => {
+  it('notifies the author of who has got and read a message', async () => {
     const { group } = createGroup(simulator.network, alice.account, 'Receipts', [carol.account.phoneJid], addressing);
     const sent = await first.send(group.jid, { text: 'read me' });
     const id = sent.key.id ?? '';
@@ -139,7 +139,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect(carol.unreadable.size).toBe(0);
   });
 
-  it("a client's own phone asks for what it could not read, and gets it", async () => {
+  it("a client's own phone requests what it could not read, and gets it", async () => {
     const { network } = simulator;
     const { group } = createGroup(network, alice.account, 'Own', [carol.account.phoneJid], addressing);
     await first.send(group.jid, { text: 'one for our phone' });
@@ -147,7 +147,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     alice.groupSessions.forgetAuthors(group.jid);
     const { key } = await first.send(group.jid, { text: 'two for our phone' });
     expect(await alice.wait({ text: 'two for our phone' }, 8000)).toBeDefined();
-    expect(network.askedAgain.has(key.id ?? '')).toBe(true);
+    expect(network.resendsRequested.has(key.id ?? '')).toBe(true);
     expect(alice.unreadable.size).toBe(0);
   });
 
@@ -163,7 +163,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await alice.idle();
     const { key } = await first.send(group.jid, { text: 'for two' });
     expect(await alice.wait({ text: 'for two' }, 8000)).toBeDefined();
-    expect(network.askedAgain.has(key.id ?? '')).toBe(false);
+    expect(network.resendsRequested.has(key.id ?? '')).toBe(false);
     expect(await alice.groupSessions.ownKey(group.jid)).not.toEqual(before);
   });
 
@@ -231,9 +231,9 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect(Object.keys(await socket.groupFetchAllParticipating())).toContain(made.id);
   });
 
-  it('members are told of every change, and take part in it as the settings say', async () => {
+  it('members are notified of every change, and may make it as the settings allow', async () => {
     const { socket } = first;
-    const { group } = createGroup(simulator.network, alice.account, 'Told', [bob.account.phoneJid], addressing);
+    const { group } = createGroup(simulator.network, alice.account, 'Notified', [bob.account.phoneJid], addressing);
     const updated = (what: object) =>
       second.until(
         () =>
@@ -255,8 +255,8 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
             .find((update) => update.id === group.jid && update.action === action),
         action,
       );
-    await socket.groupUpdateSubject(group.jid, 'Told all');
-    await updated({ subject: 'Told all' });
+    await socket.groupUpdateSubject(group.jid, 'For all');
+    await updated({ subject: 'For all' });
     await socket.groupUpdateDescription(group.jid, 'What for');
     await updated({ desc: 'What for' });
     await socket.groupSettingUpdate(group.jid, 'announcement');
@@ -300,7 +300,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect((await members('remove')).participants).toMatchObject([{ id: carol.account.jidLike(server) }]);
   });
 
-  it('a client joins by the link, once, and everybody is told', async () => {
+  it('a client joins by the link, once, and everybody is notified', async () => {
     const { group } = createGroup(simulator.network, alice.account, 'Open', [], addressing);
     const code = (await first.socket.groupInviteCode(group.jid)) ?? '';
     expect(await second.socket.groupAcceptInvite(code)).toBe(group.jid);
@@ -336,12 +336,12 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect(group.has(bob.account.lid)).toBe(true);
   });
 
-  it('refuses metadata that is asked too often', async () => {
+  it('refuses metadata that is queried too often', async () => {
     const { group } = createGroup(simulator.network, alice.account, 'Busy', [], addressing);
-    simulator.network.limits.groupQuestionsPerMinute = 2;
+    simulator.network.limits.groupQueriesPerMinute = 2;
     const asks = Array.from({ length: 40 }, () => first.socket.groupMetadata(group.jid));
     const refused = (await Promise.allSettled(asks)).find(({ status }) => status === 'rejected');
-    simulator.network.limits.groupQuestionsPerMinute = 0;
+    simulator.network.limits.groupQueriesPerMinute = 0;
     expect(refused).toMatchObject({ reason: { message: 'rate-overlimit' } });
   });
 });

@@ -50,7 +50,7 @@ describe('the history of a phone', () => {
     await client.end();
   });
 
-  it('what is older than 90 days comes to a device that asked for all when it was linked, and to no other', async () => {
+  it('what is older than 90 days comes to a device that requested all when it was linked, and to no other', async () => {
     addHistory(alice, { chats: ['6591110002'], messagesPerChat: 300, minutesApart: 24 * 60 });
     const numbers = [];
     for (const syncFullHistory of [true, false]) {
@@ -70,7 +70,7 @@ describe('the history of a phone', () => {
     expect(numbers[1]).toBeLessThanOrEqual(91);
   });
 
-  it('older messages come when a client asks for them', async () => {
+  it('older messages come when a client requests them', async () => {
     addHistory(alice, { chats: ['6591110002'], messagesPerChat: 60 });
     const client = await linked();
     await client.until(() => received(client).length > 0, 'the history');
@@ -83,13 +83,13 @@ describe('the history of a phone', () => {
       () => received(client).find(({ peerDataRequestSessionId }) => peerDataRequestSessionId === session),
       'the older messages',
     );
-    const asked = all
+    const requested = all
       .slice(20, 30)
       .reverse()
       .map(({ id }) => id);
     // A part of the first history that the library still holds back is merged into the answer's event.
-    const got = answer.messages.map(({ key: { id } }) => id ?? '').filter((id) => asked.includes(id));
-    expect(got).toEqual(asked);
+    const got = answer.messages.map(({ key: { id } }) => id ?? '').filter((id) => requested.includes(id));
+    expect(got).toEqual(requested);
     await client.end();
   });
 });

@@ -52,29 +52,30 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
     });
     return { status: response.status, json: await response.json() };
   };
-  const asks = (phone: Phone) => call('POST', `/phones/${phone.account.phone}/join`, { code: group.state.inviteCode });
+  const requestsToJoin = (phone: Phone) =>
+    call('POST', `/phones/${phone.account.phone}/join`, { code: group.state.inviteCode });
   const requestsAt = (client: Client) => client.eventsOf('group.join-request').filter(({ id }) => id === group.jid);
   const noticed = (action: string) =>
     admin.until(() => requestsAt(admin).find((request) => request.action === action), `the request, ${action}`);
   const wire = (phone: Phone) => phone.account.jidLike(addressing === 'lid' ? 'lid' : 's.whatsapp.net');
   const waitingAt = async () => (await admin.socket.groupRequestParticipantsList(group.jid)).map(({ jid }) => jid);
-  /** What a member's devices were told so far is in, once they have heard what came after it. */
-  const heardSince = async (client: Client): Promise<void> => {
-    await call('PATCH', `/phones/${alice.account.phone}/groups/${group.jid}`, { subject: 'Heard' });
+  /** What a member's devices were sent so far has arrived, once they have received what came after it. */
+  const receivedEverything = async (client: Client): Promise<void> => {
+    await call('PATCH', `/phones/${alice.account.phone}/groups/${group.jid}`, { subject: 'Received' });
     await client.until(
       () =>
         client
           .eventsOf('groups.update')
           .flat()
-          .some(({ id, subject }) => id === group.jid && subject === 'Heard'),
+          .some(({ id, subject }) => id === group.jid && subject === 'Received'),
       'the subject',
     );
   };
 
-  it('who joins by the link asks the admins, whose devices alone are told, once', async () => {
+  it('joining by the link requests it of the admins, whose devices alone are notified, once', async () => {
     expect(await admin.socket.groupMetadata(group.jid)).toMatchObject({ joinApprovalMode: true });
-    const asked = await asks(carol);
-    expect(asked).toMatchObject({ status: 200, json: { waiting: [{ phone: carol.account.phone }] } });
+    const joined = await requestsToJoin(carol);
+    expect(joined).toMatchObject({ status: 200, json: { waiting: [{ phone: carol.account.phone }] } });
     expect(await noticed('created')).toMatchObject({
       author: wire(carol),
       participant: wire(carol),
@@ -87,15 +88,15 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
     expect(group.has(carol.account.lid)).toBe(false);
     expect(await waitingAt()).toEqual([wire(carol)]);
 
-    expect((await asks(carol)).status).toBe(200);
+    expect((await requestsToJoin(carol)).status).toBe(200);
     expect(await waitingAt()).toEqual([wire(carol)]);
-    await heardSince(admin);
-    await heardSince(member);
+    await receivedEverything(admin);
+    await receivedEverything(member);
     expect(requestsAt(admin).length).toBe(1);
     expect(requestsAt(member)).toEqual([]);
   });
 
-  it('a client that joins by the link asks, too', async () => {
+  it('a client that joins by the link makes a request, too', async () => {
     const { group: other } = createGroup(simulator.network, carol.account, 'Other door', [], addressing);
     expect(
       (
@@ -113,8 +114,8 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
 
   it('an admin lets in and turns away, by a client', async () => {
     const dave = simulator.phones.of(simulator.network.accounts.add());
-    await asks(carol);
-    await asks(dave);
+    await requestsToJoin(carol);
+    await requestsToJoin(dave);
     expect(await waitingAt()).toEqual([wire(carol), wire(dave)]);
     const { socket } = admin;
     const [approved] = await socket.groupRequestParticipantsUpdate(group.jid, [wire(carol)], 'approve');
@@ -131,10 +132,10 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
     ).rejects.toMatchObject({ data: 403 });
   });
 
-  it('an admin lets in by the phone; who asked takes it back', async () => {
+  it('an admin approves by the phone; the requester withdraws', async () => {
     const dave = simulator.phones.of(simulator.network.accounts.add());
-    await asks(carol);
-    await asks(dave);
+    await requestsToJoin(carol);
+    await requestsToJoin(dave);
     const path = (phone: Phone) => `/phones/${phone.account.phone}/groups/${group.jid}/requests`;
     expect((await call('DELETE', path(dave))).status).toBe(200);
     expect((await call('DELETE', path(dave))).status).toBe(404);
@@ -155,13 +156,13 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
     expect(group.has(carol.account.lid)).toBe(true);
   });
 
-  it('who is added while asking asks no more, and whoever is an admin by then is told of the next', async () => {
-    await asks(carol);
+  it('who is added meanwhile has no request any more, and those who are admins by then are notified of the next', async () => {
+    await requestsToJoin(carol);
     addMembers(simulator.network, group, alice.account, [carol.account.phoneJid]);
     expect(await waitingAt()).toEqual([]);
     setRole(simulator.network, group, alice.account, [bob.account.phoneJid], 'admin');
     const dave = simulator.phones.of(simulator.network.accounts.add());
-    await asks(dave);
+    await requestsToJoin(dave);
     await member.until(() => requestsAt(member).some(({ participant }) => participant === wire(dave)), 'the request');
   });
 });

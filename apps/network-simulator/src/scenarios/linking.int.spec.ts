@@ -51,7 +51,7 @@ describe('linking', () => {
     await simulator.stop();
   });
 
-  it('a phone takes four devices, all of which hear it, and refuses a fifth', async () => {
+  it('a phone accepts four devices, all of which receive from it, and refuses a fifth', async () => {
     const simulator = await startSimulator();
     const { network, phones } = simulator;
     const phone = phones.of(network.accounts.add());

@@ -8,7 +8,7 @@ import { Client } from './client.js';
 jest.setTimeout(120_000);
 quietLibsignal();
 
-describe('one number linked, talking and heard', () => {
+describe('one number linked, sending and receiving', () => {
   let simulator: Simulator;
   let alice: Phone;
   let bob: Phone;
@@ -52,7 +52,7 @@ describe('one number linked, talking and heard', () => {
     expect(copy).toMatchObject({ text: 'hello bob', fromMe: true, chat: '6591110002@s.whatsapp.net' });
   });
 
-  it('hears a text of a phone', async () => {
+  it('receives a text of a phone', async () => {
     const sent = await bob.sendText('6591110001', 'hello alice');
     const got = await client.text('hello alice');
     expect(got.key).toMatchObject({ id: sent.id, remoteJid: '6591110002@s.whatsapp.net', fromMe: false });
@@ -62,7 +62,7 @@ describe('one number linked, talking and heard', () => {
     expect(await alice.wait({ id: sent.id, status: 'read' }, 5000)).toBeDefined();
   });
 
-  it('hears what its own phone sends', async () => {
+  it('receives what its own phone sends', async () => {
     const sent = await alice.sendText('6591110002', 'from my phone');
     const got = await client.text('from my phone');
     expect(got.key).toMatchObject({ id: sent.id, remoteJid: '6591110002@s.whatsapp.net', fromMe: true });

@@ -91,7 +91,7 @@ describe('people: presence, profiles, numbers, calls', () => {
     expect(await client.socket.onWhatsApp('6590000000')).toEqual([]);
   });
 
-  it('who keeps the number private is known by private id alone, until something is said under the number', async () => {
+  it('who keeps the number private is known by private id alone, until a message is sent under the number', async () => {
     const { network, phones } = simulator;
     const dan = phones.of(network.accounts.add('6591110009', 'Dan'));
     dan.account.state.privacy['number'] = 'none';
@@ -104,8 +104,8 @@ describe('people: presence, profiles, numbers, calls', () => {
     const named = (lid: string) => participants.find(({ id }) => id === lid)?.phoneNumber;
     expect([named(dan.account.lidJid), named(bob.account.lidJid)]).toEqual([undefined, BOB]);
     await dan.sendText(ALICE, 'it is me');
-    const told = await client.text('it is me');
-    expect([told.key.remoteJid, told.key.remoteJidAlt]).toEqual([dan.account.phoneJid, dan.account.lidJid]);
+    const message = await client.text('it is me');
+    expect([message.key.remoteJid, message.key.remoteJidAlt]).toEqual([dan.account.phoneJid, dan.account.lidJid]);
   });
 
   it('profiles: name, about, picture, privacy, and who is blocked', async () => {

@@ -23,7 +23,7 @@ export interface Faulted {
 export interface RandomFindings extends Excused {
   /** Acknowledged messages that a reader does not have. */
   missing: string[];
-  /** Messages that a client showed twice although nobody had asked for them again. */
+  /** Messages that a client showed twice although no copy had been requested. */
   doubled: string[];
   /** Messages that do not look at a reader's phone as their edit, deletion, reaction or vote left them, or whose file is not its own. */
   wrong: string[];
@@ -31,19 +31,19 @@ export interface RandomFindings extends Excused {
   unreadable: string[];
   /** Messages that a client does not have because it refused them for good itself (their key had been used already). */
   givenUp: string[];
-  /** Copies that a client did not make because it had not been told of the new device yet. */
-  untoldOfDevice: number;
+  /** Copies that a client did not make because it had not been notified of the new device yet. */
+  unawareOfDevice: number;
   /**
-   * What clients asked their own phones and the phones cannot read: the library makes no other copy of it. What was asked
+   * What clients requested of their own phones and the phones cannot read: the library makes no other copy of it. What was requested
    * for is looked at all the same.
    */
-  unreadQuestions: string[];
+  unreadPeerRequests: string[];
   /** What is not as it should be, and what was given up: to be traced. */
   faulted: Faulted[];
 }
 
 /** The contents that a client has shown, by id. */
-function shownBy(client: Client): Map<string, proto.IMessage> {
+function contentsShownBy(client: Client): Map<string, proto.IMessage> {
   return new Map(
     client.messages.flatMap(({ message: { key, message } }) => (message ? [[key.id ?? '', message] as const] : [])),
   );
@@ -51,7 +51,7 @@ function shownBy(client: Client): Map<string, proto.IMessage> {
 
 /** Messages that a client shows without their content: it got a placeholder, or could not read them. */
 export function emptyAt(client: Client): WAMessage[] {
-  const contents = shownBy(client);
+  const contents = contentsShownBy(client);
   const empty = client.messages.flatMap(({ message }) =>
     message.messageStubType === CIPHERTEXT && !contents.has(message.key.id ?? '') ? [message] : [],
   );
@@ -65,7 +65,9 @@ export async function findings(
   messages: RandomMessages,
 ): Promise<RandomFindings> {
   const { sent, begun } = messages;
-  const shown = new Map(people.all.flatMap(({ client }) => (client ? [[client, shownBy(client)] as const] : [])));
+  const shown = new Map(
+    people.all.flatMap(({ client }) => (client ? [[client, contentsShownBy(client)] as const] : [])),
+  );
   const changes = new Map<Sent, Sent[]>();
   for (const one of sent) if (one.target) changes.set(one.target, [...(changes.get(one.target) ?? []), one]);
   const found: RandomFindings = { ...nothing(), ...remainder(network, people, messages) };
@@ -79,7 +81,7 @@ export async function findings(
     if (excuse) found[excuse]++;
     else missing.push(name(one, person) + where);
   };
-  const checkClient = (one: Sent, { person, client, untold }: Reader): void => {
+  const checkClient = (one: Sent, { person, client, isUnawareOfDevice }: Reader): void => {
     // Only a client that is still linked.
     const seen = client && client === person.client ? shown.get(client) : undefined;
     if (!client || !seen) return;
@@ -88,7 +90,7 @@ export async function findings(
       wrong.push(`${name(one, person)}: a client cannot open the vote`);
     }
     if (content || deletionsOf(one).some((id) => seen.has(id))) return;
-    if (untold) found.untoldOfDevice++;
+    if (isUnawareOfDevice) found.unawareOfDevice++;
     else if (droppedOnCutLine(network, one, person)) {
       found.givenUp.push(name(one, person));
       faulted.push({ id: one.id, person });
@@ -117,13 +119,13 @@ function nothing() {
     lostWhileUnknown: 0,
     lostWithDevice: 0,
     lostWithGroup: 0,
-    untoldOfDevice: 0,
+    unawareOfDevice: 0,
   };
 }
 
 /**
  * Whether a client refused a message for good because its library had read it, could not confirm it on a line that was cut
- * by then, and dropped what it said: when it comes again, its key has been used.
+ * by then, and dropped its content: when it comes again, its key has been used.
  */
 function droppedOnCutLine(network: Network, { id, fromMs }: Sent, { phone: { account } }: Person): boolean {
   const refusal = network.givenUp.find((one) => one.phone === account.phone && one.id === id);
@@ -138,20 +140,20 @@ function remainder(
   network: Network,
   people: RandomPeople,
   { begun }: RandomMessages,
-): Pick<RandomFindings, 'unreadable' | 'unreadQuestions' | 'doubled' | 'faulted'> {
+): Pick<RandomFindings, 'unreadable' | 'unreadPeerRequests' | 'doubled' | 'faulted'> {
   const unread = people.all.flatMap((person) =>
-    [...person.phone.unreadable].map(([id, { question }]) => ({ id, person, question })),
+    [...person.phone.unreadable].map(([id, { isPeerRequest }]) => ({ id, person, isPeerRequest })),
   );
-  const unreadable = unread.filter(({ id, person, question }) => {
+  const unreadable = unread.filter(({ id, person, isPeerRequest }) => {
     const { fromMs = Infinity } = begun.get(id) ?? {};
-    return !question && !excuseOf(network, people, begun.get(id), { id, person, fromMs, untilMs: Infinity });
+    return !isPeerRequest && !excuseOf(network, people, begun.get(id), { id, person, fromMs, untilMs: Infinity });
   });
   const doubled = people.all.flatMap((person) =>
-    (person.client?.doubled() ?? []).filter((id) => !network.askedAgain.has(id)).map((id) => ({ id, person })),
+    (person.client?.doubled() ?? []).filter((id) => !network.resendsRequested.has(id)).map((id) => ({ id, person })),
   );
   return {
     unreadable: unreadable.map(({ id }) => id),
-    unreadQuestions: unread.flatMap(({ id, question }) => (question ? [id] : [])),
+    unreadPeerRequests: unread.flatMap(({ id, isPeerRequest }) => (isPeerRequest ? [id] : [])),
     doubled: doubled.map(({ id }) => id),
     faulted: [...unread, ...doubled],
   };

@@ -13,7 +13,7 @@ export interface Reader {
   person: Person;
   client: Person['client'];
   /** The client that wrote it had not learned yet that this client is linked. */
-  untold: boolean;
+  isUnawareOfDevice: boolean;
 }
 
 /** A message that the network acknowledged. */

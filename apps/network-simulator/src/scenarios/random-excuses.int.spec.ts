@@ -36,33 +36,33 @@ describe('what nobody can deliver in a random run', () => {
     await people.whileUnknown(reader, () => Promise.resolve());
     expect(excuse({}, { fromMs: 0, untilMs: Date.now() })).toBe('lostWhileUnknown');
     expect(excuse({}, before)).toBeUndefined();
-    simulator.network.askedAgain.add('LOST');
+    simulator.network.resendsRequested.add('LOST');
     expect(excuse({}, before)).toBe('lostWhileUnknown');
     expect(excuse({}, { fromMs: Date.now() + 1000, untilMs: Date.now() + 2000 })).toBeUndefined();
   });
 
-  it('is another copy from a device that is not linked any more, when somebody asked for one', () => {
+  it('is another copy from a device that is not linked any more, when one was requested', () => {
     const times = { fromMs: 0, untilMs: Date.now() };
     const client = new Client(simulator);
     expect(excuse({ client }, times)).toBeUndefined();
-    simulator.network.askedAgain.add('LOST');
+    simulator.network.resendsRequested.add('LOST');
     expect(excuse({ client }, times)).toBe('lostWithDevice');
     author.client = client;
     expect(excuse({ client }, times)).toBeUndefined();
   });
 
-  it('is another copy in a group that one of the two was taken out of meanwhile, when somebody asked for one', () => {
+  it('is another copy in a group that one of the two was removed from meanwhile, when one was requested', () => {
     const group = people.groups.at(-1);
     if (!group) throw new Error('there is no group');
     const times = { fromMs: Date.now(), untilMs: Date.now() };
     const there = { chat: group.jid };
-    simulator.network.askedAgain.add('LOST');
+    simulator.network.resendsRequested.add('LOST');
     expect(excuse(there, times)).toBeUndefined();
     while (group.has(reader.phone.account.lid)) people.changeMembers();
     expect(excuse(there, times)).toBe('lostWithGroup');
     const later = Date.now() + 1000;
     expect(excuse(there, { fromMs: later, untilMs: later })).toBeUndefined();
-    simulator.network.askedAgain.delete('LOST');
+    simulator.network.resendsRequested.delete('LOST');
     expect(excuse(there, times)).toBeUndefined();
   });
 });

@@ -6,9 +6,9 @@ import type { Person, RandomPeople } from './random-people.js';
 export interface Excused {
   /** The number did not exist when the copy was made, or made again. */
   lostWhileUnknown: number;
-  /** Another copy was asked for when the device that could have made it was not linked any more. */
+  /** Another copy was requested when the device that could have made it was not linked any more. */
   lostWithDevice: number;
-  /** Another copy was asked for in a group that its author, or who asked, was taken out of meanwhile. */
+  /** Another copy was requested in a group that its author, or the requester, was removed from meanwhile. */
   lostWithGroup: number;
 }
 
@@ -27,7 +27,7 @@ export function excuseOf(
   begun: Begun | undefined,
   { id, person, fromMs, untilMs }: Lost,
 ): keyof Excused | undefined {
-  const again = network.askedAgain.has(id);
+  const again = network.resendsRequested.has(id);
   if (people.wasUnknown(person, fromMs, again ? Infinity : untilMs)) return 'lostWhileUnknown';
   if (!again || !begun) return undefined;
   const { author, client, chat } = begun;

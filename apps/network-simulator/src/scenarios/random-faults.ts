@@ -37,7 +37,7 @@ async function undo({ control }: Simulator, id: string): Promise<void> {
   await fetch(`${control}/faults/${id}`, { method: 'DELETE' });
 }
 
-/** Something that strikes a number once or a few times, whenever there is an occasion. */
+/** A fault of a number that applies once or a few times. */
 const once =
   (body: { kind: string; count?: number } & Record<string, unknown>): Misfortune =>
   async ({ simulator }, { phone }) =>

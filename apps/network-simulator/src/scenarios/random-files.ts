@@ -17,7 +17,7 @@ interface Expired {
   message: WAMessage;
 }
 
-/** Files that expire: whoever cannot fetch one any more asks the own phone to upload it again, and then must get the same. */
+/** Files that expire: who cannot fetch one any more requests another upload from the own phone, and then must get the same. */
 export class RandomFiles {
   /** How many files a client opened after they had expired. */
   reopened = 0;
@@ -78,7 +78,7 @@ export class RandomFiles {
     if (!one.bytes?.equals(bytes)) this.wrong.push(`file ${one.id} at ${client.jid}: another file after it expired`);
   }
 
-  /** Asks the own phone to upload the file again; resolves with the message as it is then. */
+  /** Requests another upload of the file from the own phone; resolves with the message as it is then. */
   private async renew({ client, message }: Expired): Promise<WAMessage> {
     const late = new AbortController();
     const deadline = setTimeout(REOPEN_WITHIN_MS, undefined, { signal: late.signal }).then(() => {

@@ -14,7 +14,7 @@ describe('the history of a random run', () => {
 
   afterAll(() => simulator.stop());
 
-  it('tells of a message what struck it, who asked for another copy and who sent one, and what befell its people then', async () => {
+  it('shows of a message which faults applied, who requested another copy and who sent one, and what happened to its people then', async () => {
     const { network, phones } = simulator;
     const alice = phones.of(network.accounts.add('6591110001', 'Alice'));
     const bob = phones.of(network.accounts.add('6591110002', 'Bob'));
@@ -25,27 +25,27 @@ describe('the history of a random run', () => {
     const { id } = await bob.sendText('6591110001', 'broken on its way');
     await bob.sendText('6591110001', 'another message');
     await alice.wait({ id }, 5000);
-    const told = history
+    const lines = history
       .of(network, id, ['6591110001', '6591110002'], startMs)
       .map((line) => line.replace(/^\d+\.\d+ /, ''));
-    expect(told.map((line) => line.replace(/ reason=.*/, ''))).toEqual([
+    expect(lines.map((line) => line.replace(/ reason=.*/, ''))).toEqual([
       '6591110001 suffers corrupt-message',
-      '6591110001: a fault strikes a message kind=corrupt-message',
+      '6591110001: a fault changes a message kind=corrupt-message',
       '6591110001: a message is unreadable from=6591110002@s.whatsapp.net',
-      '6591110001: another copy is asked for author=6591110002@s.whatsapp.net count=1',
+      '6591110001: another copy is requested author=6591110002@s.whatsapp.net count=1',
       `6591110002: the phone sends another copy by=${alice.account.phoneJid}`,
     ]);
   });
 
-  it("tells of a client's log which message, what and why, and nothing else", () => {
+  it("shows of a client's log which message, what and why, and nothing else", () => {
     const log = history.clientLog('6591110001');
     const id = '3EB0C020876DEF71BD2D25';
     log.error({ key: { id }, error: new Error('no session'), node: '<enc>secret</enc>' }, 'error in handling message');
     log.error({ key: { id: 'OTHER' } }, 'another message');
     log.debug({ key: { id } }, 'too much');
-    const told = history.of(simulator.network, id, [], Date.now());
-    expect(told).toEqual([expect.stringMatching(/^-?\d+\.\d+ 6591110001's client: error in handling message/)]);
-    expect(told.join()).toContain('error=no session');
-    expect(told.join()).not.toContain('secret');
+    const lines = history.of(simulator.network, id, [], Date.now());
+    expect(lines).toEqual([expect.stringMatching(/^-?\d+\.\d+ 6591110001's client: error in handling message/)]);
+    expect(lines.join()).toContain('error=no session');
+    expect(lines.join()).not.toContain('secret');
   });
 });

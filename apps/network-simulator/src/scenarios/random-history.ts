@@ -6,8 +6,8 @@ import type { Network } from '../network/network.js';
 const NEAR_MS = 2000;
 /** Ids of messages, wherever they stand in a line. */
 const MESSAGE_ID = /\b3(?:EB0|A)[0-9A-F]{18}\b/g;
-/** What of a line is told; nothing else of the library's lines, which may hold whole stanzas. */
-const TOLD = [
+/** The fields of a log line that are shown; nothing else of the library's lines, which may hold whole stanzas. */
+const SHOWN_FIELDS = [
   'from',
   'to',
   'by',
@@ -82,7 +82,7 @@ export class RandomHistory {
     const ids = new Set(text.match(MESSAGE_ID) ?? []);
     const line = JSON.parse(text) as Line & Record<string, unknown>;
     if (ids.size === 0 && line.phone === undefined) return;
-    const happening = { atMs: line.time, what: told(line, whose) };
+    const happening = { atMs: line.time, what: describe(line, whose) };
     for (const id of ids) add(this.byMessage, id, happening);
     if (ids.size === 0 && line.phone !== undefined) add(this.byPhone, line.phone, happening);
   }
@@ -94,8 +94,8 @@ function add(to: Map<string, Happening[]>, key: string, happening: Happening): v
   else to.set(key, [happening]);
 }
 
-function told(line: Line & Record<string, unknown>, whose: string): string {
-  const details = TOLD.flatMap((name) => {
+function describe(line: Line & Record<string, unknown>, whose: string): string {
+  const details = SHOWN_FIELDS.flatMap((name) => {
     const value = line[name];
     const text = value !== null && typeof value === 'object' && 'message' in value ? value.message : value;
     return typeof text === 'string' || typeof text === 'number'

@@ -35,7 +35,7 @@ export interface Begun {
   target?: Sent | undefined;
 }
 
-/** Writes at random, as clients and as phones, and keeps what was acknowledged and who has to get it. */
+/** Writes at random, as clients and as phones, and records what was acknowledged and who has to get it. */
 export class RandomMessages {
   readonly sent: Sent[] = [];
   /** How each message was begun, acknowledged or not, by id. */
@@ -80,13 +80,13 @@ export class RandomMessages {
 
   private readers(author: Person, { to }: Plan, by?: Client): Reader[] {
     const queue = by && author.phone.account.devices.get(parseJid(by.jid).device)?.queue;
-    const untold = new Set(
+    const isUnawareOfDevice = new Set(
       queue?.all().flatMap(({ attrs }) => (attrs['type'] === 'devices' ? [attrs['from']] : [])) ?? [],
     );
     return [...to, author].map((person) => ({
       person,
       client: person.client,
-      untold: untold.has(person.phone.account.phoneJid),
+      isUnawareOfDevice: isUnawareOfDevice.has(person.phone.account.phoneJid),
     }));
   }
 
@@ -97,7 +97,7 @@ export class RandomMessages {
       ({ person }) => !group || (group.has(person.phone.account.lid) && !this.people.wasOut(group, person, startedMs)),
     );
     const own = byClient ? stayed.filter(({ person }) => person !== author) : stayed;
-    if (byClient) own.push({ person: author, client: undefined, untold: false });
+    if (byClient) own.push({ person: author, client: undefined, isUnawareOfDevice: false });
     this.sent.push({
       id,
       kind,

@@ -185,7 +185,7 @@ export class RandomPeople {
       ...mediaThrough(this.simulator),
       logger: this.history.clientLog(person.phone.account.phone),
       retryRequestDelayMs: 20,
-      // A question that was cut off is not answered; the library waits a minute by itself.
+      // A query that was cut off is not answered; the library waits a minute by itself.
       defaultQueryTimeoutMs: QUERY_TIMEOUT_MS,
     });
     await client

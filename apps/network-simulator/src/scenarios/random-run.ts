@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { askAuthor } from '../phones/incoming.js';
+import { requestResendFromAuthor } from '../phones/incoming.js';
 import type { Simulator } from '../simulator.js';
 import { parseJid } from '../wire/jid.js';
-import { askOwnPhone, hasShown, type AskedMessage } from './asking-own-phone.js';
+import { requestFromOwnPhone, hasShown, type RequestedMessage } from './own-phone-requests.js';
 import type { Client } from './client.js';
 import { emptyAt, findings, type Faulted, type RandomFindings } from './random-check.js';
 import { FaultRefused, misbehave } from './random-faults.js';
@@ -36,7 +36,7 @@ export interface RandomResult extends Omit<RandomFindings, 'faulted'> {
   /** Acknowledged messages by kind. */
   kinds: Partial<Record<Kind, number>>;
   refused: number;
-  /** Sends of which the client did not hear: they may have arrived or not, and are not looked at. */
+  /** Sends without an acknowledgement: they may have arrived or not, and are not checked. */
   unacknowledged: number;
   faults: Record<string, number>;
   relinked: number;
@@ -73,7 +73,7 @@ export class RandomRun {
     this.files = new RandomFiles(simulator, this.people, this.messages.sent);
   }
 
-  /** @param progress is told how many operations are done, now and then */
+  /** @param progress called now and then with the number of operations done */
   async run(progress: (operations: number) => void = () => undefined): Promise<RandomResult> {
     await this.people.populate(this.plan.clients, this.plan.phones);
     const startMs = Date.now();
@@ -185,13 +185,13 @@ export class RandomRun {
     const { network } = this.simulator;
     for (const { id } of network.faults.all()) network.faults.remove(id);
     const deadline = Date.now() + this.plan.settleMs;
-    // What a device confirmed on a dying line is asked again at its next login.
+    // What a device confirmed on a dying connection is sent again at its next login.
     for (const person of this.people.all) await this.people.whileAway(person, (client) => client.end());
     for (let round = 0; round < ASK_ROUNDS; round++) {
       const waiting = await this.quiet(deadline);
       if (waiting.length > 0) return waiting;
-      const asked = this.askAgainAsPhones();
-      if (!(await this.askAgainAsClients()) && !asked) break;
+      const requested = this.requestResendsAsPhones();
+      if (!(await this.requestResendsAsClients()) && !requested) break;
     }
     return this.quiet(deadline);
   }
@@ -210,22 +210,22 @@ export class RandomRun {
   }
 
   /**
-   * A client that was cut off while it asked for another copy does not ask again by itself, and never for what its library
-   * has read and dropped: it asks its own phone. False when there is nothing.
+   * A client that was cut off while it requested another copy does not request it again by itself, and never what its library
+   * has read and dropped: it requests that of its own phone. False when there is nothing.
    */
-  private async askAgainAsClients(): Promise<boolean> {
+  private async requestResendsAsClients(): Promise<boolean> {
     const asking = this.people.all.flatMap((person) => {
       const { client } = person;
       if (!client) return [];
       const empty = emptyAt(client).filter(({ key }) => this.messages.begun.has(key.id ?? ''));
-      return [...empty, ...this.refusedBy(person, client)].map((message) => askOwnPhone(client, message));
+      return [...empty, ...this.refusedBy(person, client)].map((message) => requestFromOwnPhone(client, message));
     });
     await Promise.all(asking);
     return asking.length > 0;
   }
 
   /** What a client refused for good and does not show. */
-  private refusedBy(person: Person, client: Client): AskedMessage[] {
+  private refusedBy(person: Person, client: Client): RequestedMessage[] {
     const { account } = person.phone;
     const { device } = parseJid(client.jid);
     return this.simulator.network.givenUp.flatMap((refusal) => {
@@ -243,20 +243,20 @@ export class RandomRun {
 
   /**
    * A client that was cut off, or refused an answer, while it made another copy does not try by itself again: the phones
-   * ask once more for what they still cannot read. False when there is nothing.
+   * request once more what they still cannot read. False when there is nothing.
    */
-  private askAgainAsPhones(): boolean {
-    let asked = false;
+  private requestResendsAsPhones(): boolean {
+    let requested = false;
     for (const { phone } of this.people.all) {
       for (const id of phone.unreadable.keys()) {
         const { author, client, chat } = this.messages.begun.get(id) ?? {};
         if (!author || chat === undefined || (client && client !== author.client)) continue;
         const device = client ? parseJid(client.jid).device : 0;
-        askAuthor(phone, { id, author: { account: author.phone.account, device }, chat });
-        asked = true;
+        requestResendFromAuthor(phone, { id, author: { account: author.phone.account, device }, chat });
+        requested = true;
       }
     }
-    return asked;
+    return requested;
   }
 
   private unconfirmed(): string[] {

@@ -14,7 +14,7 @@ const ALICE = '6591110001';
 const BOB = '6591110002@s.whatsapp.net';
 const NOBODY = '6590000000@s.whatsapp.net';
 
-describe('what the network refuses, ends and asks for', () => {
+describe('what the network refuses, ends and requests', () => {
   let simulator: Simulator;
   let bob: Phone;
   let client: Client;
@@ -54,7 +54,7 @@ describe('what the network refuses, ends and asks for', () => {
     expect(bob.messages.all({ text: `refused with ${code}` })).toEqual([]);
   });
 
-  it('a copy that somebody asked for is not refused: the next message is', async () => {
+  it('a requested copy is not refused: the next message is', async () => {
     await fault({ kind: 'corrupt-message', phone: bob.account.phone });
     // Between the acknowledgement and the copy there is time to set the fault.
     await fault({ kind: 'delay', phone: ALICE, ms: 1500, count: 6 });
@@ -83,26 +83,26 @@ describe('what the network refuses, ends and asks for', () => {
     await client.connect();
   });
 
-  it('a device whose one-time keys run low is asked for more, and gives them', async () => {
+  it('more one-time keys are requested of a device when they run low, and it uploads them', async () => {
     const device = simulator.network.accounts.byNumber(ALICE)?.devices.get(1);
     if (!device) throw new Error('not linked');
     const uploaded = device.preKeys.count;
     const handedOut = new Set<number>();
     while (device.preKeys.count >= 5) handedOut.add(takePreKey(simulator.network, device)?.id ?? 0);
     expect(handedOut.size).toBe(uploaded - 4);
-    // The client confirms the request when it has done what it was asked for.
+    // The client confirms the request when it has fulfilled it.
     await device.queue.whenEmpty();
     expect(device.preKeys.count).toBeGreaterThan(4);
     const fresh = takePreKey(simulator.network, device);
     expect(handedOut.has(fresh?.id ?? 0)).toBe(false);
   });
 
-  it('reading unseen is told to the own devices only', async () => {
+  it('own devices alone are notified of reading unseen', async () => {
     const { network, phones } = simulator;
     const alice = phones.of(network.accounts.byNumber(ALICE) ?? network.accounts.add());
     const receipts = async (who: 'none' | 'all'): Promise<void> => {
       await client.socket.updateReadReceiptsPrivacy(who);
-      // The library goes by what it was told last.
+      // The library goes by the last setting it got.
       expect(await client.socket.fetchPrivacySettings(true)).toMatchObject({ readreceipts: who });
     };
     await receipts('none');

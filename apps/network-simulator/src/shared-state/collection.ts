@@ -19,7 +19,7 @@ export interface AppStateKey {
   timestampMs: number;
 }
 
-/** One collection as the server keeps it: it sees only sealed records, and the sums over them. */
+/** One collection as the server stores it: it sees only sealed records, and the sums over them. */
 export interface Collection {
   version: number;
   /** The patches from version 1 on, each with its version written in. */
@@ -45,7 +45,7 @@ export function collectionOf(state: AppState, name: string): Collection {
 }
 
 /**
- * Adds a patch: gives it the next version and keeps the sums. A client's own patches come without a version.
+ * Adds a patch: gives it the next version and updates the sums. A client's own patches come without a version.
  * Returns the new version.
  */
 export function appendPatch(collection: Collection, patch: proto.ISyncdPatch): number {

@@ -12,7 +12,7 @@ export interface OpenedChange {
 
 /**
  * Opens a patch that is about to become the collection's next version and checks all its MACs.
- * Throws an Error that says which one does not hold.
+ * Throws an Error that names the one that does not hold.
  */
 export function openPatch(
   state: AppState,

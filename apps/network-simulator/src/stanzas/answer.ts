@@ -7,7 +7,7 @@ import { child, node, type Node } from '../wire/node.js';
 import { answerCodeLinking } from '../linking/pairing-by-code.js';
 import { handlers } from './handlers.js';
 
-/** Every question gets an answer, unknown ones an empty result: a client that is not answered waits a minute. */
+/** Every query gets an answer, unknown ones an empty result: a client that gets none waits a minute. */
 export async function answerIq(
   network: Network,
   connection: Connection,
@@ -19,15 +19,15 @@ export async function answerIq(
   const handler = handlers[xmlns ?? ''];
   const registration = device ? undefined : child(iq, 'link_code_companion_reg');
   try {
-    if (!handler) network.log.debug({ xmlns, content: tagsOf(iq) }, 'question of an unknown namespace');
+    if (!handler) network.log.debug({ xmlns, content: tagsOf(iq) }, 'query of an unknown namespace');
     const place = { phone: device?.account.phone, device: device?.id, xmlns };
-    const refused = network.faults.strike('refuse-iq', place);
+    const refused = network.faults.trigger('refuse-iq', place);
     if (refused) throw new Refusal(refused.code ?? 500, refused.text ?? 'internal-server-error');
     const content = handler && device ? await handler({ network, connection, device }, iq) : undefined;
     const linking = registration && answerCodeLinking(network, connection, registration);
     connection.send(node('iq', { type: 'result', id, from: to ?? SERVER }, linking ?? content));
   } catch (failure) {
-    if (!(failure instanceof Refusal)) network.log.error({ xmlns, reason: String(failure) }, 'a question failed');
+    if (!(failure instanceof Refusal)) network.log.error({ xmlns, reason: String(failure) }, 'a query failed');
     const code = failure instanceof Refusal ? failure.code : 500;
     const text = failure instanceof Refusal ? failure.text : 'internal-server-error';
     connection.send(

@@ -5,46 +5,52 @@ import { announceSharedState } from '../network/shared-state-notices.js';
 import { openPatch, type OpenedChange } from '../shared-state/read.js';
 import { snapshotReference } from '../shared-state/snapshot.js';
 import { bytesOf, child, children, node, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './query-handler.js';
+import type { QueryContext, IqHandler } from './query-handler.js';
 
 /**
- * A client applies the first state only to chats that it has heard of from the history; on a loopback our answer would be
+ * A client applies the first state only to chats that it knows from the history; on a loopback our answer would be
  * faster than it unpacks that. The real network is never this fast.
  */
 const FIRST_SYNC_DELAY_MS = 60;
 
 /** Shared state between the devices of an account: pull what is newer, push changes. */
-export const appState: IqHandler = async (asker, iq) => {
-  const asked = children(child(iq, 'sync'), 'collection');
-  if (asked.length > 1 && asked.every(({ attrs }) => attrs['version'] === '0')) await wait(FIRST_SYNC_DELAY_MS);
+export const appState: IqHandler = async (context, iq) => {
+  const request = children(child(iq, 'sync'), 'collection');
+  if (request.length > 1 && request.every(({ attrs }) => attrs['version'] === '0')) await wait(FIRST_SYNC_DELAY_MS);
   return [
     node(
       'sync',
       {},
-      asked.map((collection) => answer(asker, collection)),
+      request.map((collection) => answer(context, collection)),
     ),
   ];
 };
 
-function answer(asker: Asker, asked: Node): Node {
-  const name = asked.attrs['name'] ?? '';
-  const version = Number(asked.attrs['version'] ?? 0);
-  const collection = collectionOf(asker.device.account.appState(), name);
-  const pushed = bytesOf(child(asked, 'patch'));
-  if (pushed) return push(asker, name, version, collection, proto.SyncdPatch.decode(pushed));
-  const { snapshotAfterPatches } = asker.network.limits;
+function answer(context: QueryContext, request: Node): Node {
+  const name = request.attrs['name'] ?? '';
+  const version = Number(request.attrs['version'] ?? 0);
+  const collection = collectionOf(context.device.account.appState(), name);
+  const pushed = bytesOf(child(request, 'patch'));
+  if (pushed) return push(context, name, version, collection, proto.SyncdPatch.decode(pushed));
+  const { snapshotAfterPatches } = context.network.limits;
   const tooMany = snapshotAfterPatches > 0 && collection.version - version > snapshotAfterPatches;
-  if (asked.attrs['return_snapshot'] === 'true' && tooMany) return snapshot(asker, name, collection);
-  return page(asker, name, collection, version);
+  if (request.attrs['return_snapshot'] === 'true' && tooMany) return snapshot(context, name, collection);
+  return page(context, name, collection, version);
 }
 
-/** Takes a change that was made on the present version and whose MACs hold; anything else is refused. */
-function push(asker: Asker, name: string, version: number, collection: Collection, patch: proto.ISyncdPatch): Node {
-  const { network, device } = asker;
+/** Accepts a change that was made on the present version and whose MACs hold; anything else is refused. */
+function push(
+  context: QueryContext,
+  name: string,
+  version: number,
+  collection: Collection,
+  patch: proto.ISyncdPatch,
+): Node {
+  const { network, device } = context;
   const { account } = device;
   if (version !== collection.version) {
     const error = node('error', { code: '409', text: 'conflict' });
-    const newer = children(page(asker, name, collection, version));
+    const newer = children(page(context, name, collection, version));
     return node('collection', { name, version: String(collection.version), type: 'error' }, [error, ...newer]);
   }
   let changes: OpenedChange[];
@@ -62,12 +68,12 @@ function push(asker: Asker, name: string, version: number, collection: Collectio
   return node('collection', { name, version: String(now) });
 }
 
-function snapshot({ network, device }: Asker, name: string, collection: Collection): Node {
+function snapshot({ network, device }: QueryContext, name: string, collection: Collection): Node {
   const reference = snapshotReference(device.account.appState(), name, collection, network.media);
   return node('collection', { name, version: String(collection.version) }, [node('snapshot', {}, reference)]);
 }
 
-function page({ network }: Asker, name: string, collection: Collection, after: number): Node {
+function page({ network }: QueryContext, name: string, collection: Collection, after: number): Node {
   const patches = collection.patches.slice(after, after + network.limits.patchesPerAnswer);
   const more = after + patches.length < collection.version;
   return node(

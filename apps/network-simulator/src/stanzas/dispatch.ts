@@ -14,7 +14,7 @@ const GIVEN_UP_LIMIT = 10_000;
 
 type Handler = (network: Network, connection: Connection, device: Device, stanza: Node) => void;
 
-/** What a logged-in client may say, by tag. Tags that are not listed are let pass without an answer. */
+/** What a logged-in client may send, by tag. Tags that are not listed are ignored. */
 const handlers: Record<string, Handler> = {
   iq: (network, connection, device, stanza) => void answerIq(network, connection, device, stanza),
   message: (network, connection, device, stanza) => {
@@ -42,7 +42,7 @@ const handlers: Record<string, Handler> = {
       if (network.givenUp.length >= GIVEN_UP_LIMIT) network.givenUp.shift();
       const { id: number, account } = device;
       network.givenUp.push({ phone: account.phone, device: number, id, error, atMs: network.now() });
-      network.log.debug({ phone: account.phone, device: number, id, error }, 'a device refuses a message for good');
+      network.log.debug({ phone: account.phone, device: number, id, error }, 'a device rejects a message for good');
     }
   },
   presence: (network, connection, device, stanza) => {
@@ -63,7 +63,7 @@ const handlers: Record<string, Handler> = {
   call: (network, connection, device, stanza) => handleCall(network, connection, device, stanza),
 };
 
-/** Takes one stanza of a client. */
+/** Handles one stanza of a client. */
 export function dispatch(network: Network, connection: Connection, stanza: Node): void {
   const { device } = connection;
   if (!device) {

@@ -6,34 +6,34 @@ import { Refusal } from '../network/refusal.js';
 import { parseJid } from '../wire/jid.js';
 import { signatureHolds, withType } from '../wire/keys.js';
 import { bigEndian, bytesOf, child, children, node, numberOf, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './query-handler.js';
+import type { QueryContext, IqHandler } from './query-handler.js';
 
 const KEY_TYPE = Buffer.from([5]);
 
 /** Key bundles: uploading one's own, counting them, fetching those of others. */
-export const encrypt: IqHandler = (asker, iq) => {
-  const asked = child(iq);
-  switch (asked?.tag) {
+export const encrypt: IqHandler = (context, iq) => {
+  const request = child(iq);
+  switch (request?.tag) {
     case 'count':
-      return [node('count', { value: String(asker.device.preKeys.count) })];
+      return [node('count', { value: String(context.device.preKeys.count) })];
     case 'digest':
       return [node('digest')];
     case 'key':
-      return [node('list', {}, bundles(asker, children(asked, 'user')))];
+      return [node('list', {}, bundles(context, children(request, 'user')))];
     case 'rotate':
-      rotate(asker, child(asked, 'skey'));
+      rotate(context, child(request, 'skey'));
       return undefined;
     default:
-      upload(asker, iq);
+      upload(context, iq);
       return undefined;
   }
 };
 
-function upload(asker: Asker, iq: Node): void {
-  const { device, network } = asker;
+function upload(context: QueryContext, iq: Node): void {
+  const { device, network } = context;
   const identity = bytesOf(child(iq, 'identity'));
   if (identity && !identity.equals(device.state.identity)) throw new Refusal(406, 'not-acceptable');
-  rotate(asker, child(iq, 'skey'));
+  rotate(context, child(iq, 'skey'));
   const keys = children(child(iq, 'list'), 'key').map((key) => ({
     id: numberOf(child(key, 'id')) ?? 0,
     value: bytesOf(child(key, 'value')) ?? Buffer.alloc(0),
@@ -44,7 +44,7 @@ function upload(asker: Asker, iq: Node): void {
 }
 
 /** A new signed pre-key; one whose signature does not hold is refused. */
-function rotate({ device }: Asker, skey: Node | undefined): void {
+function rotate({ device }: QueryContext, skey: Node | undefined): void {
   if (!skey) return;
   const id = numberOf(child(skey, 'id')) ?? 0;
   const value = bytesOf(child(skey, 'value')) ?? Buffer.alloc(0);
@@ -55,7 +55,7 @@ function rotate({ device }: Asker, skey: Node | undefined): void {
 }
 
 /** Unknown addresses are left out: an error in one user's place would make the client give up the whole send. */
-function bundles({ network }: Asker, users: Node[]): Node[] {
+function bundles({ network }: QueryContext, users: Node[]): Node[] {
   return users.flatMap((user) => {
     const jid = user.attrs['jid'] ?? '';
     const account = network.accounts.find(jid);

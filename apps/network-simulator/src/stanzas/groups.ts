@@ -13,32 +13,37 @@ import { changeGroup, groupSettings, revokeInviteCode } from '../groups/group-se
 import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';
 import { Refusal } from '../network/refusal.js';
 import { child, children, node, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './query-handler.js';
+import type { QueryContext, IqHandler } from './query-handler.js';
 
-type GroupQuestion = (asker: Asker, group: Group, asked: Node) => Node[] | undefined;
-type OpenQuestion = (asker: Asker, asked: Node, iq: Node) => Node[] | undefined;
+type GroupQuery = (context: QueryContext, group: Group, request: Node) => Node[] | undefined;
+type GroupsQuery = (context: QueryContext, request: Node, iq: Node) => Node[] | undefined;
 
-/** Questions to a group's own address, by tag. */
-const toGroup: Record<string, GroupQuestion> = {
+/** Queries to a group's own address, by tag. */
+const toGroup: Record<string, GroupQuery> = {
   query: ({ network, device }, group) => {
     requireMember(group, device.account.lid);
     return [groupNode(network, group)];
   },
-  add: (asker, group, asked) =>
-    outcomes(asker, group, asked, addMembers(asker.network, group, asker.device.account, named(asked))),
-  remove: (asker, group, asked) =>
-    outcomes(asker, group, asked, removeMembers(asker.network, group, asker.device.account, named(asked))),
-  promote: (asker, group, asked) =>
-    outcomes(asker, group, asked, setRole(asker.network, group, asker.device.account, named(asked), 'admin')),
-  demote: (asker, group, asked) =>
-    outcomes(asker, group, asked, setRole(asker.network, group, asker.device.account, named(asked), 'member')),
-  accept: ({ network, device }, group, asked) => {
-    acceptInvitation(network, group, device.account, asked.attrs['code'] ?? '');
+  add: (context, group, request) =>
+    outcomes(context, group, request, addMembers(context.network, group, context.device.account, named(request))),
+  remove: (context, group, request) =>
+    outcomes(context, group, request, removeMembers(context.network, group, context.device.account, named(request))),
+  promote: (context, group, request) =>
+    outcomes(context, group, request, setRole(context.network, group, context.device.account, named(request), 'admin')),
+  demote: (context, group, request) =>
+    outcomes(
+      context,
+      group,
+      request,
+      setRole(context.network, group, context.device.account, named(request), 'member'),
+    ),
+  accept: ({ network, device }, group, request) => {
+    acceptInvitation(network, group, device.account, request.attrs['code'] ?? '');
     return undefined;
   },
-  revoke: ({ network, device }, group, asked) => {
+  revoke: ({ network, device }, group, request) => {
     requireAdmin(group, device.account);
-    const lids = named(asked).map((jid) => network.accounts.find(jid)?.lid);
+    const lids = named(request).map((jid) => network.accounts.find(jid)?.lid);
     for (const [code, { lid }] of Object.entries(group.state.invitations)) {
       if (lids.includes(lid)) delete group.state.invitations[code];
     }
@@ -56,12 +61,12 @@ const toGroup: Record<string, GroupQuestion> = {
     );
     return [node('membership_approval_requests', {}, waiting)];
   },
-  membership_requests_action: (asker, group, asked) => {
-    const action = child(asked);
+  membership_requests_action: (context, group, request) => {
+    const action = child(request);
     if (!action) return undefined;
-    const { network, device } = asker;
+    const { network, device } = context;
     const decided = decideRequests(network, group, device.account, named(action), action.tag === 'approve');
-    return [node('membership_requests_action', {}, outcomes(asker, group, action, decided))];
+    return [node('membership_requests_action', {}, outcomes(context, group, action, decided))];
   },
   cancel_membership_requests: ({ network, device }, group) => {
     withdrawRequest(network, group, device.account);
@@ -70,14 +75,14 @@ const toGroup: Record<string, GroupQuestion> = {
   },
 };
 
-/** Questions to the groups as a whole (`@g.us`), by tag. */
-const toAll: Record<string, OpenQuestion> = {
-  create: ({ network, device }, asked) => {
+/** Queries to the groups as a whole (`@g.us`), by tag. */
+const toAll: Record<string, GroupsQuery> = {
+  create: ({ network, device }, request) => {
     const { group, outcomes: became } = createGroup(
       network,
       device.account,
-      asked.attrs['subject'] ?? '',
-      named(asked),
+      request.attrs['subject'] ?? '',
+      named(request),
     );
     const refused = became.filter(({ error }) => error).map((outcome) => outcomeNode(network, group, outcome));
     return [groupNode(network, group, refused)];
@@ -89,14 +94,14 @@ const toAll: Record<string, OpenQuestion> = {
       network.groups.ofMember(device.account.lid).map((group) => groupNode(network, group)),
     ),
   ],
-  leave: ({ network, device }, asked) => {
-    for (const { attrs } of children(asked, 'group')) {
+  leave: ({ network, device }, request) => {
+    for (const { attrs } of children(request, 'group')) {
       leaveGroup(network, groupAt({ network }, attrs['id'] ?? ''), device.account);
     }
-    return [asked];
+    return [request];
   },
-  invite: ({ network, device }, asked, iq) => {
-    const code = asked.attrs['code'] ?? '';
+  invite: ({ network, device }, request, iq) => {
+    const code = request.attrs['code'] ?? '';
     if (iq.attrs['type'] === 'set') {
       const joined = joinByCode(network, device.account, code);
       return [node(joined.has(device.account.lid) ? 'group' : 'membership_approval_request', { jid: joined.jid })];
@@ -108,27 +113,27 @@ const toAll: Record<string, OpenQuestion> = {
 };
 
 /** Everything about groups. */
-export const groups: IqHandler = (asker, iq) => {
-  const asked = child(iq);
-  if (!asked) return undefined;
+export const groups: IqHandler = (context, iq) => {
+  const request = child(iq);
+  if (!request) return undefined;
   const to = iq.attrs['to'] ?? '';
-  asker.network.limits.groupQuestion(asker.device.account);
-  if (to === '@g.us' || to === 'g.us') return toAll[asked.tag]?.(asker, asked, iq);
-  const group = groupAt(asker, to);
-  if (asked.tag === 'invite') {
-    requireAdmin(group, asker.device.account);
+  context.network.limits.countGroupQuery(context.device.account);
+  if (to === '@g.us' || to === 'g.us') return toAll[request.tag]?.(context, request, iq);
+  const group = groupAt(context, to);
+  if (request.tag === 'invite') {
+    requireAdmin(group, context.device.account);
     const revoked = iq.attrs['type'] === 'set';
-    const code = revoked ? revokeInviteCode(asker.network, group, asker.device.account) : group.state.inviteCode;
+    const code = revoked ? revokeInviteCode(context.network, group, context.device.account) : group.state.inviteCode;
     return [node('invite', { code })];
   }
-  if (groupSettings[asked.tag]) {
-    changeGroup(asker.network, group, asker.device.account, asked);
+  if (groupSettings[request.tag]) {
+    changeGroup(context.network, group, context.device.account, request);
     return undefined;
   }
-  return toGroup[asked.tag]?.(asker, group, asked);
+  return toGroup[request.tag]?.(context, group, request);
 };
 
-function groupAt({ network }: Pick<Asker, 'network'>, jid: string): Group {
+function groupAt({ network }: Pick<QueryContext, 'network'>, jid: string): Group {
   const group = network.groups.find(jid);
   if (!group) throw new Refusal(404, 'item-not-found');
   return group;
@@ -138,19 +143,23 @@ function requireMember(group: Group, lid: string): void {
   if (!group.has(lid)) throw new Refusal(403, 'forbidden');
 }
 
-const named = (asked: Node): string[] => children(asked, 'participant').map(({ attrs }) => attrs['jid'] ?? '');
+const named = (request: Node): string[] => children(request, 'participant').map(({ attrs }) => attrs['jid'] ?? '');
 
-function outcomes({ network }: Asker, group: Group, asked: Node, became: Outcome[]): Node[] {
+function outcomes({ network }: QueryContext, group: Group, request: Node, became: Outcome[]): Node[] {
   return [
     node(
-      asked.tag,
+      request.tag,
       {},
       became.map((outcome) => outcomeNode(network, group, outcome)),
     ),
   ];
 }
 
-function outcomeNode(network: Asker['network'], group: Group, { jid, account, error, invitation }: Outcome): Node {
+function outcomeNode(
+  network: QueryContext['network'],
+  group: Group,
+  { jid, account, error, invitation }: Outcome,
+): Node {
   const code = error === undefined ? undefined : String(error);
   const content = invitation && [node('add_request', { code: invitation.code, expiration: String(invitation.until) })];
   if (!account) return node('participant', { jid, error: code }, content);

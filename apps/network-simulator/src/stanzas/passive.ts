@@ -8,7 +8,7 @@ export const passive: IqHandler = async ({ network, connection, device }, iq) =>
     connection.active = false;
     return undefined;
   }
-  // The phone's first words to a new device must be in the queue before the backlog is sent.
+  // The phone's first messages to a new device must be in the queue before the backlog is sent.
   await network.phones.of(device.account).bootstrap(device);
   setImmediate(() => activate(connection));
   return undefined;

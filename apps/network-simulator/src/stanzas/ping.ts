@@ -1,4 +1,4 @@
 import type { IqHandler } from './query-handler.js';
 
-/** A sign of life, both ways. */
+/** A keep-alive, both ways. */
 export const ping: IqHandler = () => undefined;

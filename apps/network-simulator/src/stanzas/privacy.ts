@@ -19,8 +19,8 @@ const DEFAULTS: Record<string, string> = {
 export const privacy: IqHandler = ({ device }, iq) => {
   if (child(iq, 'tokens')) return [node('tokens')];
   const { state } = device.account;
-  const asked = child(iq, 'privacy');
-  const changes = children(asked, 'category');
+  const request = child(iq, 'privacy');
+  const changes = children(request, 'category');
   for (const { attrs } of changes) {
     if (attrs['name'] !== undefined && attrs['value'] !== undefined) state.privacy[attrs['name']] = attrs['value'];
   }

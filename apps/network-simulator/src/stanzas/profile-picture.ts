@@ -10,9 +10,9 @@ export const profilePicture: IqHandler = ({ network, device }, iq) => {
   const { account } = device;
   const target = iq.attrs['target'] ?? account.phoneJid;
   const group = isGroupJid(target) ? network.groups.find(target) : undefined;
-  const asked = child(iq, 'picture');
+  const request = child(iq, 'picture');
   if (iq.attrs['type'] === 'set') {
-    const bytes = bytesOf(asked);
+    const bytes = bytesOf(request);
     const id = group ? setGroupPicture(network, group, account, bytes) : setOwnPicture(network, account, bytes);
     return [node('picture', { id })];
   }
@@ -22,5 +22,5 @@ export const profilePicture: IqHandler = ({ network, device }, iq) => {
   const picture = group ? group.state.picture : owner?.state.picture;
   if (!picture) throw new Refusal(404, 'item-not-found');
   const url = `https://${network.mediaHost()}${picture.path}`;
-  return [node('picture', { id: picture.id, type: asked?.attrs['type'] ?? 'image', url, direct_path: picture.path })];
+  return [node('picture', { id: picture.id, type: request?.attrs['type'] ?? 'image', url, direct_path: picture.path })];
 };

@@ -1,14 +1,14 @@
 import type { Account } from '../network/account.js';
 import { isLidJid, PHONE_SERVER } from '../wire/jid.js';
 import { child, children, node, textOf, type Node } from '../wire/node.js';
-import type { Asker, IqHandler } from './query-handler.js';
+import type { QueryContext, IqHandler } from './query-handler.js';
 
-type Protocol = (asker: Asker, account: Account, asked: string) => Node | undefined;
+type Protocol = (context: QueryContext, account: Account, jid: string) => Node | undefined;
 
-/** What can be asked about a person, by the query's child tag. */
+/** What can be queried about a person, by the query's child tag. */
 const protocols: Record<string, Protocol> = {
   devices: ({ network, device }, account) => {
-    account.deviceListAskedBy(device, network.now());
+    account.subscribeToDeviceList(device, network.now());
     const companions = [...account.devices.values()].map(({ id, state }) =>
       node('device', { id: String(id), 'key-index': String(state.keyIndex) }),
     );
@@ -17,22 +17,22 @@ const protocols: Record<string, Protocol> = {
       node('key-index-list', { ts: network.timestamp() }),
     ]);
   },
-  lid: (_asker, account, asked) => (isLidJid(asked) ? undefined : node('lid', { val: account.lidJid })),
-  status: (_asker, account) =>
+  lid: (_context, account, jid) => (isLidJid(jid) ? undefined : node('lid', { val: account.lidJid })),
+  status: (_context, account) =>
     node(
       'status',
       { t: Math.floor(account.state.about.setAtMs / 1000).toString() },
       Buffer.from(account.state.about.text),
     ),
-  disappearing_mode: (_asker, account) =>
+  disappearing_mode: (_context, account) =>
     node('disappearing_mode', { duration: String(account.state.disappearingSeconds), t: '0' }),
 };
 
-/** Asking about people: devices, private ids, whether a number exists, texts about them. Unknown people are left out. */
-export const usync: IqHandler = (asker, iq) => {
+/** Queries about people: devices, private ids, whether a number exists, texts about them. Unknown people are left out. */
+export const usync: IqHandler = (context, iq) => {
   const request = child(iq, 'usync');
   const wanted = children(child(request, 'query')).map(({ tag }) => tag);
-  const users = children(child(request, 'list'), 'user').flatMap((user) => describe(asker, wanted, user));
+  const users = children(child(request, 'list'), 'user').flatMap((user) => describe(context, wanted, user));
   return [
     node('usync', { sid: request?.attrs['sid'], index: '0', last: 'true', context: request?.attrs['context'] }, [
       node(
@@ -45,19 +45,19 @@ export const usync: IqHandler = (asker, iq) => {
   ];
 };
 
-function describe(asker: Asker, wanted: string[], user: Node): Node[] {
+function describe(context: QueryContext, wanted: string[], user: Node): Node[] {
   const typed = textOf(child(user, 'contact'))?.replace(/\D/g, '');
-  const asked = user.attrs['jid'] ?? `${typed ?? ''}@${PHONE_SERVER}`;
-  const account = typed === undefined ? asker.network.accounts.find(asked) : asker.network.accounts.findTyped(typed);
-  if (!account || asker.network.unknown(account)) {
-    return wanted.includes('contact') ? [node('user', { jid: asked }, [node('contact', { type: 'out' })])] : [];
+  const jid = user.attrs['jid'] ?? `${typed ?? ''}@${PHONE_SERVER}`;
+  const account = typed === undefined ? context.network.accounts.find(jid) : context.network.accounts.findTyped(typed);
+  if (!account || context.network.unknown(account)) {
+    return wanted.includes('contact') ? [node('user', { jid: jid }, [node('contact', { type: 'out' })])] : [];
   }
   const contact = child(user, 'contact');
   const answers = wanted.flatMap((tag) =>
     // The number comes back as it was typed: it may not be the one the account is named by.
     tag === 'contact'
       ? node('contact', { type: 'in' }, contact && textOf(contact))
-      : (protocols[tag]?.(asker, account, asked) ?? []),
+      : (protocols[tag]?.(context, account, jid) ?? []),
   );
   return [node('user', { jid: user.attrs['jid'] ?? account.phoneJid }, answers)];
 }

@@ -27,10 +27,10 @@ export function fromJson(text: string): unknown {
 }
 
 /**
- * Keeps the network's state in a directory, or nowhere when there is none.
+ * Stores the network's state in a directory, or nowhere when there is none.
  *
  * Guarantee: a file is either the old or the new version, never a part (written beside, then renamed), and everything that
- * changed before `close` is on disk when it returns. Changes are gathered for a moment, so that a busy phone is written twice a
+ * changed before `close` is on disk when it returns. Changes are collected for a moment, so that a busy phone is written twice a
  * second and thousands of idle ones never; what happened in that moment is lost if the process is killed outright.
  * When the disk refuses, the files stay marked and the next flush tries them again.
  */
@@ -52,7 +52,7 @@ export class Store {
     return this.directory !== undefined;
   }
 
-  /** Marks a JSON document as changed; `snapshot` is asked for its content when it is written. */
+  /** Marks a JSON document as changed; `snapshot` is called for its content when it is written. */
   save(name: string, snapshot: () => unknown): void {
     if (!this.directory) return;
     this.dirty.set(name, () => toJson(snapshot()));

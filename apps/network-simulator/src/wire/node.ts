@@ -66,7 +66,7 @@ export function encodeNode(stanza: Node): Uint8Array {
   return encodeNatively(stanza);
 }
 
-/** Reads a frame's bytes: the first byte says whether the rest is deflated. */
+/** Reads a frame's bytes: the first byte shows whether the rest is deflated. */
 export function decodeNode(frame: Buffer): Node {
   const flags = frame[0] ?? 0;
   const body = frame.subarray(1);

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type Message } from './api.js';
-import { ask, attempt, field, h, textIn } from './dom.js';
+import { showForm, attempt, field, h, textIn } from './dom.js';
 
 const TICKS: Record<string, string> = {
   pending: '○',
@@ -110,7 +110,7 @@ async function act(phone: string, message: Message, reply: (message: Message) =>
     ),
   );
   const isText = message.fromMe && message.type === 'text' && !message.deleted;
-  const form = await ask(message.text || message.type, [
+  const form = await showForm(message.text || message.type, [
     // First, so that Enter in the field edits.
     ...(isText
       ? [h('div', { class: 'row edit' }, field('New text', 'text', { value: message.text }), button('edit', 'Edit'))]

@@ -29,8 +29,8 @@ export function byId(id: string): HTMLElement {
 
 let clearing: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something in passing; screen readers read it out. */
-export function say(text: string): void {
+/** Shows a message for a moment; screen readers read it out. */
+export function announce(text: string): void {
   byId('notice').textContent = text;
   clearTimeout(clearing);
   clearing = setTimeout(() => (byId('notice').textContent = ''), 5000);
@@ -84,9 +84,9 @@ export function arrowKeys(list: HTMLElement, selector: string): void {
   ).observe(list, { childList: true });
 }
 
-/** Runs something and says what went wrong, if it did. */
+/** Runs something and shows what went wrong, if it did. */
 export function attempt(job: () => Promise<unknown>): void {
-  job().catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+  job().catch((error: unknown) => announce(error instanceof Error ? error.message : String(error)));
 }
 
 /** What was written into a field of a form; empty when there is none. */
@@ -100,7 +100,7 @@ export function textIn(form: FormData | undefined, name: string): string {
  * Escape leaves it. Without an action, the fields hold the buttons. The focus returns to where it came from, even if that
  * was drawn anew meanwhile.
  */
-export function ask(title: string, fields: HTMLElement[], action?: string): Promise<FormData | undefined> {
+export function showForm(title: string, fields: HTMLElement[], action?: string): Promise<FormData | undefined> {
   const from = focusName();
   return new Promise((resolve) => {
     const form = h(
@@ -138,7 +138,7 @@ export function avatar(name: string): HTMLElement {
   return h('span', { class: 'avatar', style: `--hue: ${hue}`, 'aria-hidden': 'true' }, initials.join('').toUpperCase());
 }
 
-/** A labelled field for {@link ask}. */
+/** A labelled field for {@link showForm}. */
 export function field(label: string, name: string, properties: Properties = {}): HTMLElement {
   return h('label', {}, label, h('input', { name, ...properties }));
 }

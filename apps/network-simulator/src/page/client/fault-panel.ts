@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type Fault, type PhoneSummary } from './api.js';
-import { attempt, h, redraw, say } from './dom.js';
+import { attempt, h, redraw, announce } from './dom.js';
 
 /** What can be switched on, in words, and what is sent for it. */
 const CHOICES: [string, object][] = [
@@ -61,7 +61,7 @@ async function begin(choice: number, phone: string): Promise<void> {
   const [label, fault] = CHOICES[choice] ?? [];
   if (!fault) return;
   await call('POST', 'faults', phone ? { ...fault, phone } : fault);
-  say(`${label}: on.`);
+  announce(`${label}: on.`);
 }
 
 async function listFaults(list: HTMLElement): Promise<void> {

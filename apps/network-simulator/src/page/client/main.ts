@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { call, type PhoneSummary } from './api.js';
-import { arrowKeys, ask, attempt, byId, field, h, redraw, textIn } from './dom.js';
+import { arrowKeys, showForm, attempt, byId, field, h, redraw, textIn } from './dom.js';
 import { showFaults } from './fault-panel.js';
 import { PhoneColumn } from './phone-column.js';
 
@@ -44,7 +44,7 @@ function toggle(phone: string): void {
 }
 
 async function newPhone(): Promise<void> {
-  const form = await ask(
+  const form = await showForm(
     'New phone',
     [field('Name', 'name'), field('Number (made up when empty)', 'phone', { inputmode: 'tel' })],
     'Create',

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { base64Of, call, type Chat, type Message, type PhoneDetails, type PhoneEvent } from './api.js';
 import { bubble, isShown } from './bubble.js';
-import { arrowKeys, ask, attempt, avatar, field, h, redraw, say, textIn } from './dom.js';
+import { arrowKeys, showForm, attempt, avatar, field, h, redraw, announce, textIn } from './dom.js';
 import { scan } from './scan.js';
 
 const TYPING_SHOWN_MS = 6000;
@@ -62,7 +62,7 @@ export class PhoneColumn {
     this.stream.addEventListener('ready', () => attempt(() => this.refresh()));
     this.stream.addEventListener('devices', () => attempt(() => this.listDevices()));
     this.stream.addEventListener('message', (event: MessageEvent<string>) =>
-      this.hear(JSON.parse(event.data) as Message),
+      this.receive(JSON.parse(event.data) as Message),
     );
     this.stream.addEventListener('event', (event: MessageEvent<string>) =>
       this.notice(JSON.parse(event.data) as PhoneEvent),
@@ -178,7 +178,7 @@ export class PhoneColumn {
     });
   }
 
-  private hear(message: Message): void {
+  private receive(message: Message): void {
     const arrived = message.chat === this.open && isShown(message);
     if (arrived) {
       const present = this.bubbles.querySelector(`[data-id="${CSS.escape(message.id)}"]`);
@@ -202,7 +202,7 @@ export class PhoneColumn {
       clearTimeout(this.typingTimer);
       this.typingTimer = setTimeout(() => (this.typing.textContent = ''), TYPING_SHOWN_MS);
     }
-    if (event.kind === 'call') say(`Call: ${event.what} from ${event.from.split('@')[0]}`);
+    if (event.kind === 'call') announce(`Call: ${event.what} from ${event.from.split('@')[0]}`);
     if (event.kind === 'group') attempt(() => this.listChats());
   }
 
@@ -242,7 +242,7 @@ export class PhoneColumn {
 
   private async sendPoll(): Promise<void> {
     const options = h('textarea', { name: 'options', required: true });
-    const form = await ask(
+    const form = await showForm(
       'A poll',
       [field('Question', 'name', { required: true }), h('label', {}, 'Options, one a line', options)],
       'Send',
@@ -259,7 +259,7 @@ export class PhoneColumn {
   }
 
   private async newChat(): Promise<void> {
-    const form = await ask('New chat', [field('Number', 'to', { required: true, inputmode: 'tel' })], 'Open');
+    const form = await showForm('New chat', [field('Number', 'to', { required: true, inputmode: 'tel' })], 'Open');
     if (!form) return;
     const digits = textIn(form, 'to').replace(/\D/g, '');
     if (digits !== '') await this.show(`${digits}@s.whatsapp.net`, `+${digits}`);
@@ -271,7 +271,7 @@ export class PhoneColumn {
       field('Subject', 'subject', { required: true }),
       field('Numbers, with spaces between', 'members', { required: true }),
     ];
-    const form = await ask('New group', fields, 'Create');
+    const form = await showForm('New group', fields, 'Create');
     if (!form) return;
     const members = textIn(form, 'members')
       .split(/[\s,]+/)

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { base64Of, call } from './api.js';
-import { ask, attempt, field, h, say, textIn } from './dom.js';
+import { showForm, attempt, field, h, announce, textIn } from './dom.js';
 
 const LOOK_EVERY_MS = 5000;
 
@@ -38,7 +38,7 @@ export async function scan(phone: string): Promise<void> {
   ];
   const looking = setInterval(() => attempt(look), LOOK_EVERY_MS);
   attempt(look);
-  const form = await ask(`Scan as ${phone}`, fields, 'Scan').finally(() => clearInterval(looking));
+  const form = await showForm(`Scan as ${phone}`, fields, 'Scan').finally(() => clearInterval(looking));
   if (!form) return;
   const chosen = form.get('file');
   const qr = textIn(form, 'qr');
@@ -47,7 +47,7 @@ export async function scan(phone: string): Promise<void> {
   const waiting = textIn(form, 'waiting');
   const body = waiting ? { waiting } : qr ? { qr } : png !== undefined ? { png } : { url };
   const { device } = await call<{ device: number }>('POST', `phones/${phone}/scan`, body);
-  say(`Linked as device ${device}.`);
+  announce(`Linked as device ${device}.`);
 }
 
 /** Lists the logins that wait; one click or Enter links one. What has the focus keeps it. */

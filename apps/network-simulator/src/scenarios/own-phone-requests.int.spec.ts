@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { scanCode } from '../linking/pairing.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
-import { askOwnPhone, hasShown } from './asking-own-phone.js';
+import { requestFromOwnPhone, hasShown } from './own-phone-requests.js';
 import { Client } from './client.js';
 
 jest.setTimeout(60_000);
@@ -18,7 +18,7 @@ it('a client has a message from its own phone that it never showed, by its key a
   const client = new Client(simulator);
   await client.link((qr) => scanCode(network, alice.account, qr));
   expect(hasShown(client, id)).toBe(false);
-  await askOwnPhone(client, { key: { id, remoteJid: bob.account.lidJid, fromMe: false } });
+  await requestFromOwnPhone(client, { key: { id, remoteJid: bob.account.lidJid, fromMe: false } });
   expect(hasShown(client, id)).toBe(true);
   await client.end();
   await simulator.stop();

@@ -1,11 +1,11 @@
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Client } from './client.js';
 
-/** What is said of a message to have its content from the own phone. */
-export type AskedMessage = Pick<WAMessage, 'key'> &
+/** What identifies a message in a request for its content to the own phone. */
+export type RequestedMessage = Pick<WAMessage, 'key'> &
   Partial<Pick<WAMessage, 'messageTimestamp' | 'pushName' | 'participant'>>;
 
-/** The library asks for the same message again only after 8 s. */
+/** The library requests the same message again only after 8 s. */
 const ANSWERED_WITHIN_MS = 9000;
 
 /** Whether a client has shown the content of a message. */
@@ -13,8 +13,8 @@ export function hasShown(client: Client, id: string): boolean {
   return client.messages.some(({ message: { key, message } }) => key.id === id && Boolean(message));
 }
 
-/** Asks the own phone for a message's content; resolves when it is there, or when the client may be asked once more. */
-export async function askOwnPhone(client: Client, message: AskedMessage): Promise<void> {
+/** Requests a message's content from the own phone; resolves when it is there, or when the client may request it once more. */
+export async function requestFromOwnPhone(client: Client, message: RequestedMessage): Promise<void> {
   const { key, messageTimestamp, pushName, participant } = message;
   const known = { key, messageTimestamp, pushName, participant };
   await client.socket.requestPlaceholderResend(key, known).catch(() => undefined);

@@ -7,7 +7,7 @@ import type { PhoneMessage } from '../phones/message-log.js';
 import { chatName } from '../phones/chat-name.js';
 
 /** A message as the control API shows it: no raw bytes, and what its kind carries spelled out. */
-export function shownMessage(network: Network, message: PhoneMessage): Record<string, unknown> {
+export function messageView(network: Network, message: PhoneMessage): Record<string, unknown> {
   const { content: bytes, wireChat: _wireChat, wireAuthor: _wireAuthor, edit: _edit, ...rest } = message;
   return { ...rest, ...details(network, decodeContent(bytes)) };
 }
