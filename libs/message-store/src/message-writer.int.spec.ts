@@ -173,6 +173,18 @@ describe('MessageWriter', () => {
       ]);
     });
 
+    it('counts an own message of the history that has no status as pending, whichever way its receipts are written', async () => {
+      const history = [own('PLAIN', { status: undefined }), own('NAMED', { status: undefined })];
+      await writer.recordHistory(fence, channel, { messages: history });
+      const read = { status: 'read', timestamp: 103 } as const;
+      await writer.recordStatuses(fence, channel, [{ keyId: 'PLAIN', ...read }]);
+      await writer.recordStatuses(fence, channel, [{ keyId: 'NAMED', ...read, viewerId: '15550001111' }]);
+      expect(await told()).toEqual(
+        ['PLAIN', 'NAMED'].flatMap((key) => [`statuses.post id-${key} sent`, `statuses.post id-${key} read`]),
+      );
+      for (const { message } of history) expect((await reader.message(channel, message.id))?.status).toBe('read');
+    });
+
     it('takes reports of several messages at once, those of unknown ones too, and leaves what has ended', async () => {
       const ended = own('O3', { status: 'failed' });
       await writer.recordMessages(fence, channel, [own('O1'), own('O2', { status: 'delivered' }), ended]);

@@ -128,7 +128,7 @@ WITH given AS (
 ), ${FENCES_CTE}, locked AS (
   SELECT g.channel_id, g.key_id, g.steps FROM given g JOIN fence USING (shard, epoch), LATERAL ${lockedSequence('g.channel_id', others)} s
 ), message AS (
-  SELECT m.*, array_position(${RUNGS}, m.status) AS rung, locked.steps FROM locked, LATERAL (
+  SELECT m.*, array_position(${RUNGS}, coalesce(m.status, '${STATUS_LADDER[0]}')) AS rung, locked.steps FROM locked, LATERAL (
     SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status FROM messages
     WHERE channel_id = locked.channel_id AND key_id = locked.key_id AND from_me LIMIT 1 FOR NO KEY UPDATE
   ) m
