@@ -12,7 +12,7 @@
  * Nothing here delays or fails anybody: connecting goes on in the background for ever, and keeps no process from ending.
  */
 import { randomBytes } from 'node:crypto';
-import type { Listener, RegionalDatabase } from '@dormouse/database';
+import { defineStatement, type Listener, type RegionalDatabase } from '@dormouse/database';
 
 export interface ChannelChangesOptions {
   database: Pick<RegionalDatabase, 'pool' | 'listen'>;
@@ -58,9 +58,14 @@ const MAX_RETRY_AFTER_MS = 30_000;
 
 const CHANGES = 'channel_changed';
 
-const PROVE = `
-SELECT pg_notify($1, $2) FROM pg_trigger
-WHERE tgrelid = 'channels'::regclass AND tgname = 'channels_changed' AND tgenabled IN ('O', 'A')`;
+const PROVE = defineStatement({
+  name: 'prove-channel-changes',
+  text: `
+SELECT pg_notify($1, $2)::text AS sent FROM pg_trigger
+WHERE tgrelid = 'channels'::regclass AND tgname = 'channels_changed' AND tgenabled IN ('O', 'A')`,
+  parameters: ['text', 'text'],
+  row: { sent: 'text' },
+});
 
 export class ChannelChanges {
   readonly #options: ChannelChangesOptions;
@@ -132,12 +137,7 @@ export class ChannelChanges {
   }
 
   async #send(proofs: string, number: number): Promise<boolean> {
-    const { rowCount } = await this.#options.database.pool.query({
-      name: 'prove-channel-changes',
-      text: PROVE,
-      values: [proofs, String(number)],
-    });
-    return rowCount === 1;
+    return (await PROVE.count(this.#options.database.pool, proofs, String(number))) === 1;
   }
 
   #listen(): void {

@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { GlobalDatabase } from '@dormouse/database';
-import { transaction } from '@dormouse/database';
 import { hashAccountKey, mintAccountKey } from './account-key.js';
 
 export interface Account {
@@ -16,69 +15,54 @@ export interface MintedKey {
   accountKey: string;
 }
 
-interface AccountRow {
-  id: string;
-  name: string;
-  created_at: Date;
-  key_hash: Buffer;
-}
-
 const newId = (prefix: string): string => prefix + randomBytes(9).toString('base64url');
 
 /** Accounts and their keys. Nothing is remembered between requests: a revoked key is refused at once. */
 export class Accounts {
-  constructor(private readonly database: Pick<GlobalDatabase, 'pool'>) {}
+  constructor(private readonly database: Pick<GlobalDatabase, 'prisma'>) {}
 
   /** The account that a key opens, or undefined when the key is unknown or revoked. */
   async byKey(key: string): Promise<Account | undefined> {
     const hash = hashAccountKey(key);
-    const { rows } = await this.database.pool.query<AccountRow>({
-      name: 'account-by-key',
-      text: `SELECT a.id, a.name, a.created_at, k.key_hash FROM account_keys k JOIN accounts a ON a.id = k.account_id
-             WHERE k.key_hash = $1 AND k.revoked_at IS NULL`,
-      values: [hash],
+    const found = await this.database.prisma.accountKey.findUnique({
+      where: { keyHash: Uint8Array.from(hash), revokedAt: null },
+      include: { account: true },
     });
-    const [row] = rows;
-    if (!row || !timingSafeEqual(row.key_hash, hash)) return undefined;
-    return { id: row.id, name: row.name, createdAt: row.created_at };
+    if (!found || !timingSafeEqual(found.keyHash, hash)) return undefined;
+    const { id, name, createdAt } = found.account;
+    return { id, name, createdAt };
   }
 
   /** Adds an account with one key. */
   async create(name: string): Promise<MintedKey> {
     const accountId = newId('acc_');
-    return transaction(this.database, async (connection) => {
-      await connection.query('INSERT INTO accounts (id, name) VALUES ($1, $2)', [accountId, name]);
-      return this.#insertKey(connection, accountId, 'first key');
-    });
+    const { minted, stored } = newKey(accountId, 'first key');
+    const { accountId: _account, ...key } = stored;
+    await this.database.prisma.account.create({ data: { id: accountId, name, keys: { create: key } } });
+    return minted;
   }
 
   /** Adds another key to an account. */
   async addKey(accountId: string, label: string): Promise<MintedKey> {
-    return this.#insertKey(this.database.pool, accountId, label);
+    const { minted, stored } = newKey(accountId, label);
+    await this.database.prisma.accountKey.create({ data: stored });
+    return minted;
   }
 
   /** Ends a key. False when the account has no such live key. */
   async revokeKey(accountId: string, keyId: string): Promise<boolean> {
-    const { rowCount } = await this.database.pool.query(
-      'UPDATE account_keys SET revoked_at = now() WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL',
-      [accountId, keyId],
-    );
-    return rowCount === 1;
+    const { count } = await this.database.prisma.accountKey.updateMany({
+      where: { accountId, id: keyId, revokedAt: null },
+      data: { revokedAt: new Date() },
+    });
+    return count === 1;
   }
+}
 
-  async #insertKey(
-    connection: Pick<GlobalDatabase['pool'], 'query'>,
-    accountId: string,
-    label: string,
-  ): Promise<MintedKey> {
-    const keyId = newId('key_');
-    const accountKey = mintAccountKey();
-    await connection.query('INSERT INTO account_keys (id, account_id, key_hash, label) VALUES ($1, $2, $3, $4)', [
-      keyId,
-      accountId,
-      hashAccountKey(accountKey),
-      label,
-    ]);
-    return { accountId, keyId, accountKey };
-  }
+/** A new key as its owner gets it, and as it is stored. */
+function newKey(accountId: string, label: string) {
+  const keyId = newId('key_');
+  const accountKey = mintAccountKey();
+  const minted: MintedKey = { accountId, keyId, accountKey };
+  return { minted, stored: { id: keyId, accountId, keyHash: Uint8Array.from(hashAccountKey(accountKey)), label } };
 }

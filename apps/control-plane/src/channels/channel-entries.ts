@@ -1,4 +1,4 @@
-import type { GlobalDatabase } from '@dormouse/database';
+import { defineStatement, type GlobalDatabase, type RowOf } from '@dormouse/database';
 import { isRegion, type Region } from '@dormouse/gateway-contract';
 import { newChannelId } from './channel-id.js';
 
@@ -11,70 +11,86 @@ export interface ChannelEntryRow {
   createdAtMs: number;
 }
 
-interface Row {
-  id: string;
-  account_id: string;
-  region: string;
-  name: string;
-  created_at: Date;
-}
-
 const COLUMNS = 'id, account_id, region, name, created_at';
+const ROW = { id: 'text', account_id: 'text', region: 'text', name: 'text', created_at: 'timestamptz' } as const;
 /** There and settled: what customers see. */
-const IS_SEEN = 'deleted_at IS NULL AND unsettled_since IS NULL';
+const IS_SEEN = { deletedAt: null, unsettledSince: null };
 const ID_TRIES = 10;
+
+// Raw, not by Prisma: what is unsettled is so by the clock of the database, which all control planes share.
+
+const BEGIN = defineStatement({
+  name: 'begin-channel',
+  scope: 'global',
+  text: `INSERT INTO channels (id, account_id, region, name, unsettled_since) VALUES ($1, $2, $3, $4, now())
+         ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`,
+  parameters: ['text', 'text', 'text', 'text'],
+  row: ROW,
+});
+
+const GIVE_UP = defineStatement({
+  name: 'give-up-channel',
+  scope: 'global',
+  text: 'UPDATE channels SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL AND unsettled_since IS NOT NULL',
+  parameters: ['text'],
+});
+
+const BEGIN_DELETION = defineStatement({
+  name: 'begin-channel-deletion',
+  scope: 'global',
+  text: `UPDATE channels SET deleted_at = coalesce(deleted_at, now()), unsettled_since = coalesce(unsettled_since, now())
+         WHERE id = $1 AND account_id = $2 AND (deleted_at IS NULL) = (unsettled_since IS NULL)
+         RETURNING ${COLUMNS}`,
+  parameters: ['text', 'text'],
+  row: ROW,
+});
+
+const LEFT_UNSETTLED = defineStatement({
+  name: 'left-unsettled-channels',
+  scope: 'global',
+  text: `SELECT ${COLUMNS} FROM channels WHERE region = $1 AND unsettled_since < now() - $2::float8 * interval '1 ms'
+         ORDER BY unsettled_since LIMIT $3`,
+  parameters: ['text', 'float8', 'int8'],
+  row: ROW,
+});
 
 /**
  * Which account owns a channel and in which region it lives. A row is unsettled while it and its regional counterpart
  * may disagree; see channels.ts.
  */
 export class ChannelEntries {
-  readonly #pool: GlobalDatabase['pool'];
-
   constructor(
-    database: Pick<GlobalDatabase, 'pool'>,
+    private readonly database: Pick<GlobalDatabase, 'pool' | 'prisma'>,
     private readonly newId: () => string = newChannelId,
-  ) {
-    this.#pool = database.pool;
-  }
+  ) {}
 
   /** How many channels an account has, those included that are just being made. */
   async countOf(accountId: string): Promise<number> {
-    const { rows } = await this.#pool.query<{ total: string }>(
-      'SELECT count(*) AS total FROM channels WHERE account_id = $1 AND deleted_at IS NULL',
-      [accountId],
-    );
-    return Number(rows[0]?.total ?? 0);
+    return this.database.prisma.channelEntry.count({ where: { accountId, deletedAt: null } });
   }
 
   /** Adds an entry under a new id, unsettled and so unseen. */
   async begin(channel: { accountId: string; region: Region; name: string }): Promise<ChannelEntryRow> {
     for (let tries = 0; tries < ID_TRIES; tries += 1) {
-      const { rows } = await this.#pool.query<Row>(
-        `INSERT INTO channels (id, account_id, region, name, unsettled_since) VALUES ($1, $2, $3, $4, now())
-         ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`,
-        [this.newId(), channel.accountId, channel.region, channel.name],
-      );
-      if (rows[0]) return toEntry(rows[0]);
+      const { accountId, region, name } = channel;
+      const row = await BEGIN.first(this.database.pool, this.newId(), accountId, region, name);
+      if (row) return toEntry(row);
     }
     throw new Error(`no free channel id in ${ID_TRIES} tries`);
   }
 
   /** Both halves of a new channel are there: it is seen from now on. False when it was given up meanwhile. */
   async settleCreation(id: string): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(
-      'UPDATE channels SET unsettled_since = NULL WHERE id = $1 AND deleted_at IS NULL',
-      [id],
-    );
-    return rowCount === 1;
+    const { count } = await this.database.prisma.channelEntry.updateMany({
+      where: { id, deletedAt: null },
+      data: { unsettledSince: null },
+    });
+    return count === 1;
   }
 
   /** Marks a half-made channel as deleted, still unsettled. */
   async giveUp(id: string): Promise<void> {
-    await this.#pool.query(
-      'UPDATE channels SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL AND unsettled_since IS NOT NULL',
-      [id],
-    );
+    await GIVE_UP.count(this.database.pool, id);
   }
 
   /**
@@ -82,36 +98,26 @@ export class ChannelEntries {
    * @returns undefined when the account has no such channel
    */
   async beginDeletion(accountId: string, id: string): Promise<ChannelEntryRow | undefined> {
-    const { rows } = await this.#pool.query<Row>(
-      `UPDATE channels SET deleted_at = coalesce(deleted_at, now()), unsettled_since = coalesce(unsettled_since, now())
-       WHERE id = $1 AND account_id = $2 AND (deleted_at IS NULL) = (unsettled_since IS NULL)
-       RETURNING ${COLUMNS}`,
-      [id, accountId],
-    );
-    return rows[0] && toEntry(rows[0]);
+    const row = await BEGIN_DELETION.first(this.database.pool, id, accountId);
+    return row && toEntry(row);
   }
 
   /** The regional half is gone, too. */
   async settleDeletion(id: string): Promise<void> {
-    await this.#pool.query('UPDATE channels SET unsettled_since = NULL WHERE id = $1 AND deleted_at IS NOT NULL', [id]);
+    await this.database.prisma.channelEntry.updateMany({
+      where: { id, deletedAt: { not: null } },
+      data: { unsettledSince: null },
+    });
   }
 
   /** Entries of a region that have been unsettled for longer than any request takes, longest first. */
   async leftUnsettled(region: Region, forMs: number, limit: number): Promise<ChannelEntryRow[]> {
-    const { rows } = await this.#pool.query<Row>(
-      `SELECT ${COLUMNS} FROM channels WHERE region = $1 AND unsettled_since < now() - $2::float8 * interval '1 ms'
-       ORDER BY unsettled_since LIMIT $3`,
-      [region, forMs, limit],
-    );
-    return rows.map(toEntry);
+    return (await LEFT_UNSETTLED.all(this.database.pool, region, forMs, limit)).map(toEntry);
   }
 
   async find(accountId: string, id: string): Promise<ChannelEntryRow | undefined> {
-    const { rows } = await this.#pool.query<Row>(
-      `SELECT ${COLUMNS} FROM channels WHERE id = $1 AND account_id = $2 AND ${IS_SEEN}`,
-      [id, accountId],
-    );
-    return rows[0] && toEntry(rows[0]);
+    const found = await this.database.prisma.channelEntry.findFirst({ where: { id, accountId, ...IS_SEEN } });
+    return found ? entryOf(found) : undefined;
   }
 
   /** A page of the account's channels, newest first, and how many there are. */
@@ -119,28 +125,33 @@ export class ChannelEntries {
     accountId: string,
     page: { count: number; offset: number },
   ): Promise<{ entries: ChannelEntryRow[]; total: number }> {
-    const [listed, counted] = await Promise.all([
-      this.#pool.query<Row>(
-        `SELECT ${COLUMNS} FROM channels WHERE account_id = $1 AND ${IS_SEEN}
-         ORDER BY created_at DESC, id LIMIT $2 OFFSET $3`,
-        [accountId, page.count, page.offset],
-      ),
-      this.#pool.query<{ total: string }>(
-        `SELECT count(*) AS total FROM channels WHERE account_id = $1 AND ${IS_SEEN}`,
-        [accountId],
-      ),
+    const where = { accountId, ...IS_SEEN };
+    const { channelEntry } = this.database.prisma;
+    const [entries, total] = await Promise.all([
+      channelEntry.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
+        take: page.count,
+        skip: page.offset,
+      }),
+      channelEntry.count({ where }),
     ]);
-    return { entries: listed.rows.map(toEntry), total: Number(counted.rows[0]?.total ?? 0) };
+    return { entries: entries.map(entryOf), total };
   }
 }
 
-function toEntry(row: Row): ChannelEntryRow {
-  if (!isRegion(row.region)) throw new Error(`channel ${row.id} lives in an unknown region`);
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    region: row.region,
-    name: row.name,
-    createdAtMs: row.created_at.getTime(),
-  };
+function toEntry({ account_id: accountId, created_at: createdAt, ...row }: RowOf<typeof BEGIN>): ChannelEntryRow {
+  return entryOf({ ...row, accountId, createdAt });
+}
+
+function entryOf(entry: {
+  id: string;
+  accountId: string;
+  region: string;
+  name: string;
+  createdAt: Date;
+}): ChannelEntryRow {
+  const { id, accountId, region, name, createdAt } = entry;
+  if (!isRegion(region)) throw new Error(`channel ${id} lives in an unknown region`);
+  return { id, accountId, region, name, createdAtMs: createdAt.getTime() };
 }

@@ -8,7 +8,7 @@
  * answer, which is not kept, and a repetition finds the message by its name in the worker.
  */
 import { createHash } from 'node:crypto';
-import type { RegionalDatabase } from '@dormouse/database';
+import { defineStatement, narrowed, type RegionalDatabase, type RowOfColumns } from '@dormouse/database';
 import {
   GatewayError,
   toErrorReply,
@@ -33,11 +33,45 @@ export interface KeyedRequest {
 
 type KeptAnswer = { status: 200; result: unknown } | { status: ErrorStatus; error: ErrorReply };
 
-interface Row {
-  request: Buffer;
-  answer: KeptAnswer | null;
-  created_at: Date;
-}
+const ROW = {
+  request: 'bytea',
+  answer: narrowed<KeptAnswer | null>('jsonb?'),
+  created_at: 'timestamptz',
+} as const;
+type Row = RowOfColumns<typeof ROW>;
+
+const SWEEP = defineStatement({
+  name: 'sweep-idempotency-keys',
+  text: `DELETE FROM idempotency_keys WHERE (channel_id, key) IN (
+           SELECT channel_id, key FROM idempotency_keys
+           WHERE created_at < now() - interval '${KEPT_FOR}' LIMIT ${SWEEP_BATCH})`,
+  parameters: [],
+});
+
+const CLAIM = defineStatement({
+  name: 'claim-idempotency-key',
+  text: `INSERT INTO idempotency_keys AS kept (channel_id, key, request) VALUES ($1, $2, $3)
+         ON CONFLICT (channel_id, key) DO UPDATE SET request = excluded.request, answer = NULL, created_at = now()
+         WHERE kept.created_at < now() - interval '${KEPT_FOR}'
+         RETURNING request, answer, created_at`,
+  parameters: ['text', 'bytea', 'bytea'],
+  row: ROW,
+});
+
+const FIND = defineStatement({
+  name: 'find-idempotency-key',
+  text: 'SELECT request, answer, created_at FROM idempotency_keys WHERE channel_id = $1 AND key = $2',
+  parameters: ['text', 'bytea'],
+  row: ROW,
+});
+
+const KEEP = defineStatement({
+  name: 'keep-answer',
+  text: `UPDATE idempotency_keys SET answer = coalesce(answer, $3::jsonb)
+         WHERE channel_id = $1 AND key = $2 RETURNING answer`,
+  parameters: ['text', 'bytea', 'jsonb'],
+  row: { answer: narrowed<KeptAnswer | null>('jsonb?') },
+});
 
 export class IdempotencyKeys {
   private readonly pool: RegionalDatabase['pool'];
@@ -76,46 +110,23 @@ export class IdempotencyKeys {
   async sweep(): Promise<void> {
     let swept: number;
     do {
-      const deleted = await this.pool.query({
-        name: 'sweep-idempotency-keys',
-        text: `DELETE FROM idempotency_keys WHERE (channel_id, key) IN (
-                 SELECT channel_id, key FROM idempotency_keys
-                 WHERE created_at < now() - interval '${KEPT_FOR}' LIMIT ${SWEEP_BATCH})`,
-      });
-      swept = deleted.rowCount ?? 0;
+      swept = await SWEEP.count(this.pool);
     } while (swept === SWEEP_BATCH);
   }
 
   private async claim({ channelId, key, asked }: KeyedRequest): Promise<Row> {
-    const values = [channelId, hash(key), digest(asked)];
-    const claimed = await this.pool.query<Row>({
-      name: 'claim-idempotency-key',
-      text: `INSERT INTO idempotency_keys AS kept (channel_id, key, request) VALUES ($1, $2, $3)
-             ON CONFLICT (channel_id, key) DO UPDATE SET request = excluded.request, answer = NULL, created_at = now()
-             WHERE kept.created_at < now() - interval '${KEPT_FOR}'
-             RETURNING request, answer, created_at`,
-      values,
-    });
-    if (claimed.rows[0]) return claimed.rows[0];
-    const { rows } = await this.pool.query<Row>({
-      name: 'find-idempotency-key',
-      text: 'SELECT request, answer, created_at FROM idempotency_keys WHERE channel_id = $1 AND key = $2',
-      values: values.slice(0, 2),
-    });
-    if (!rows[0]) throw new Error('a key was swept while it was looked up');
-    return rows[0];
+    const claimed = await CLAIM.first(this.pool, channelId, hash(key), digest(asked));
+    if (claimed) return claimed;
+    const found = await FIND.first(this.pool, channelId, hash(key));
+    if (!found) throw new Error('a key was swept while it was looked up');
+    return found;
   }
 
   /** Keeps an answer unless one is kept already; returns the one that is. */
   private async keep({ channelId, key }: KeyedRequest, answer: KeptAnswer): Promise<KeptAnswer> {
     try {
-      const { rows } = await this.pool.query<Pick<Row, 'answer'>>({
-        name: 'keep-answer',
-        text: `UPDATE idempotency_keys SET answer = coalesce(answer, $3::jsonb)
-               WHERE channel_id = $1 AND key = $2 RETURNING answer`,
-        values: [channelId, hash(key), JSON.stringify(answer)],
-      });
-      return rows[0]?.answer ?? answer;
+      const kept = await KEEP.first(this.pool, channelId, hash(key), JSON.stringify(answer));
+      return kept?.answer ?? answer;
     } catch {
       return answer; // it was said: the caller must hear of it
     }

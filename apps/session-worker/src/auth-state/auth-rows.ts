@@ -6,6 +6,7 @@
  * the same time go into one statement; see `GroupedWrites`.
  */
 import {
+  defineStatement,
   FENCE_CTE,
   FENCES_CTE,
   FencedError,
@@ -24,15 +25,51 @@ export interface KeyWrite {
 }
 
 const FENCED = 'SELECT count(*)::int AS fenced FROM fence';
+const FENCED_ROW = { fenced: 'int4' } as const;
 
-const WRITE_CREDS = `
+const CREDS = defineStatement({
+  name: 'read-creds',
+  text: 'SELECT sealed FROM auth_creds WHERE channel_id = $1',
+  parameters: ['text'],
+  row: { sealed: 'bytea' },
+});
+
+const KEYS = defineStatement({
+  name: 'read-auth-keys',
+  text: 'SELECT id, sealed FROM auth_keys WHERE channel_id = $1 AND type = $2 AND id = ANY($3)',
+  parameters: ['text', 'text', 'text[]'],
+  row: { id: 'text', sealed: 'bytea' },
+});
+
+const ALL_KEYS = defineStatement({
+  name: 'read-all-auth-keys',
+  text: 'SELECT id, sealed FROM auth_keys WHERE channel_id = $1 AND type = $2',
+  parameters: ['text', 'text'],
+  row: { id: 'text', sealed: 'bytea' },
+});
+
+const DATA_KEY = defineStatement({
+  name: 'read-data-key',
+  text: 'SELECT master_key_id, wrapped_key FROM channel_keys WHERE channel_id = $1',
+  parameters: ['text'],
+  row: { master_key_id: 'text', wrapped_key: 'bytea' },
+});
+
+const WRITE_CREDS = defineStatement({
+  name: 'write-creds',
+  text: `
 WITH ${FENCE_CTE}, written AS (
   INSERT INTO auth_creds (channel_id, sealed, epoch) SELECT $3, $4, $2::int8 FROM fence
   ON CONFLICT (channel_id) DO UPDATE SET sealed = EXCLUDED.sealed, epoch = EXCLUDED.epoch, updated_at = now()
 )
-${FENCED}`;
+${FENCED}`,
+  parameters: ['int4', 'int8', 'text', 'bytea'],
+  row: FENCED_ROW,
+});
 
-const WRITE_KEYS = `
+const WRITE_KEYS = defineStatement({
+  name: 'write-auth-keys',
+  text: `
 WITH ${FENCE_CTE}, given AS (
   SELECT * FROM unnest($4::text[], $5::text[], $6::bytea[]) AS given(type, id, sealed)
 ), written AS (
@@ -43,10 +80,15 @@ WITH ${FENCE_CTE}, given AS (
   DELETE FROM auth_keys k USING given, fence
   WHERE k.channel_id = $3 AND k.type = given.type AND k.id = given.id AND given.sealed IS NULL
 )
-${FENCED}`;
+${FENCED}`,
+  parameters: ['int4', 'int8', 'text', 'text[]', 'text[]', 'bytea[]'],
+  row: FENCED_ROW,
+});
 
 /** Keys of many channels, none of which is to be removed. */
-const WRITE_KEYS_OF_MANY = `
+const WRITE_KEYS_OF_MANY = defineStatement({
+  name: 'write-auth-keys-of-many',
+  text: `
 WITH given AS (
   SELECT * FROM unnest($1::int[], $2::int8[], $3::text[], $4::text[], $5::text[], $6::bytea[])
     AS given(shard, epoch, channel_id, type, id, sealed)
@@ -55,27 +97,45 @@ WITH given AS (
   SELECT channel_id, type, id, sealed, epoch FROM given JOIN fence USING (shard, epoch)
   ON CONFLICT (channel_id, type, id) DO UPDATE SET sealed = EXCLUDED.sealed, epoch = EXCLUDED.epoch
 )
-SELECT shard, epoch::text FROM fence`;
+SELECT shard, epoch FROM fence`,
+  parameters: ['int4[]', 'int8[]', 'text[]', 'text[]', 'text[]', 'bytea[]'],
+  row: { shard: 'int4', epoch: 'int8' },
+});
 
-const WIPE = `
+const WIPE = defineStatement({
+  name: 'wipe-auth',
+  text: `
 WITH ${FENCE_CTE},
   creds AS (DELETE FROM auth_creds USING fence WHERE channel_id = $3),
   keys AS (DELETE FROM auth_keys USING fence WHERE channel_id = $3),
   data_key AS (DELETE FROM channel_keys USING fence WHERE channel_id = $3)
-${FENCED}`;
+${FENCED}`,
+  parameters: ['int4', 'int8', 'text'],
+  row: FENCED_ROW,
+});
 
-const ADD_DATA_KEY = `
+const ADD_DATA_KEY = defineStatement({
+  name: 'add-data-key',
+  text: `
 WITH ${FENCE_CTE}, added AS (
   INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) SELECT $3, $4, $5 FROM fence
   ON CONFLICT (channel_id) DO NOTHING
 )
-${FENCED}`;
+${FENCED}`,
+  parameters: ['int4', 'int8', 'text', 'text', 'bytea'],
+  row: FENCED_ROW,
+});
 
-const REWRAP_DATA_KEY = `
+const REWRAP_DATA_KEY = defineStatement({
+  name: 'rewrap-data-key',
+  text: `
 WITH ${FENCE_CTE}, written AS (
   UPDATE channel_keys SET master_key_id = $4, wrapped_key = $5 FROM fence WHERE channel_id = $3 AND wrapped_key = $6
 )
-${FENCED}`;
+${FENCED}`,
+  parameters: ['int4', 'int8', 'text', 'text', 'bytea', 'bytea'],
+  row: FENCED_ROW,
+});
 
 interface KeysOfChannel {
   readonly fence: Fence;
@@ -95,36 +155,23 @@ export class AuthRows {
   }
 
   async readCreds(channelId: string): Promise<Buffer | undefined> {
-    const { rows } = await this.pool.query<{ sealed: Buffer }>({
-      name: 'read-creds',
-      text: 'SELECT sealed FROM auth_creds WHERE channel_id = $1',
-      values: [channelId],
-    });
-    return rows[0]?.sealed;
+    return (await CREDS.first(this.pool, channelId))?.sealed;
   }
 
   /** Sealed values by id; those that do not exist are left out. */
   async readKeys(channelId: string, type: string, ids: string[]): Promise<Map<string, Buffer>> {
-    const { rows } = await this.pool.query<{ id: string; sealed: Buffer }>({
-      name: 'read-auth-keys',
-      text: 'SELECT id, sealed FROM auth_keys WHERE channel_id = $1 AND type = $2 AND id = ANY($3)',
-      values: [channelId, type, ids],
-    });
+    const rows = await KEYS.all(this.pool, channelId, type, ids);
     return new Map(rows.map(({ id, sealed }) => [id, sealed]));
   }
 
   /** All sealed values of a type, by id. */
   async readAllKeys(channelId: string, type: string): Promise<Map<string, Buffer>> {
-    const { rows } = await this.pool.query<{ id: string; sealed: Buffer }>({
-      name: 'read-all-auth-keys',
-      text: 'SELECT id, sealed FROM auth_keys WHERE channel_id = $1 AND type = $2',
-      values: [channelId, type],
-    });
+    const rows = await ALL_KEYS.all(this.pool, channelId, type);
     return new Map(rows.map(({ id, sealed }) => [id, sealed]));
   }
 
   async writeCreds(fence: Fence, channelId: string, sealed: Buffer): Promise<void> {
-    await this.write(fence, 'write-creds', WRITE_CREDS, [channelId, sealed]);
+    await fenced(fence, (...owner) => WRITE_CREDS.first(this.pool, ...owner, channelId, sealed));
   }
 
   async writeKeys(fence: Fence, channelId: string, writes: readonly KeyWrite[]): Promise<void> {
@@ -133,32 +180,31 @@ export class AuthRows {
 
   /** Removes credentials, keys and the data key: whatever copy of them exists elsewhere cannot be opened any more. */
   async wipe(fence: Fence, channelId: string): Promise<void> {
-    await this.write(fence, 'wipe-auth', WIPE, [channelId]);
+    await fenced(fence, (...owner) => WIPE.first(this.pool, ...owner, channelId));
   }
 
   async readDataKey(channelId: string): Promise<WrappedKey | undefined> {
-    const { rows } = await this.pool.query<{ master_key_id: string; wrapped_key: Buffer }>({
-      name: 'read-data-key',
-      text: 'SELECT master_key_id, wrapped_key FROM channel_keys WHERE channel_id = $1',
-      values: [channelId],
-    });
-    return rows[0] && { masterKeyId: rows[0].master_key_id, wrappedKey: rows[0].wrapped_key };
+    const row = await DATA_KEY.first(this.pool, channelId);
+    return row && { masterKeyId: row.master_key_id, wrappedKey: row.wrapped_key };
   }
 
   /** Stores a new data key unless the channel has one. */
   async addDataKey(fence: Fence, channelId: string, { masterKeyId, wrappedKey }: WrappedKey): Promise<void> {
-    await this.write(fence, 'add-data-key', ADD_DATA_KEY, [channelId, masterKeyId, wrappedKey]);
+    await fenced(fence, (...owner) => ADD_DATA_KEY.first(this.pool, ...owner, channelId, masterKeyId, wrappedKey));
   }
 
   /** Replaces the wrapping of a data key, unless the channel has got another key meanwhile. */
   async rewrapDataKey(fence: Fence, channelId: string, before: WrappedKey, after: WrappedKey): Promise<void> {
-    const values = [channelId, after.masterKeyId, after.wrappedKey, before.wrappedKey];
-    await this.write(fence, 'rewrap-data-key', REWRAP_DATA_KEY, values);
+    await fenced(fence, (...owner) =>
+      REWRAP_DATA_KEY.first(this.pool, ...owner, channelId, after.masterKeyId, after.wrappedKey, before.wrappedKey),
+    );
   }
 
   private async writeKeysAlone({ fence, channelId, writes }: KeysOfChannel): Promise<void> {
-    const columns = [writes.map(({ type }) => type), writes.map(({ id }) => id), writes.map(({ sealed }) => sealed)];
-    await this.write(fence, 'write-auth-keys', WRITE_KEYS, [channelId, ...columns]);
+    const types = writes.map(({ type }) => type);
+    const ids = writes.map(({ id }) => id);
+    const sealed = writes.map((key) => key.sealed);
+    await fenced(fence, (...owner) => WRITE_KEYS.first(this.pool, ...owner, channelId, types, ids, sealed));
   }
 
   private async writeKeysTogether(given: readonly KeysOfChannel[]): Promise<Outcome<void>[]> {
@@ -167,32 +213,28 @@ export class AuthRows {
       .filter((keys) => !removes(keys))
       .flatMap(({ fence, channelId, writes }) => writes.map((key) => ({ ...key, ...fence, channelId })));
     if (rows.length === 0) return given.map(() => 'left');
-    const answer = await this.pool.query<{ shard: number; epoch: string }>({
-      name: 'write-auth-keys-of-many',
-      text: WRITE_KEYS_OF_MANY,
-      values: [
-        rows.map(({ shard }) => shard),
-        rows.map(({ epoch }) => epoch),
-        rows.map(({ channelId }) => channelId),
-        rows.map(({ type }) => type),
-        rows.map(({ id }) => id),
-        rows.map(({ sealed }) => sealed),
-      ],
-    });
-    const held = new Set(answer.rows.map(({ shard, epoch }) => `${shard} ${epoch}`));
+    const leases = await WRITE_KEYS_OF_MANY.all(
+      this.pool,
+      rows.map(({ shard }) => shard),
+      rows.map(({ epoch }) => epoch),
+      rows.map(({ channelId }) => channelId),
+      rows.map(({ type }) => type),
+      rows.map(({ id }) => id),
+      rows.map(({ sealed }) => sealed),
+    );
+    const held = new Set(leases.map(({ shard, epoch }) => `${shard} ${epoch}`));
     return given.map((keys): Outcome<void> => {
       if (removes(keys)) return 'left';
       const { fence } = keys;
       return held.has(`${fence.shard} ${fence.epoch}`) ? { done: undefined } : { failed: new FencedError(fence) };
     });
   }
+}
 
-  private async write(fence: Fence, name: string, text: string, values: unknown[]): Promise<void> {
-    const { rows } = await this.pool.query<{ fenced: number }>({
-      name,
-      text,
-      values: [fence.shard, fence.epoch, ...values],
-    });
-    if (rows[0]?.fenced !== 1) throw new FencedError(fence);
-  }
+/** @throws {FencedError} when the statement found that the shard has a newer owner; nothing was written then */
+async function fenced(
+  fence: Fence,
+  write: (shard: number, epoch: bigint) => Promise<{ fenced: number } | undefined>,
+): Promise<void> {
+  if ((await write(fence.shard, fence.epoch))?.fenced !== 1) throw new FencedError(fence);
 }
