@@ -1,4 +1,4 @@
-/** Acts on a message that is there, in the network's form. Keys are from the sender's point of view. Pure. */
+/** Actions on an existing message, in the network's form. Keys are from the sender's point of view. Pure. */
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto, type WAMessageKey } from '@whiskeysockets/baileys';
 
@@ -12,12 +12,12 @@ export function keyToNetwork({ key, message }: StoredMessage): WAMessageKey {
   };
 }
 
-/** @param emoji '' takes the reaction back */
+/** @param emoji '' removes the reaction */
 export function reactionToNetwork(target: StoredMessage, emoji: string, nowMs: number): proto.IMessage {
   return { reactionMessage: { key: keyToNetwork(target), text: emoji, senderTimestampMs: nowMs } };
 }
 
-/** Deletes an own message, or as admin of a group somebody else's, for everyone. */
+/** Deletes a message for everyone: an own one, or, as admin of a group, one of another member. */
 export function deletionToNetwork(target: StoredMessage): proto.IMessage {
   return { protocolMessage: { type: proto.Message.ProtocolMessage.Type.REVOKE, key: keyToNetwork(target) } };
 }

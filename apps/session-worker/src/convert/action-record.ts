@@ -1,14 +1,14 @@
 import type { ActionContent } from '@dormouse/gateway-contract';
 import type { MessageChange, MessageRecord } from '@dormouse/message-store/write';
-import type { Heard } from './message-from-network.js';
+import type { ReceivedMessage } from './message-from-network.js';
 
-/** A change to a message that is there, or (without `change`) an action that changes none. */
-export interface HeardAction {
+/** An action that was received. It changes an earlier message, or (without `change`) none. */
+export interface ReceivedAction {
   trigger: MessageRecord;
   change?: MessageChange;
 }
 
-/** An action as the message it is on the network. */
-export function actionRecord(read: Heard, action: ActionContent): MessageRecord {
+/** The record of an action: on the network an action is a message of its own. */
+export function actionRecord(read: ReceivedMessage, action: ActionContent): MessageRecord {
   return read.record({ ...read.base, type: 'action', action });
 }

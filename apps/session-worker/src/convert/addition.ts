@@ -1,21 +1,21 @@
 import type { MessageRecord, StoredMessage } from '@dormouse/message-store/write';
-import type { HeardAction } from './action-record.js';
+import type { ReceivedAction } from './action-record.js';
 
-/** A heard message that can be read only with the earlier one that it belongs to. */
+/** A received message that can only be read together with the earlier message that it belongs to. */
 export interface Addition {
-  /** The network's id of the message it belongs to, and the chat both are in. */
+  /** The network's id of the earlier message, and the chat of both. */
   target: { keyId: string; chatId: string };
   /**
-   * Reads it.
-   * @param target the message from the store; undefined when it is not there
+   * Reads the addition.
+   * @param target the earlier message as it is stored; undefined when it is not stored
    */
   read: (target: StoredMessage | undefined) => ReadAddition | undefined;
 }
 
-/** A message of its own, or a change of the earlier one. */
+/** What an addition is: a message of its own (`record`), or a change of the earlier one (`action`). */
 export interface ReadAddition {
   record?: MessageRecord;
-  action?: HeardAction;
-  /** The earlier message with the file that the change brings, to be fetched where the channel wants such files. */
+  action?: ReceivedAction;
+  /** The earlier message with the new file, which is downloaded if the channel's settings ask for files of this type. */
   file?: MessageRecord;
 }

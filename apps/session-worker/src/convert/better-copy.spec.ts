@@ -2,17 +2,20 @@ import type { StoredMessage } from '@dormouse/message-store/write';
 import type { proto } from '@whiskeysockets/baileys';
 import { betterCopyFromNetwork } from './better-copy.js';
 import { messageFromNetwork } from './message-from-network.js';
-import { heard, people } from './test-heard.js';
+import { received, people } from './test-messages.js';
 
 const file = { mimetype: 'image/jpeg', caption: 'receipt', fileLength: 7, fileSha256: Buffer.alloc(32, 1) };
-const first = messageFromNetwork(heard({ imageMessage: { ...file, width: 900 } }, { id: 'A5C3000000000001' }), people);
+const first = messageFromNetwork(
+  received({ imageMessage: { ...file, width: 900 } }, { id: 'A5C3000000000001' }),
+  people,
+);
 const stored = (fields: Partial<StoredMessage['message']> = {}): StoredMessage | undefined =>
   first && { message: { ...first.message, ...fields }, key: first.key };
 const copy = (
   associationType: number,
   content: proto.IMessage = { imageMessage: { ...file, width: 2250, fileLength: 70 } },
 ) =>
-  heard({
+  received({
     messageContextInfo: {
       messageAssociation: { associationType, parentMessageKey: { fromMe: true, id: 'A5C3000000000001' } },
     },
@@ -57,7 +60,7 @@ describe('the better copy of a file', () => {
     expect(addition?.read(kept)).toBeUndefined();
   });
 
-  it('is a message of its own where the first one is of another kind, or of somebody else', () => {
+  it('is a message of its own where the first one is of another kind or another author', () => {
     const addition = betterCopyFromNetwork(copy(10), people);
     for (const known of [stored({ type: 'video' }), stored({ from: '15550002222' })]) {
       expect(addition?.read(known)).toMatchObject({ record: { message: { type: 'image', image: { width: 2250 } } } });
@@ -66,6 +69,6 @@ describe('the better copy of a file', () => {
 
   it('is none in an album or any other association', () => {
     expect(betterCopyFromNetwork(copy(1), people)).toBeUndefined();
-    expect(betterCopyFromNetwork(heard({ imageMessage: file }), people)).toBeUndefined();
+    expect(betterCopyFromNetwork(received({ imageMessage: file }), people)).toBeUndefined();
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Second uploads of the same picture or film: phones send a small file first, and a better one of it later, which takes
- * the first one's place.
+ * Second uploads of the same image or video. Phones send a small file first and a better copy later; the copy replaces
+ * the first file.
  */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { MessageRecord, StoredMessage } from '@dormouse/message-store/write';
 import type { Addition } from './addition.js';
-import { messageFromNetwork, readHeard } from './message-from-network.js';
+import { messageFromNetwork, readReceived } from './message-from-network.js';
 import { replacement } from './edit-from-network.js';
 import { openMessage } from './opened-message.js';
 import type { People } from './people.js';
@@ -14,16 +14,19 @@ const { HD_IMAGE_DUAL_UPLOAD, HD_VIDEO_DUAL_UPLOAD, HEVC_VIDEO_DUAL_UPLOAD } = p
 const COPIES: ReadonlySet<number> = new Set([HD_IMAGE_DUAL_UPLOAD, HD_VIDEO_DUAL_UPLOAD, HEVC_VIDEO_DUAL_UPLOAD]);
 
 /**
- * Reads the better copy of a file. It changes the message that it is a copy of. Where that one is not there, it is stored
- * as that one, which is known already when it comes after all; where that one is something else, as a message of its own.
- * @returns undefined when the heard message is none
+ * Reads the better copy of a file.
+ * - The first message is stored: the copy changes it.
+ * - It is not stored: the copy is stored in its place, under its id. When the first message arrives later, it is known
+ *   already and is ignored.
+ * - It is of another type or from another author: the copy is stored as a message of its own.
+ * @returns undefined when the message is not a better copy
  */
-export function betterCopyFromNetwork(heard: WAMessage, people: People): Addition | undefined {
-  const association = openMessage(heard.message)?.contextInfo?.messageAssociation;
+export function betterCopyFromNetwork(received: WAMessage, people: People): Addition | undefined {
+  const association = openMessage(received.message)?.contextInfo?.messageAssociation;
   const keyId = association?.parentMessageKey?.id;
   if (!keyId || !COPIES.has(association.associationType ?? 0)) return undefined;
-  const read = readHeard(heard, people);
-  const record = read && messageFromNetwork(heard, people);
+  const read = readReceived(received, people);
+  const record = read && messageFromNetwork(received, people);
   if (!read || !record) return undefined;
   const { type } = record.message;
   const file = record.message[type];
@@ -31,13 +34,13 @@ export function betterCopyFromNetwork(heard: WAMessage, people: People): Additio
     target: { keyId, chatId: read.chatId },
     read: (first) => {
       if (!first) {
-        const inPlaceOfFirst = messageFromNetwork({ ...heard, key: { ...heard.key, id: keyId } }, people);
+        const inPlaceOfFirst = messageFromNetwork({ ...received, key: { ...received.key, id: keyId } }, people);
         return { record: inPlaceOfFirst ?? record };
       }
       if (isStoredAs(first, record)) return undefined;
       const fits = first.message.type === type && first.message.from === read.base.from;
       if (!fits || typeof file !== 'object' || file === null) return { record };
-      // The link led to the first file.
+      // The stored link is that of the first file.
       const fields = { link: undefined, ...file };
       return {
         action: replacement(read, { id: first.message.id, keyId }, type, fields),
@@ -47,7 +50,7 @@ export function betterCopyFromNetwork(heard: WAMessage, people: People): Additio
   };
 }
 
-/** Was it stored in place of the first before? */
+/** Whether this copy is already stored in place of the first message. */
 function isStoredAs(first: StoredMessage, { proto: bytes }: MessageRecord): boolean {
   return bytes !== undefined && first.proto !== undefined && Buffer.compare(first.proto, bytes) === 0;
 }

@@ -1,9 +1,9 @@
 import { proto } from '@whiskeysockets/baileys';
 import { contentWithFile } from './file-part.js';
 import { forwardToNetwork } from './forward-to-network.js';
-import { ADA, GROUP, OWN_LID, heard, told } from './test-heard.js';
+import { ADA, GROUP, OWN_LID, received, shownMessage } from './test-messages.js';
 import { actionFromNetwork } from './change-from-network.js';
-import { people } from './test-heard.js';
+import { people } from './test-messages.js';
 
 const image = { mimetype: 'image/jpeg', fileLength: 7, mediaKey: Buffer.alloc(32, 1), directPath: '/x' };
 const hydrated = {
@@ -33,11 +33,11 @@ describe('templates', () => {
     ['in its older form', { templateMessage: { hydratedFourRowTemplate: hydrated } }],
     ['inside a structured message', { highlyStructuredMessage: { hydratedHsm: { hydratedTemplate: hydrated } } }],
     ['in a wrapper', { ephemeralMessage: { message: { templateMessage: { hydratedTemplate: hydrated } } } }],
-  ])('are told with words and buttons: one %s', (_, content) => {
-    expect(told(content)).toMatchObject({ type: 'hsm', hsm });
+  ])('are shown with text and buttons: one %s', (_, content) => {
+    expect(shownMessage(content)).toMatchObject({ type: 'hsm', hsm });
   });
 
-  it('that are not filled in are told by their parameters', () => {
+  it('that are not filled in are shown by their parameters', () => {
     const fourRowTemplate = {
       highlyStructuredMessage: { params: ['Receipt'] },
       content: { localizableParams: [{ default: '12 May' }, { default: 'EUR 7' }] },
@@ -47,7 +47,7 @@ describe('templates', () => {
         { index: 1, urlButton: { displayText: { params: ['See'] }, url: { params: ['https://a.example'] } } },
       ],
     };
-    expect(told({ templateMessage: { fourRowTemplate } })?.hsm).toEqual({
+    expect(shownMessage({ templateMessage: { fourRowTemplate } })?.hsm).toEqual({
       header: { type: 'text', text: { body: 'Receipt' } },
       body: '12 May EUR 7',
       footer: 'thanks',
@@ -56,13 +56,13 @@ describe('templates', () => {
         { type: 'url', text: 'See', url: 'https://a.example' },
       ],
     });
-    const alone = told({ highlyStructuredMessage: { elementName: 'sample_welcome', params: ['Ada', '7'] } });
+    const alone = shownMessage({ highlyStructuredMessage: { elementName: 'sample_welcome', params: ['Ada', '7'] } });
     expect(alone).toMatchObject({ type: 'hsm', hsm: { body: 'Ada 7' } });
   });
 
   it('may be interactive messages', () => {
     const interactiveMessageTemplate = { body: { text: 'Choose' }, nativeFlowMessage: { buttons: [] } };
-    expect(told({ templateMessage: { interactiveMessageTemplate } })).toMatchObject({
+    expect(shownMessage({ templateMessage: { interactiveMessageTemplate } })).toMatchObject({
       type: 'interactive',
       interactive: { body: { text: 'Choose' } },
     });
@@ -74,33 +74,36 @@ describe('templates', () => {
     ['documentMessage', 'document'],
   ] as const)('have a file in the header that can be downloaded: %s', (part, type) => {
     const content = { templateMessage: { hydratedTemplate: { ...hydrated, hydratedTitleText: null, [part]: image } } };
-    const message = told(content);
+    const message = shownMessage(content);
     expect(message?.hsm?.header).toMatchObject({ type, [type]: { file_size: 7, id: expect.any(String) as unknown } });
-    expect(contentWithFile(heard(content).message)?.[part]?.directPath).toBe('/x');
+    expect(contentWithFile(received(content).message)?.[part]?.directPath).toBe('/x');
   });
 
-  it('are told when they are quoted, and when they are edited', () => {
+  it('are shown when they are quoted, and when they are edited', () => {
     const contextInfo = { stanzaId: 'A1', participant: `${ADA}@s.whatsapp.net` };
     const quote = { ...contextInfo, quotedMessage: { templateMessage: { hydratedTemplate: hydrated } } };
-    expect(told({ extendedTextMessage: { text: 'this', contextInfo: quote } })?.context).toMatchObject({
+    expect(shownMessage({ extendedTextMessage: { text: 'this', contextInfo: quote } })?.context).toMatchObject({
       quoted_type: 'hsm',
       quoted_content: hsm,
     });
     const editedMessage = { templateMessage: { hydratedTemplate: hydrated } };
-    const edit = actionFromNetwork(heard({ protocolMessage: { type: 14, key: { id: 'A1' }, editedMessage } }), people);
+    const edit = actionFromNetwork(
+      received({ protocolMessage: { type: 14, key: { id: 'A1' }, editedMessage } }),
+      people,
+    );
     expect(edit?.trigger.message.action).toMatchObject({ edited_type: 'hsm', edited_content: hsm });
   });
 
   it('are not forwarded', () => {
     const content = { templateMessage: { hydratedTemplate: hydrated } };
-    const message = told(content);
+    const message = shownMessage(content);
     const bytes = Buffer.from(proto.Message.encode(content).finish());
     expect(message && forwardToNetwork({ message, key: { id: 'A1', remote: ADA }, proto: bytes })).toBeUndefined();
   });
 });
 
 describe('buttons and lists', () => {
-  it('are told with their words', () => {
+  it('are shown with their text', () => {
     const buttonsMessage = {
       text: 'Hello',
       contentText: 'Which?',
@@ -110,7 +113,7 @@ describe('buttons and lists', () => {
         { type: 2, nativeFlowInfo: { name: 'cta_url', paramsJson: '{"id":"b","display_text":"B"}' } },
       ],
     };
-    expect(told({ buttonsMessage })).toMatchObject({
+    expect(shownMessage({ buttonsMessage })).toMatchObject({
       type: 'buttons',
       buttons: {
         header: { type: 'text', text: { body: 'Hello' } },
@@ -123,11 +126,11 @@ describe('buttons and lists', () => {
       },
     });
     const pictured = { buttonsMessage: { contentText: 'Which?', imageMessage: image } };
-    expect(told(pictured)?.buttons?.header).toMatchObject({ type: 'image', image: { file_size: 7 } });
-    expect(contentWithFile(heard(pictured).message)?.imageMessage?.directPath).toBe('/x');
+    expect(shownMessage(pictured)?.buttons?.header).toMatchObject({ type: 'image', image: { file_size: 7 } });
+    expect(contentWithFile(received(pictured).message)?.imageMessage?.directPath).toBe('/x');
   });
 
-  it('lists are told with sections and rows, those of products with product ids', () => {
+  it('lists are shown with sections and rows, those of products with product ids', () => {
     const rows = [{ rowId: 'r1', title: 'Soup', description: 'hot' }];
     const listMessage = {
       title: 'Menu',
@@ -137,7 +140,7 @@ describe('buttons and lists', () => {
       sections: [{ title: 'Starters', rows }],
       productListInfo: { productSections: [{ title: 'Jars', products: [{ productId: 'p1' }] }] },
     };
-    expect(told({ listMessage })).toMatchObject({
+    expect(shownMessage({ listMessage })).toMatchObject({
       type: 'list',
       list: {
         header: 'Menu',
@@ -156,7 +159,7 @@ describe('buttons and lists', () => {
 describe('interactive messages', () => {
   const button = (name: string, parameters: unknown) => ({ name, buttonParamsJson: JSON.stringify(parameters) });
 
-  it('are told with words and buttons, whatever the buttons are called', () => {
+  it('are shown with text and buttons, whatever the buttons are called', () => {
     const interactiveMessage = {
       header: { title: 'Shipped', subtitle: 'today' },
       body: { text: 'Your order has shipped.' },
@@ -172,7 +175,7 @@ describe('interactive messages', () => {
         ],
       },
     };
-    expect(told({ interactiveMessage })).toMatchObject({
+    expect(shownMessage({ interactiveMessage })).toMatchObject({
       type: 'interactive',
       interactive: {
         header: { text: 'Shipped\ntoday' },
@@ -193,10 +196,10 @@ describe('interactive messages', () => {
     });
   });
 
-  it('are told with the list behind their button', () => {
+  it('are shown with the list behind their button', () => {
     const sections = [{ title: 'Soups', rows: [{ id: 'r1', title: 'Pea', description: 'green' }, 7] }];
     const buttons = [button('single_select', { title: 'Open', sections })];
-    const { interactive } = told({ interactiveMessage: { nativeFlowMessage: { buttons } } }) ?? {};
+    const { interactive } = shownMessage({ interactiveMessage: { nativeFlowMessage: { buttons } } }) ?? {};
     expect(interactive).toMatchObject({
       type: 'list',
       action: {
@@ -208,41 +211,41 @@ describe('interactive messages', () => {
     });
   });
 
-  it('are told with the product they show, its catalog by number', () => {
+  it('are shown with their product, its catalog by number', () => {
     const header = { productMessage: { businessOwnerJid: `${OWN_LID}@lid`, product: { productId: 'p1' } } };
-    const { interactive } = told({ interactiveMessage: { header } }) ?? {};
+    const { interactive } = shownMessage({ interactiveMessage: { header } }) ?? {};
     expect(interactive).toMatchObject({
       type: 'product',
       action: { product: { catalog_id: '15550009999', product_id: 'p1' } },
     });
-    const collection = told({
+    const collection = shownMessage({
       interactiveMessage: { collectionMessage: { bizJid: `${ADA}@s.whatsapp.net`, id: 'c1' } },
     });
     expect(collection?.interactive?.action.product).toEqual({ catalog_id: ADA, product_id: 'c1' });
-    const shop = told({ interactiveMessage: { shopStorefrontMessage: { id: 's1' } } });
+    const shop = shownMessage({ interactiveMessage: { shopStorefrontMessage: { id: 's1' } } });
     expect(shop?.interactive?.action.product).toEqual({ product_id: 's1' });
   });
 
-  it('of a carousel are told card by card, with its first file', () => {
+  it('of a carousel are shown card by card, with its first file', () => {
     const cards = ['One', 'Two'].map((text) => ({
       header: { imageMessage: image },
       body: { text },
       nativeFlowMessage: { buttons: [button('quick_reply', { display_text: `Take ${text}`, id: text })] },
     }));
     const content = { interactiveMessage: { body: { text: 'Offers' }, carouselMessage: { cards } } };
-    expect(told(content)?.interactive).toMatchObject({
+    expect(shownMessage(content)?.interactive).toMatchObject({
       file_size: 7,
       body: { text: 'Offers' },
       action: { buttons: [{ title: 'Take One' }, { title: 'Take Two' }] },
       cards: [{ body: { text: 'One' } }, { body: { text: 'Two' } }],
     });
-    expect(contentWithFile(heard(content).message)?.imageMessage?.directPath).toBe('/x');
+    expect(contentWithFile(received(content).message)?.imageMessage?.directPath).toBe('/x');
   });
 });
 
 describe('choices', () => {
   const answer = (name: string, paramsJson: string, words = 'Soup') =>
-    told(
+    shownMessage(
       { interactiveResponseMessage: { body: { text: words }, nativeFlowResponseMessage: { name, paramsJson } } },
       { remoteJid: GROUP, remoteJidAlt: undefined, participant: '900000000002@lid' },
     );
@@ -263,7 +266,7 @@ describe('choices', () => {
     expect(answer('cta_copy', '{"id":"code"}')?.reply?.buttons_reply).toEqual({ id: 'code', title: 'Soup' });
   });
 
-  it('of forms are told with what was filled in', () => {
+  it('of forms are shown with what was filled in', () => {
     expect(answer('flow', '{"flow_token":"t","name":"Ada"}', 'Sent')?.reply).toEqual({
       type: 'buttons_reply',
       buttons_reply: { id: 'flow', title: 'Sent' },
@@ -271,7 +274,7 @@ describe('choices', () => {
     });
   });
 
-  it.each(['{broken', '', 'null', '[1]', '"text"'])('are told by their words when the parameters are %j', (broken) => {
+  it.each(['{broken', '', 'null', '[1]', '"text"'])('are shown by their text when the parameters are %j', (broken) => {
     expect(answer('menu_options', broken)?.reply).toEqual({
       type: 'list_reply',
       list_reply: { id: 'menu_options', title: 'Soup' },

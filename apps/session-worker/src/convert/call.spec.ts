@@ -2,7 +2,7 @@ import type { WACallEvent } from '@whiskeysockets/baileys';
 import { callFromNetwork } from './call.js';
 
 const people = { own: { phone: '15550009999' }, numbers: new Map([['900000000001', '15550001111']]) };
-const heard: WACallEvent = {
+const received: WACallEvent = {
   id: 'CALL1',
   chatId: '900000000001@lid',
   from: '900000000001:3@lid',
@@ -14,7 +14,7 @@ const heard: WACallEvent = {
 
 describe('callFromNetwork', () => {
   it('names the caller by number and the time in milliseconds', () => {
-    expect(callFromNetwork(heard, people, false)).toEqual({
+    expect(callFromNetwork(received, people, false)).toEqual({
       id: 'CALL1',
       from: '15550001111@s.whatsapp.net',
       chat_id: '15550001111@s.whatsapp.net',
@@ -28,7 +28,7 @@ describe('callFromNetwork', () => {
 
   it('takes the number that comes with the call, and the group of a group call', () => {
     const call = {
-      ...heard,
+      ...received,
       from: '9@lid',
       callerPn: '15550002222@s.whatsapp.net',
       isGroup: true,
@@ -41,11 +41,11 @@ describe('callFromNetwork', () => {
     });
   });
 
-  it('tells a call that ended unanswered as missed, and the end of a talk not at all', () => {
-    expect(callFromNetwork({ ...heard, status: 'terminate' }, people, false)?.status).toBe('missed');
-    expect(callFromNetwork({ ...heard, status: 'terminate' }, people, true)).toBeUndefined();
-    expect(callFromNetwork({ ...heard, status: 'timeout' }, people, false)?.status).toBe('missed');
-    expect(callFromNetwork({ ...heard, status: 'reject' }, people, false)?.status).toBe('canceled');
-    expect(callFromNetwork({ ...heard, status: 'relaylatency' }, people, false)).toBeUndefined();
+  it('reports a call that ended unanswered as missed, and not the end of an answered one', () => {
+    expect(callFromNetwork({ ...received, status: 'terminate' }, people, false)?.status).toBe('missed');
+    expect(callFromNetwork({ ...received, status: 'terminate' }, people, true)).toBeUndefined();
+    expect(callFromNetwork({ ...received, status: 'timeout' }, people, false)?.status).toBe('missed');
+    expect(callFromNetwork({ ...received, status: 'reject' }, people, false)?.status).toBe('canceled');
+    expect(callFromNetwork({ ...received, status: 'relaylatency' }, people, false)).toBeUndefined();
   });
 });

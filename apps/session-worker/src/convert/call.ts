@@ -3,7 +3,10 @@ import type { WACallEvent } from '@whiskeysockets/baileys';
 import { isGroup, bareJid, personChatId } from './jid.js';
 import type { People } from './people.js';
 
-/** What a state of the network is called, if it is told. `terminate` is the caller's giving up, or the end of a talk. */
+/**
+ * Statuses of calls by the network's states; states that are not listed are not reported. `terminate` comes when the
+ * caller gives up and when an answered call ends.
+ */
 const STATUSES: Partial<Record<WACallEvent['status'], CallEvent['status']>> = {
   offer: 'initiated',
   ringing: 'ringing',
@@ -14,24 +17,25 @@ const STATUSES: Partial<Record<WACallEvent['status'], CallEvent['status']>> = {
 };
 
 /**
- * A state of a call as customers see it; undefined for what is not told.
- * @param answered somebody has taken the call: its end is nobody's news
+ * A state of a call as customers see it.
+ * @param answered the call was answered before; its end is not reported
+ * @returns undefined for a state that is not reported
  */
-export function callFromNetwork(heard: WACallEvent, people: People, answered: boolean): CallEvent | undefined {
-  const status = STATUSES[heard.status];
-  if (status === undefined || (heard.status === 'terminate' && answered)) return undefined;
-  const from = personChatId([heard.callerPn, heard.from, heard.chatId], people.numbers);
+export function callFromNetwork(received: WACallEvent, people: People, answered: boolean): CallEvent | undefined {
+  const status = STATUSES[received.status];
+  if (status === undefined || (received.status === 'terminate' && answered)) return undefined;
+  const from = personChatId([received.callerPn, received.from, received.chatId], people.numbers);
   if (from === undefined) return undefined;
-  const group = [heard.groupJid, heard.chatId].find((jid) => isGroup(jid));
+  const group = [received.groupJid, received.chatId].find((jid) => isGroup(jid));
   return {
-    id: heard.id,
+    id: received.id,
     from,
     chat_id: group === undefined ? from : bareJid(group),
     status,
-    timestamp: heard.date.getTime(),
-    group_call: heard.isGroup ?? false,
-    video_call: heard.isVideo ?? false,
-    offline_call: heard.offline,
-    ...(heard.latencyMs === undefined ? {} : { latency: heard.latencyMs }),
+    timestamp: received.date.getTime(),
+    group_call: received.isGroup ?? false,
+    video_call: received.isVideo ?? false,
+    offline_call: received.offline,
+    ...(received.latencyMs === undefined ? {} : { latency: received.latencyMs }),
   };
 }

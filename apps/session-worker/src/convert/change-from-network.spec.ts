@@ -12,11 +12,11 @@ const targetId = 'pcMAAAAAAAAAAAAAAABQAA-gLgDntov1w';
 describe('edits', () => {
   const edit = (editedMessage: proto.IMessage) =>
     actionFromNetwork(
-      heard({ protocolMessage: { type: 14, key: { id: target, fromMe: true }, editedMessage } }),
+      received({ protocolMessage: { type: 14, key: { id: target, fromMe: true }, editedMessage } }),
       people,
     );
 
-  it('tells the new text and puts it in place of the old', () => {
+  it('reports the new text and replaces the old one', () => {
     const action = edit({ extendedTextMessage: { text: 'Hello there!' } });
     expect(action?.trigger.message).toMatchObject({
       type: 'action',
@@ -43,7 +43,7 @@ describe('edits', () => {
     expect(action?.trigger.message.action?.edited_content).toEqual({ caption: 'new' });
   });
 
-  it('changes nothing that somebody else wrote or that is deleted', () => {
+  it('changes no message of another author and no deleted one', () => {
     const apply = edit({ conversation: 'x' })?.change?.apply;
     expect(apply?.(stored({ from: '15550002222' }))).toBeUndefined();
     expect(apply?.(stored({ status: 'deleted' }))).toBeUndefined();
@@ -51,8 +51,8 @@ describe('edits', () => {
 });
 
 describe('deletions', () => {
-  const revoke = (key: proto.IMessageKey, heardKey: Partial<WAMessage['key']> = {}) =>
-    actionFromNetwork(heard({ protocolMessage: { type: 0, key } }, heardKey), people);
+  const revoke = (key: proto.IMessageKey, receivedKey: Partial<WAMessage['key']> = {}) =>
+    actionFromNetwork(received({ protocolMessage: { type: 0, key } }, receivedKey), people);
 
   it('names the deleted message and marks it', () => {
     const action = revoke({ id: target, fromMe: true, remoteJid: '15550009999@s.whatsapp.net' });
@@ -61,7 +61,7 @@ describe('deletions', () => {
     expect(action?.change?.apply(stored({ from: '15550002222' }))).toBeUndefined();
   });
 
-  it("knows an admin's deletion of somebody else's message in a group", () => {
+  it("knows an admin's deletion of another member's message in a group", () => {
     const action = revoke(
       { id: '3EB0000000000000001002', fromMe: false, participant: '900000000009@lid' },
       { remoteJid: GROUP, participant: ADA },
@@ -74,7 +74,7 @@ describe('deletions', () => {
 describe('reactions', () => {
   const react = (text: string, from = ADA) =>
     actionFromNetwork(
-      heard({ reactionMessage: { text, key: { id: '3EB0000000000000001000', fromMe: true } } }, { remoteJid: from }),
+      received({ reactionMessage: { text, key: { id: '3EB0000000000000001000', fromMe: true } } }, { remoteJid: from }),
       people,
     );
 
@@ -96,21 +96,23 @@ describe('reactions', () => {
 });
 
 describe('other actions', () => {
-  it('tells pins and the time after which messages disappear', () => {
+  it('reports pins and the timer for disappearing messages', () => {
     const pin = actionFromNetwork(
-      heard({ pinInChatMessage: { type: 1, key: { id: target, fromMe: false, participant: ADA } } }),
+      received({ pinInChatMessage: { type: 1, key: { id: target, fromMe: false, participant: ADA } } }),
       people,
     );
     expect(pin?.trigger.message.action).toEqual({ type: 'pin', target: targetId });
-    const timer = actionFromNetwork(heard({ protocolMessage: { type: 3, ephemeralExpiration: 86_400 } }), people);
+    const timer = actionFromNetwork(received({ protocolMessage: { type: 3, ephemeralExpiration: 86_400 } }), people);
     expect(timer).toEqual({ trigger: timer?.trigger });
     expect(timer?.trigger.message.action).toEqual({ type: 'ephemeral', ephemeral: 86_400 });
   });
 
-  it('is none in a plain message or in what devices tell each other', () => {
-    expect(actionFromNetwork(heard({ conversation: 'x' }), people)).toBeUndefined();
-    expect(actionFromNetwork(heard({ protocolMessage: { type: 5 } }), people)).toBeUndefined();
-    expect(actionFromNetwork({ ...heard({ protocolMessage: { type: 3 } }), category: 'peer' }, people)).toBeUndefined();
+  it('is not in a plain message or in signals between devices', () => {
+    expect(actionFromNetwork(received({ conversation: 'x' }), people)).toBeUndefined();
+    expect(actionFromNetwork(received({ protocolMessage: { type: 5 } }), people)).toBeUndefined();
+    expect(
+      actionFromNetwork({ ...received({ protocolMessage: { type: 3 } }), category: 'peer' }, people),
+    ).toBeUndefined();
   });
 });
 
@@ -130,7 +132,7 @@ function stored(fields: Partial<Message>): Message {
   return message;
 }
 
-function heard(message: proto.IMessage, key: Partial<WAMessage['key']> = {}): WAMessage {
+function received(message: proto.IMessage, key: Partial<WAMessage['key']> = {}): WAMessage {
   return {
     key: { remoteJid: ADA, fromMe: false, id: 'A5C30000000000000000000000008D10', ...key },
     message,
@@ -140,9 +142,9 @@ function heard(message: proto.IMessage, key: Partial<WAMessage['key']> = {}): WA
 
 describe('planned calls', () => {
   const cancel = (editType: number) =>
-    actionFromNetwork(heard({ scheduledCallEditMessage: { key: { id: target, fromMe: true }, editType } }), people);
+    actionFromNetwork(received({ scheduledCallEditMessage: { key: { id: target, fromMe: true }, editType } }), people);
 
-  it('are told when they are cancelled, and are from then on', () => {
+  it('are reported as cancelled, and stay so', () => {
     const action = cancel(1);
     expect(action?.trigger.message.action).toMatchObject({ type: 'edit', target: targetId, edited_type: 'event' });
     const event = { name: 'Standup', start: 1_790_000_000 };

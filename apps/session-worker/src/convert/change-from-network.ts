@@ -1,10 +1,13 @@
-/** Heard messages that change an earlier one: edits, deletions, reactions, comments, what is pinned, and planned calls that are cancelled. */
+/**
+ * Received messages that act on an earlier one: edits, deletions, reactions, comments, pins, cancelled planned calls;
+ * and changes of a chat's timer for disappearing messages.
+ */
 import type { Message, MessageReaction } from '@dormouse/gateway-contract';
 import { normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
-import { actionRecord, type HeardAction } from './action-record.js';
+import { actionRecord, type ReceivedAction } from './action-record.js';
 import { commentAction } from './comment-from-network.js';
 import { editAction, replacement } from './edit-from-network.js';
-import { readHeard, type Heard } from './message-from-network.js';
+import { readReceived, type ReceivedMessage } from './message-from-network.js';
 import { toMessageId } from './message-id.js';
 import { innerContent } from './opened-message.js';
 import { contactOf, isOwn, type People } from './people.js';
@@ -15,10 +18,10 @@ const { EditType: CallEdit } = proto.Message.ScheduledCallEditMessage;
 
 /**
  * Reads an action.
- * @returns undefined when the message is none that a person is told
+ * @returns undefined when the message is no action that customers are shown
  */
-export function actionFromNetwork(heard: WAMessage, people: People): HeardAction | undefined {
-  const inner = innerContent(heard.message);
+export function actionFromNetwork(received: WAMessage, people: People): ReceivedAction | undefined {
+  const inner = innerContent(received.message);
   if (!inner || inner.conversation || inner.extendedTextMessage) return undefined;
   const {
     protocolMessage: protocol,
@@ -28,11 +31,12 @@ export function actionFromNetwork(heard: WAMessage, people: People): HeardAction
     scheduledCallEditMessage: call,
   } = inner;
   if (!protocol && !reaction && !pin && !comment && !call) return undefined;
-  const read = readHeard(heard, people);
+  const read = readReceived(received, people);
   if (!read) return undefined;
   if (reaction?.key?.id) {
-    // The library turns the keys of those that it finds itself.
-    const turned = normalizeMessageContent(heard.message)?.reactionMessage === reaction;
+    // The library has rewritten the key to this side's point of view if it found the reaction itself, that is, in a
+    // wrapper that it knows.
+    const turned = normalizeMessageContent(received.message)?.reactionMessage === reaction;
     const target = (turned ? targetOf : targetFromSender)(read, reaction.key, people);
     return reactionAction(read, target, reaction.text ?? '');
   }
@@ -52,10 +56,10 @@ export function actionFromNetwork(heard: WAMessage, people: People): HeardAction
 }
 
 function protocolAction(
-  read: Heard,
+  read: ReceivedMessage,
   protocol: proto.Message.IProtocolMessage,
   people: People,
-): HeardAction | undefined {
+): ReceivedAction | undefined {
   switch (protocol.type) {
     case ProtocolType.MESSAGE_EDIT:
       return protocol.key?.id && protocol.editedMessage
@@ -71,14 +75,18 @@ function protocolAction(
 }
 
 /** Only the author edits a message: the target has the author of the edit. */
-function ownTargetOf({ base, chatId }: Heard, keyId: string): { id: string; keyId: string } {
+function ownTargetOf({ base, chatId }: ReceivedMessage, keyId: string): { id: string; keyId: string } {
   const inGroup = chatId.endsWith('@g.us');
   const participant = inGroup && !base.from_me && base.from !== undefined ? { participant: base.from } : {};
   return { id: toMessageId({ keyId, fromMe: base.from_me, chatId, ...participant }), keyId };
 }
 
-/** @param emoji '' takes the reaction back */
-export function reactionAction(read: Heard, target: Pick<Target, 'id' | 'keyId'>, emoji: string): HeardAction {
+/** @param emoji '' removes the reaction */
+export function reactionAction(
+  read: ReceivedMessage,
+  target: Pick<Target, 'id' | 'keyId'>,
+  emoji: string,
+): ReceivedAction {
   const trigger = actionRecord(read, { type: 'reaction', target: target.id, emoji });
   return {
     trigger,
@@ -90,7 +98,7 @@ export function reactionAction(read: Heard, target: Pick<Target, 'id' | 'keyId'>
   };
 }
 
-/** Each person has one reaction at a message; an empty one takes it back. */
+/** Each person has at most one reaction to a message; an empty one removes it. */
 export function withReaction(
   before: Message,
   { id, from, timestamp, from_me: fromMe }: Message,
@@ -107,10 +115,10 @@ export function withReaction(
 }
 
 /**
- * The author deletes an own message, or an admin somebody else's in a group; the network lets nobody else do it. The key
- * is from the sender's point of view.
+ * A deletion by the author, or in a group by an admin; the network permits no other. The key is from the sender's point
+ * of view.
  */
-function deleteAction(read: Heard, key: proto.IMessageKey, people: People): HeardAction {
+function deleteAction(read: ReceivedMessage, key: proto.IMessageKey, people: People): ReceivedAction {
   const { base, chatId } = read;
   const inGroup = chatId.endsWith('@g.us');
   const foreign = inGroup && key.fromMe !== true && Boolean(key.participant);

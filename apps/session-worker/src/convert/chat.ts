@@ -6,7 +6,7 @@ import { toNumber } from './present.js';
 /** Shown for "muted until further notice": the end of the year 9999, in epoch milliseconds. */
 export const FOREVER_MS = 253_402_300_799_000;
 
-/** The chat id of what the network calls a chat. */
+/** The chat id for a chat of the network. */
 export function chatIdOf(
   chat: { id?: string | null; pnJid?: string | null; lidJid?: string | null },
   numbers: KnownNumbers,
@@ -15,7 +15,7 @@ export function chatIdOf(
   return isPerson ? personChatId([chat.id, chat.pnJid, chat.lidJid], numbers) : chatIdOfKey({ remoteJid: chat.id });
 }
 
-/** A chat as the phone's history tells it. */
+/** Reads a chat of the phone's history. */
 export function chatFromHistory(chat: Chat, numbers: KnownNumbers): ChatRecord | undefined {
   const id = chatIdOf(chat, numbers);
   if (id === undefined) return undefined;
@@ -32,16 +32,16 @@ export function chatFromHistory(chat: Chat, numbers: KnownNumbers): ChatRecord |
   };
 }
 
-/** The phone's history tells of each chat how long its messages stay. */
+/** The chat's timer for disappearing messages, as the phone's history has it. */
 function timerOf({ ephemeralExpiration: seconds, ephemeralSettingTimestamp: setAt }: Chat): Partial<ChatRecord> {
   if (typeof seconds !== 'number' || seconds < 0) return {};
   return { timer: { seconds, setAtS: toNumber(setAt) ?? 0 } };
 }
 
 /**
- * What an update of the phone says of a chat. Counts of unread messages in it are steps, which the messages themselves
- * make; only "all read" and "marked as unread" are states.
- * @returns undefined when nothing of what is kept changed
+ * Reads an update of a chat. Its counts of unread messages are increments, which the messages themselves account for;
+ * only "all read" and "marked as unread" are taken from it.
+ * @returns undefined when nothing changed that is stored
  */
 export function chatFromUpdate(update: ChatUpdate, numbers: KnownNumbers): ChatRecord | undefined {
   const id = chatIdOf(update, numbers);

@@ -1,4 +1,4 @@
-/** What somebody chose in a list, among buttons, or filled into a form. */
+/** Replies to lists, buttons and forms: what the sender chose or filled in. */
 import type { ReplyContent } from '@dormouse/gateway-contract';
 import type { proto } from '@whiskeysockets/baileys';
 import { jsonParameters, textOf } from './json-parameters.js';

@@ -1,29 +1,29 @@
-/** Comments: what people say below a message of an announcement. */
+/** Comments below a message of an announcement group. */
 import type { proto } from '@whiskeysockets/baileys';
-import { actionRecord, type HeardAction } from './action-record.js';
+import { actionRecord, type ReceivedAction } from './action-record.js';
 import { contentFromNetwork } from './content-from-network.js';
-import type { Heard } from './message-from-network.js';
+import type { ReceivedMessage } from './message-from-network.js';
 import { withNames } from './names-in-text.js';
 import type { People } from './people.js';
 import { readingOf } from './reading.js';
 
 /**
- * A comment, told by its words.
- * @param target public id of the message it stands below
+ * A comment, as an action with the comment's text.
+ * @param target public id of the message that is commented on
  */
 export function commentAction(
-  read: Heard,
+  read: ReceivedMessage,
   target: string,
-  said: proto.IMessage | null | undefined,
+  comment: proto.IMessage | null | undefined,
   people: People,
-): HeardAction {
-  const content = contentFromNetwork(said, readingOf(read.base.id, people));
+): ReceivedAction {
+  const content = contentFromNetwork(comment, readingOf(read.base.id, people));
   const value = content && withNames(content.fields, content.contextInfo?.mentionedJid, people)[content.type];
-  const words = typeof value === 'object' && value !== null ? wordsOf(value) : undefined;
-  return { trigger: actionRecord(read, { type: 'comment', target, ...(words !== undefined && { comment: words }) }) };
+  const text = typeof value === 'object' && value !== null ? bodyOf(value) : undefined;
+  return { trigger: actionRecord(read, { type: 'comment', target, ...(text !== undefined && { comment: text }) }) };
 }
 
-function wordsOf(value: object): string | undefined {
-  const words: unknown = 'body' in value ? value.body : 'caption' in value ? value.caption : undefined;
-  return typeof words === 'string' ? words : undefined;
+function bodyOf(value: object): string | undefined {
+  const body: unknown = 'body' in value ? value.body : 'caption' in value ? value.caption : undefined;
+  return typeof body === 'string' ? body : undefined;
 }

@@ -3,8 +3,8 @@ import type { Contact } from '@whiskeysockets/baileys';
 import { personContactId, readJid, type KnownNumbers } from './jid.js';
 
 /**
- * What the network tells of a contact.
- * @returns undefined when it is about nobody, or tells no name
+ * Reads a contact of the network.
+ * @returns undefined when it has no address of a person, or nothing beside its address
  */
 export function contactFromNetwork(contact: Partial<Contact>, numbers: KnownNumbers): ContactRecord | undefined {
   const jids = [contact.phoneNumber, contact.id, contact.lid];

@@ -1,4 +1,4 @@
-/** What a message says, as customers see it: one reader for each part that says something to a person. */
+/** The content of a message as customers see it: one reader for each part of the network's Message with content. */
 import type { LinkPreviewContent } from '@dormouse/gateway-contract';
 import type { proto } from '@whiskeysockets/baileys';
 import { chosenButton, chosenRow, interactiveAnswer } from './choice-content.js';
@@ -22,7 +22,7 @@ import { content, type Content, type Reading } from './reading.js';
 import { buttonsMessage, list, structured, template } from './template-content.js';
 import { unknownPartsOf } from './unknown-parts.js';
 
-/** Reads a part that is there; undefined when it says nothing. */
+/** Reads a part that the message has; undefined when the part has no content. */
 type Reader<Name extends Part> = (part: NonNullable<proto.IMessage[Name]>, reading: Reading) => Content | undefined;
 
 const READERS: { [Name in Part]?: Reader<Name> } = {
@@ -89,8 +89,8 @@ function results(part: unknown): Content {
 }
 
 /**
- * Converts what a message says, whichever wrappers it came in.
- * @returns undefined when the message says nothing to a person (keys handed out, an album's cover sheet)
+ * Reads the content of a message, in whichever wrappers it came.
+ * @returns undefined when the message has no content for a person (it distributes keys, or announces an album)
  */
 export function contentFromNetwork(message: proto.IMessage | null | undefined, reading: Reading): Content | undefined {
   const opened = openMessage(message);
@@ -102,7 +102,10 @@ export function contentFromNetwork(message: proto.IMessage | null | undefined, r
   return unknownContent(opened.content);
 }
 
-/** A message of a kind that no reader knows has the name of its kind; one newer than this build, its number. */
+/**
+ * The content of a message that no reader knows: type `unknown`, with the name of its part as subtype, or the number of
+ * the part if it is newer than this build of the library.
+ */
 function unknownContent(message: proto.IMessage): Content | undefined {
   const names = Object.entries(message)
     .filter(([, part]) => part !== null && part !== undefined && part !== '')

@@ -1,25 +1,26 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { told } from './test-heard.js';
+import { shownMessage } from './test-messages.js';
 
-const context = (contextInfo: proto.IContextInfo) => told({ extendedTextMessage: { text: 'x', contextInfo } })?.context;
+const context = (contextInfo: proto.IContextInfo) =>
+  shownMessage({ extendedTextMessage: { text: 'x', contextInfo } })?.context;
 const conversionData = Buffer.from('opaque');
 
 describe('what led to a conversation', () => {
-  it('is told without the advertisement, too', () => {
-    const told = context({
+  it('is reported without the advertisement, too', () => {
+    const shown = context({
       conversionSource: 'FB_Ads',
       conversionData,
       conversionDelaySeconds: 12,
       entryPointConversionSource: 'ctwa_ad',
       entryPointConversionApp: 'instagram',
     });
-    expect(told).toEqual({ conversion: { source: 'FB_Ads', data: conversionData.toString('base64'), delay: 12 } });
+    expect(shown).toEqual({ conversion: { source: 'FB_Ads', data: conversionData.toString('base64'), delay: 12 } });
     expect(context({ entryPointConversionSource: 'ctwa_ad', entryPointConversionDelaySeconds: 3 })).toEqual({
       conversion: { source: 'ctwa_ad', delay: 3 },
     });
   });
 
-  it('is told with all that is known of the advertisement', () => {
+  it('is reported with all that is known of the advertisement', () => {
     const externalAdReply = {
       title: 'Shoes',
       body: 'Half price',
@@ -53,7 +54,7 @@ describe('what led to a conversation', () => {
     });
   });
 
-  it('is told of an advertisement that is quoted', () => {
+  it('is reported for an advertisement that is quoted', () => {
     expect(context({ quotedAd: { advertiserName: 'Shop', mediaType: 1, caption: 'Half price' } })?.ad).toEqual({
       advertiser_name: 'Shop',
       media_type: 'image',

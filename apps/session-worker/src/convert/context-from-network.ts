@@ -64,7 +64,7 @@ function quoteFromNetwork(info: proto.IContextInfo, chatId: string, people: Peop
   };
 }
 
-/** The advertisement a conversation was started from; clients tell less and less of it. */
+/** The advertisement from which a conversation was started. Newer clients send fewer of these fields. */
 function adFromNetwork({ externalAdReply: ad, quotedAd, ctwaSignals }: proto.IContextInfo): AdContext | undefined {
   const fromAd = ad?.sourceId || ad?.sourceUrl || ad?.ctwaClid || ad?.showAdAttribution;
   if (!fromAd && !quotedAd) return undefined;
@@ -97,7 +97,7 @@ function mediaTypeOf(type: number | null | undefined): AdContext['media_type'] {
   return type === IMAGE ? 'image' : type === VIDEO ? 'video' : undefined;
 }
 
-/** What led to the conversation, also where nothing is told of the advertisement itself. */
+/** The entry point of the conversation; it can be present without fields of the advertisement itself. */
 function conversionFromNetwork(info: proto.IContextInfo): NonNullable<MessageContext['conversion']> | undefined {
   const conversion = present<NonNullable<MessageContext['conversion']>>({
     source: info.conversionSource || info.entryPointConversionSource,

@@ -1,38 +1,38 @@
-/** Edits: what an earlier message says from now on. */
+/** Edits: the new content of an earlier message. */
 import type { Message, PollContent } from '@dormouse/gateway-contract';
 import type { proto } from '@whiskeysockets/baileys';
-import { actionRecord, type HeardAction } from './action-record.js';
+import { actionRecord, type ReceivedAction } from './action-record.js';
 import { contentFromNetwork } from './content-from-network.js';
-import type { Heard } from './message-from-network.js';
+import type { ReceivedMessage } from './message-from-network.js';
 import { withNames } from './names-in-text.js';
 import type { People } from './people.js';
 import { readingOf, type Content } from './reading.js';
 
-/** Of a file only the caption can be edited, and the edit repeats the rest of it in part at most. */
+/** Types with a file. Only the caption of a file can be edited, and an edit repeats the other fields incompletely. */
 const FILES: ReadonlySet<string> = new Set(['image', 'video', 'gif', 'short', 'audio', 'voice', 'document', 'sticker']);
 
 /**
- * The edit of a message by its author; nobody else's is carried out.
+ * The edit of a message. It is applied only if it is from the message's author.
  * @param target public id and key of the edited message
- * @returns undefined when the new content says nothing
+ * @returns undefined when the edit has no content
  */
 export function editAction(
-  read: Heard,
+  read: ReceivedMessage,
   target: { id: string; keyId: string },
   edited: proto.IMessage,
   people: People,
-): HeardAction | undefined {
+): ReceivedAction | undefined {
   const content = contentFromNetwork(edited, readingOf(target.id, people));
   return content && replacement(read, target, content.type, editedFields(content, people));
 }
 
-/** A message that gives another one of the same author a new content. */
+/** The action that replaces the content of an earlier message by the same author. */
 export function replacement(
-  read: Heard,
+  read: ReceivedMessage,
   { id, keyId }: { id: string; keyId: string },
   type: string,
   fields: Record<string, unknown>,
-): HeardAction {
+): ReceivedAction {
   const { base, chatId } = read;
   const trigger = actionRecord(read, { type: 'edit', target: id, edited_type: type, edited_content: fields });
   const apply = (before: Message): Message | undefined => {
@@ -55,7 +55,7 @@ function editedFields(content: Content, people: People): Record<string, unknown>
   return { caption: 'caption' in value ? value.caption : '' };
 }
 
-/** Options that an edit leaves in place keep their votes. */
+/** Options that exist before and after the edit keep their votes. */
 function withVotesOf(before: PollContent, after: PollContent): PollContent {
   const results = (after.results ?? []).map((result) => before.results?.find(({ id }) => id === result.id) ?? result);
   return { ...after, results, total: results.reduce((sum, { count }) => sum + count, 0) };

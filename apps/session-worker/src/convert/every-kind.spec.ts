@@ -4,7 +4,7 @@ import { actionFromNetwork } from './change-from-network.js';
 import { messageFromNetwork } from './message-from-network.js';
 import { PARTS, SIGNALS, WRAPPERS, type Part } from './message-parts.js';
 import { sealedFromNetwork } from './sealed-from-network.js';
-import { ADA, ADA_LID, GROUP, heard, people } from './test-heard.js';
+import { ADA, ADA_LID, GROUP, received, people } from './test-messages.js';
 
 const TEXT = `ask @${ADA_LID} about it`;
 /** Fields that are passed on as they are; see `names-in-text.ts`. */
@@ -27,7 +27,7 @@ const key = (inGroup: boolean): Partial<WAMessage['key']> =>
   inGroup ? { remoteJid: GROUP, remoteJidAlt: undefined, participant: `${ADA_LID}@lid` } : {};
 
 function read(content: proto.IMessage, inGroup: boolean) {
-  const message = heard(content, key(inGroup));
+  const message = received(content, key(inGroup));
   const action = actionFromNetwork(message, people) ?? sealedFromNetwork(message, people)?.read(undefined)?.action;
   return action?.trigger.message ?? messageFromNetwork(message, people)?.message;
 }
@@ -50,7 +50,7 @@ const PLACES = [[], ...names.map((name) => [name]), ...names.map((name, at) => [
 );
 
 describe('every kind of message', () => {
-  it.each(KINDS.map((part) => [part]))('is told, by its name at least, wherever it stands: %s', (part) => {
+  it.each(KINDS.map((part) => [part]))('is reported, at least by its name, wherever it stands: %s', (part) => {
     for (const { wrappers, inGroup } of PLACES) {
       const shown = read(wrapped(sampleOf(part), wrappers), inGroup);
       if (!SIGNALS.has(part)) expect(shown).toMatchObject({ from: ADA });

@@ -5,7 +5,10 @@ import { inPresentWords } from './message-to-network.js';
 import { innerContent } from './opened-message.js';
 import type { Composed } from './plain-to-network.js';
 
-/** What cannot be said again: it is about another message or chat, or this gateway does not know what it says. */
+/**
+ * Types that are not forwarded: they belong to another message or chat, their content is not known to this gateway, or
+ * (polls, events) they would arrive without their votes or answers.
+ */
 const NOT_FORWARDED = [
   'action',
   'system',
@@ -13,7 +16,7 @@ const NOT_FORWARDED = [
   'call',
   'poll',
   'event',
-  // The network takes these from businesses alone.
+  // The network accepts these from businesses only.
   'hsm',
   'interactive',
   'buttons',
@@ -21,9 +24,8 @@ const NOT_FORWARDED = [
 ];
 
 /**
- * A stored message as a new one that says the same: without quote and mentions, marked as forwarded once more. A poll
- * would come without its votes, as on phones, and is not forwarded.
- * @param around what the chat it goes to asks for: how long messages stay there
+ * A new message with the content of a stored one: without quote and mentions, with the forwarding score raised by one.
+ * @param around the context that the destination chat requires, such as its timer for disappearing messages
  * @returns undefined for a message that cannot be forwarded
  */
 export function forwardToNetwork(
@@ -36,17 +38,17 @@ export function forwardToNetwork(
   const score = (message.context?.forwarding_score ?? 0) + 1;
   const contextInfo = { ...around, isForwarded: true, forwardingScore: score };
   const { conversation } = content;
-  const said: proto.IMessage = conversation
+  const forwarded: proto.IMessage = conversation
     ? { extendedTextMessage: { text: conversation, contextInfo } }
     : Object.fromEntries(
         Object.entries(content)
           .filter(([name, part]) => typeof part === 'object' && part !== null && isContent(name))
           .map(([name, part]: [string, unknown]) => [name, { ...(part as object), contextInfo }]),
       );
-  if (Object.keys(said).length === 0) return undefined;
+  if (Object.keys(forwarded).length === 0) return undefined;
   const shown: Message[string] = message[message.type];
   return {
-    content: said,
+    content: forwarded,
     shown: { type: message.type, [message.type]: shown, context: { forwarded: true, forwarding_score: score } },
   };
 }

@@ -74,13 +74,13 @@ describe('a group from the network', () => {
     });
   });
 
-  it('says when the channel is not in it', () => {
+  it('shows when the channel is not a member', () => {
     expect(groupFromNetwork({ ...described, participants: described.participants.slice(1) }, people).member).toBe(
       false,
     );
   });
 
-  it('leaves out times that the network did not tell', () => {
+  it('leaves out times that the network did not send', () => {
     const { facts } = groupFromNetwork({ ...described, subjectTime: NaN, creation: NaN }, people);
     expect(facts.createdAt).toBe(0);
     expect(facts).not.toHaveProperty('nameAt');
@@ -92,7 +92,7 @@ describe('a group from the network', () => {
   });
 });
 
-it('a stored group tells the library whom to encrypt for, by the addresses the group uses', () => {
+it('a stored group gives the library the members to encrypt for, by the addresses that the group uses', () => {
   expect(groupToNetwork(group())).toMatchObject({
     id: ID,
     addressingMode: 'lid',
@@ -110,7 +110,7 @@ describe('members', () => {
   const after = (...change: [Parameters<typeof groupAfter>[1], readonly MemberRecord[]]) =>
     groupAfter(group(), ...change, people);
 
-  it('join and go, known under any of their addresses', () => {
+  it('join and leave, under any of their addresses', () => {
     expect(after('add', [DEE])?.members).toEqual([SHOP, BO, CY, DEE]);
     expect(after('add', [BO])?.members).toEqual([SHOP, BO, CY]);
     expect(
@@ -121,7 +121,7 @@ describe('members', () => {
     });
   });
 
-  it('rise and fall, the creator aside', () => {
+  it('are promoted and demoted, except the creator', () => {
     expect(after('promote', [CY, SHOP])?.members).toEqual([SHOP, BO, { ...CY, rank: 'admin' }]);
     expect(after('demote', [BO])?.members).toEqual([SHOP, { ...BO, rank: 'member' }, CY]);
   });
@@ -145,7 +145,7 @@ describe('notices', () => {
   });
   const changed = (given: WAMessage) => groupChange(given, people)?.(group())?.facts;
 
-  it('tell the name with its time and author', () => {
+  it('report the name with its time and author', () => {
     expect(changed(notice(WAMessageStubType.GROUP_CHANGE_SUBJECT, 'New Name'))).toMatchObject({
       name: 'New Name',
       nameAt: 1_790_000_500,
@@ -154,7 +154,7 @@ describe('notices', () => {
     expect(changed(notice(WAMessageStubType.GROUP_CHANGE_SUBJECT, 'Example Group'))).toEqual(group().facts);
   });
 
-  it('tell a description, and that there is none any more', () => {
+  it('report a description, and its removal', () => {
     const { descriptionId: _, ...facts } = group().facts;
     const described = changed(notice(WAMessageStubType.GROUP_CHANGE_DESCRIPTION, 'Other'));
     expect(described).toEqual({ ...facts, description: 'Other', descriptionOwner: '15550002222' });
@@ -167,11 +167,11 @@ describe('notices', () => {
     [WAMessageStubType.GROUP_MEMBER_ADD_MODE, 'admin_add', { membersMayAdd: false }],
     [WAMessageStubType.GROUP_MEMBERSHIP_JOIN_APPROVAL_MODE, 'on', { approval: true }],
     [WAMessageStubType.GROUP_CHANGE_INVITE_LINK, 'AbCdEfGhIjKlMnOp', { inviteCode: 'AbCdEfGhIjKlMnOp' }],
-  ])('tell rule %i', (type, value, facts) => {
+  ])('report rule %i', (type, value, facts) => {
     expect(changed(notice(type, value))).toMatchObject(facts);
   });
 
-  describe('of a member who goes on under another number', () => {
+  describe('of a member who changes numbers', () => {
     const CHANGED = WAMessageStubType.GROUP_PARTICIPANT_CHANGE_NUMBER;
     const known = { ...people, numbers: new Map([...people.numbers, ['900000000012', '15550003333']]) };
 
@@ -215,35 +215,35 @@ describe('notices', () => {
 });
 
 describe('a request to join', () => {
-  const ASKER = '15550004444';
+  const REQUESTER = '15550004444';
 
   it.each([
     ['created', 'request'],
     ['revoked', 'revoke_request'],
     ['rejected', 'rejected_request'],
-  ] as const)('that was %s is remembered as %s', (action, told) => {
-    expect(requestAfter(group(), ASKER, requestAction(action)).facts.requests).toEqual([[ASKER, told]]);
+  ] as const)('that was %s is stored as %s', (action, stored) => {
+    expect(requestAfter(group(), REQUESTER, requestAction(action)).facts.requests).toEqual([[REQUESTER, stored]]);
   });
 
-  it('is remembered by its last step, and one that comes again changes nothing', () => {
-    const asked = requestAfter(group(), ASKER, 'request');
-    expect(requestAfter(asked, ASKER, 'request')).toBe(asked);
-    const other = requestAfter(asked, '15550005555', 'request');
-    expect(requestAfter(other, ASKER, 'rejected_request').facts.requests).toEqual([
+  it('is stored with its last step, and a repeated step changes nothing', () => {
+    const requested = requestAfter(group(), REQUESTER, 'request');
+    expect(requestAfter(requested, REQUESTER, 'request')).toBe(requested);
+    const other = requestAfter(requested, '15550005555', 'request');
+    expect(requestAfter(other, REQUESTER, 'rejected_request').facts.requests).toEqual([
       ['15550005555', 'request'],
-      [ASKER, 'rejected_request'],
+      [REQUESTER, 'rejected_request'],
     ]);
   });
 
-  it('is over when who asked is let in', () => {
-    const asked = requestAfter(group(), ASKER, 'request');
-    const dee: MemberRecord = { jid: '900000000004@lid', phone: ASKER, lid: '900000000004', rank: 'member' };
-    const after = groupAfter(asked, 'add', [dee], people);
+  it('ends when the requester is admitted', () => {
+    const requested = requestAfter(group(), REQUESTER, 'request');
+    const dee: MemberRecord = { jid: '900000000004@lid', phone: REQUESTER, lid: '900000000004', rank: 'member' };
+    const after = groupAfter(requested, 'add', [dee], people);
     expect(after?.members).toEqual([SHOP, BO, CY, dee]);
     expect(after?.facts).toEqual(group().facts);
   });
 
-  it('is forgotten when hundreds have asked since', () => {
+  it('is dropped after hundreds of later ones', () => {
     let crowded = group();
     for (let n = 0; n < 300; n += 1) crowded = requestAfter(crowded, `1555100${String(n).padStart(4, '0')}`, 'request');
     expect(crowded.facts.requests).toHaveLength(200);

@@ -116,7 +116,7 @@ export function groupToNetwork({ id, facts, members }: Pick<GroupRecord, 'id' | 
 export type MemberAction = 'add' | 'remove' | 'promote' | 'demote';
 
 /**
- * The group after somebody joined, went, rose or fell.
+ * The group after members were added, removed, promoted or demoted.
  * @returns undefined when the channel itself joined: only the network knows the other members
  */
 export function groupAfter(
@@ -151,24 +151,24 @@ export function groupAfter(
 
 const REQUEST_ACTIONS = { created: 'request', revoked: 'revoke_request', rejected: 'rejected_request' } as const;
 
-/** Requests that a group remembers: one that comes again is no news. */
-const MOST_REQUESTS = 200;
+/** How many requests to join are stored with a group; a repeated step of a stored one is not reported again. */
+const MAX_REQUESTS = 200;
 
-/** What the network says of a request to join. */
+/** The action for a step of a request to join, as the network names it. */
 export function requestAction(action: keyof typeof REQUEST_ACTIONS): RequestAction {
   return REQUEST_ACTIONS[action];
 }
 
 /**
- * The group after somebody asked to join, or no longer does.
- * @param asker contact id
- * @param action undefined: is let in
+ * The group after a step of a request to join.
+ * @param requester contact id
+ * @param action undefined: the requester was admitted
  */
-export function requestAfter(before: GroupRecord, asker: string, action: RequestAction | undefined): GroupRecord {
+export function requestAfter(before: GroupRecord, requester: string, action: RequestAction | undefined): GroupRecord {
   const { requests = [], ...facts } = before.facts;
-  if (requests.some(([id, last]) => id === asker && last === action)) return before;
-  const others = requests.filter(([id]) => id !== asker);
-  const kept = action === undefined ? others : [...others, [asker, action] as const].slice(-MOST_REQUESTS);
+  if (requests.some(([id, last]) => id === requester && last === action)) return before;
+  const others = requests.filter(([id]) => id !== requester);
+  const kept = action === undefined ? others : [...others, [requester, action] as const].slice(-MAX_REQUESTS);
   return { ...before, facts: { ...facts, ...(kept.length > 0 && { requests: kept }) } };
 }
 
@@ -181,7 +181,7 @@ type FactsChange = (
   by: { person: string | undefined; atS: number },
 ) => void;
 
-/** What the network's notices say of a group's facts, by the event they name. */
+/** How the network's notices change the facts of a group, by the event they name. */
 const NOTICES = new Map<number, FactsChange>([
   [
     S.GROUP_CHANGE_SUBJECT,
@@ -194,7 +194,7 @@ const NOTICES = new Map<number, FactsChange>([
     (facts, description, { person }) => {
       if (facts.description === (description || undefined)) return;
       delete facts.description;
-      delete facts.descriptionId; // the notice does not tell it
+      delete facts.descriptionId; // the notice does not have it
       delete facts.descriptionOwner;
       if (description) Object.assign(facts, { description, descriptionOwner: person });
     },
@@ -211,7 +211,7 @@ const NOTICES = new Map<number, FactsChange>([
   ],
 ]);
 
-/** What a notice does to a group. @returns undefined when only the network knows the group after it */
+/** Applies a notice to a group. @returns undefined when the group has to be queried from the network */
 export type GroupChange = (before: GroupRecord) => GroupRecord | undefined;
 
 /**
@@ -225,9 +225,9 @@ export function groupChange(notice: WAMessage, people: People): GroupChange | un
 }
 
 /**
- * A member goes on under another number. The notice's author is the former address; the library (7.0.0-rc14,
- * messages-recv.js:625) gives the new ones as bare addresses and then fails to read them as JSON (process-message.js:509),
- * so that no participants' event follows.
+ * A member changed numbers. The notice's author is the former address. The library (Baileys 7.0.0-rc14,
+ * messages-recv.js:625) passes the new addresses as plain text and then fails to parse them as JSON
+ * (process-message.js:509), so that it emits no event about participants.
  */
 function numberChange({ key, messageStubParameters }: WAMessage, people: People): GroupChange {
   const [address] = Array.isArray(messageStubParameters) ? (messageStubParameters as unknown[]) : [];
@@ -246,7 +246,7 @@ function numberChange({ key, messageStubParameters }: WAMessage, people: People)
 }
 
 /**
- * The change of a group's facts that a notice tells of.
+ * The change of a group's facts that a notice reports.
  * @returns undefined when the message is no such notice
  */
 function factsChange(notice: WAMessage, people: People): ((before: GroupFacts) => GroupFacts) | undefined {

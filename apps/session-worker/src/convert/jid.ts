@@ -92,7 +92,7 @@ export function contactJid(contactId: string): string {
   return contactId.includes('@') ? contactId : `${contactId}@${INDIVIDUAL_SUFFIX}`;
 }
 
-/** The parts of a message key that say where it belongs. */
+/** The parts of a message key from which its chat and its author are found. */
 export interface AddressedKey {
   remoteJid?: string | null;
   remoteJidAlt?: string | null;
@@ -117,7 +117,7 @@ export function chatIdOfKey(key: AddressedKey, numbers?: KnownNumbers): string |
   return isPerson ? personChatId([key.remoteJid, key.remoteJidAlt], numbers) : undefined;
 }
 
-/** The author of a message from somebody else, as a contact id. */
+/** The author of a message that is not an own one, as a contact id. */
 export function authorOfKey(key: AddressedKey, numbers?: KnownNumbers): string | undefined {
   const participant = personContactId([key.participant, key.participantAlt], numbers);
   return participant ?? personContactId([key.remoteJid, key.remoteJidAlt], numbers);

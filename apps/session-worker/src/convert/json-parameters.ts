@@ -1,9 +1,9 @@
-/** Parameters that the network carries as JSON text: whoever made them may have made them badly. */
+/** Parameters that messages carry as JSON text. The sender writes them, so they can be malformed. */
 import { z } from 'zod';
 
 const parameters = z.record(z.string(), z.unknown());
 
-/** Longer than any client makes them. */
+/** Longest text that is parsed, in characters; clients write shorter ones. */
 const MAX_LENGTH = 65_536;
 
 /**
@@ -19,7 +19,7 @@ export function jsonParameters(text: string | null | undefined): Record<string, 
   }
 }
 
-/** The first of the named values that is a text with something in it. */
+/** The first of the named values that is a non-empty text, or a number. */
 export function textOf(values: Record<string, unknown> | undefined, ...names: string[]): string | undefined {
   for (const name of names) {
     const value = values?.[name];
@@ -29,7 +29,7 @@ export function textOf(values: Record<string, unknown> | undefined, ...names: st
   return undefined;
 }
 
-/** The objects in a list; what is none is passed over. */
+/** The objects in a list; other entries are skipped. */
 export function objectsOf(value: unknown): Record<string, unknown>[] {
   const entries: unknown[] = Array.isArray(value) ? value : [];
   return entries.flatMap((entry): Record<string, unknown>[] => {

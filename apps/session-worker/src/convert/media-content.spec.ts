@@ -1,23 +1,23 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { told } from './test-heard.js';
+import { shownMessage } from './test-messages.js';
 import { documentContent, imageContent } from './media-content.js';
 
 const mediaId = (extension: string) => `${extension}-00`;
 
-describe('what a stranger says of a file', () => {
+describe('the facts of a file as its sender states them', () => {
   it.each([
     ['../../../etc/passwd\u202egnp.exe', 'passwdgnp.exe'],
     ['C:\\x\\report.pdf', 'report.pdf'],
     ['a\u0000b\r\n.pdf', 'ab.pdf'],
     ['отчёт "v2": <итог>?.pdf', 'отчёт "v2": <итог>?.pdf'],
     ['..', undefined],
-  ])('is told with a name that is safe to save under: %j', (fileName, name) => {
-    const told = documentContent({ fileName, mimetype: 'application/pdf' }, mediaId);
-    expect([told.file_name, told.filename]).toEqual([name, name]);
+  ])('is shown with a name that is safe to save under: %j', (fileName, name) => {
+    const shown = documentContent({ fileName, mimetype: 'application/pdf' }, mediaId);
+    expect([shown.file_name, shown.filename]).toEqual([name, name]);
   });
 
   it.each(['text/html\r\nX: y', 'application/\u0000', 'x', 'text/html; é=1'])(
-    'is told with a type that a header can hold (%j)',
+    'is shown with a type that a header can hold (%j)',
     (mimetype) => {
       expect(documentContent({ mimetype }, mediaId)).toMatchObject({
         id: 'bin-00',
@@ -43,8 +43,8 @@ describe('the time of a file', () => {
     );
 
   it.each(FILES)('is that of its upload, where the sender names it: %s', (type, message) => {
-    expect(told(withTime(message, 1_789_999_000))?.[type]).toMatchObject({ timestamp: 1_789_999_000 });
-    expect(told(withTime(message))?.[type]).not.toHaveProperty('timestamp');
-    expect(told(withTime(message, 0))?.[type]).not.toHaveProperty('timestamp');
+    expect(shownMessage(withTime(message, 1_789_999_000))?.[type]).toMatchObject({ timestamp: 1_789_999_000 });
+    expect(shownMessage(withTime(message))?.[type]).not.toHaveProperty('timestamp');
+    expect(shownMessage(withTime(message, 0))?.[type]).not.toHaveProperty('timestamp');
   });
 });

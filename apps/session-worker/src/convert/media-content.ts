@@ -1,4 +1,4 @@
-/** Media of heard messages as customers see them: what the network tells about a file before it is downloaded. */
+/** Files of received messages as customers see them before the download: what the message itself has about the file. */
 import {
   readMimeType,
   type AudioContent,

@@ -4,7 +4,7 @@ import { contentFromNetwork } from './content-from-network.js';
 import type { Composed } from './plain-to-network.js';
 
 /**
- * A sent file as a heard one would be shown, under the id and link of the file that the channel has.
+ * A sent file as its receiver would see it, with the id and link of the channel's stored file.
  * @param content the message, wrappers included
  */
 export function shownFile(content: proto.IMessage, file: { id: string; link: string }): Composed['shown'] {

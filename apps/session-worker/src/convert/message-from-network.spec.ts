@@ -13,8 +13,8 @@ const people: People = {
 };
 
 describe('messageFromNetwork', () => {
-  it('tells who wrote what, where and when', () => {
-    const record = messageFromNetwork(heard({ conversation: 'Hello there' }), people);
+  it('reads author, chat, time and content', () => {
+    const record = messageFromNetwork(received({ conversation: 'Hello there' }), people);
     expect(record?.message).toEqual({
       id: 'pcMAAAAAAAAAAAAAAABQAA-gLgDntov1w',
       from_me: false,
@@ -34,7 +34,7 @@ describe('messageFromNetwork', () => {
   it('names group and author, and never shows a LID as a number', () => {
     const inGroup = (participant: string) =>
       messageFromNetwork(
-        heard({ conversation: 'x' }, { remoteJid: GROUP, remoteJidAlt: undefined, participant }),
+        received({ conversation: 'x' }, { remoteJid: GROUP, remoteJidAlt: undefined, participant }),
         people,
       )?.message;
     expect(inGroup('900000000002:3@lid')).toMatchObject({ chat_id: GROUP, from: '15550002222' });
@@ -42,13 +42,13 @@ describe('messageFromNetwork', () => {
     expect(unknown?.from).toBe('900000000003@lid');
     const name = { keyId: 'A5C30000000000000000000000005000', fromMe: false, chatId: GROUP };
     expect(unknown?.id).toBe(toMessageId({ ...name, participant: '900000000003@lid' }));
-    const alone = messageFromNetwork(heard({ conversation: 'x' }, { remoteJidAlt: undefined }), people)?.message;
+    const alone = messageFromNetwork(received({ conversation: 'x' }, { remoteJidAlt: undefined }), people)?.message;
     expect(alone).toMatchObject({ chat_id: ADA_LID, from: ADA_LID });
   });
 
   it('knows own messages from the phone or another device', () => {
     const own = {
-      ...heard({ conversation: 'typed' }, { fromMe: true, id: '3AAABBCCDDEEFF001122' }),
+      ...received({ conversation: 'typed' }, { fromMe: true, id: '3AAABBCCDDEEFF001122' }),
       status: 2,
       pushName: 'Shop',
     };
@@ -65,28 +65,31 @@ describe('messageFromNetwork', () => {
   });
 
   it.each<[string, WAMessage]>([
-    ['cannot be read yet', { ...heard(undefined), messageStubType: WAMessageStubType.CIPHERTEXT }],
-    ['is between the linked devices', { ...heard({ conversation: 'x' }), category: 'peer' }],
-    ['is a status update', heard({ conversation: 'x' }, { remoteJid: 'status@broadcast', participant: ADA })],
-    ['is from a newsletter', heard({ conversation: 'x' }, { remoteJid: '1203@newsletter', remoteJidAlt: undefined })],
-    ['hands out keys', heard({ senderKeyDistributionMessage: { groupId: GROUP } })],
-    ['has only a context', heard({ messageContextInfo: { messageSecret: new Uint8Array(32) } })],
-    ['is an album cover', heard({ albumMessage: { expectedImageCount: 2 } })],
-    ['changes another message', heard({ protocolMessage: { type: 0, key: { id: 'X' } } })],
-    ['is empty', heard(undefined)],
-    ['has no id', heard({ conversation: 'x' }, { id: undefined })],
-  ])('tells nothing of a message that %s', (_, message) => {
+    ['cannot be read yet', { ...received(undefined), messageStubType: WAMessageStubType.CIPHERTEXT }],
+    ['is between the linked devices', { ...received({ conversation: 'x' }), category: 'peer' }],
+    ['is a status update', received({ conversation: 'x' }, { remoteJid: 'status@broadcast', participant: ADA })],
+    [
+      'is from a newsletter',
+      received({ conversation: 'x' }, { remoteJid: '1203@newsletter', remoteJidAlt: undefined }),
+    ],
+    ['hands out keys', received({ senderKeyDistributionMessage: { groupId: GROUP } })],
+    ['has only a context', received({ messageContextInfo: { messageSecret: new Uint8Array(32) } })],
+    ['is an album cover', received({ albumMessage: { expectedImageCount: 2 } })],
+    ['changes another message', received({ protocolMessage: { type: 0, key: { id: 'X' } } })],
+    ['is empty', received(undefined)],
+    ['has no id', received({ conversation: 'x' }, { id: undefined })],
+  ])('ignores a message that %s', (_, message) => {
     expect(messageFromNetwork(message, people)).toBeUndefined();
   });
 
-  it('tells a message of an unknown kind as such', () => {
-    const message = messageFromNetwork(heard({ requestPaymentMessage: { noteMessage: {} } }), people)?.message;
+  it('reports a message of an unknown kind as such', () => {
+    const message = messageFromNetwork(received({ requestPaymentMessage: { noteMessage: {} } }), people)?.message;
     expect(message?.type).toBe('unknown');
   });
 
-  it('tells what happened in a group in a sentence', () => {
+  it('reports what happened in a group in a sentence', () => {
     const stub = {
-      ...heard(undefined, { remoteJid: GROUP, remoteJidAlt: undefined, participant: '900000000002@lid' }),
+      ...received(undefined, { remoteJid: GROUP, remoteJidAlt: undefined, participant: '900000000002@lid' }),
       messageStubType: WAMessageStubType.GROUP_PARTICIPANT_ADD,
       messageStubParameters: [JSON.stringify({ id: '900000000009@lid' }), ADA],
     };
@@ -102,7 +105,7 @@ describe('messageFromNetwork', () => {
     "is the channel's own where the channel, as %s, changed a group",
     (participant) => {
       const stub = {
-        ...heard(undefined, { remoteJid: GROUP, remoteJidAlt: undefined, participant, fromMe: false }),
+        ...received(undefined, { remoteJid: GROUP, remoteJidAlt: undefined, participant, fromMe: false }),
         messageStubType: WAMessageStubType.GROUP_CHANGE_SUBJECT,
         messageStubParameters: ['New Name'],
       };
@@ -120,7 +123,7 @@ describe('messageFromNetwork', () => {
     ],
     [WAMessageStubType.SCHEDULED_CALL_CANCEL, [], '15550001111 cancelled a scheduled call'],
     [WAMessageStubType.SCHEDULED_CALL_START_MESSAGE, [], '15550001111 started a scheduled call'],
-  ])('tells what a chat of two shows between its messages: %i', (messageStubType, messageStubParameters, body) => {
+  ])('reports what a chat of two shows between its messages: %i', (messageStubType, messageStubParameters, body) => {
     const participant = '15550001111@s.whatsapp.net';
     const key = { remoteJid: participant, fromMe: false, id: 'A5C3000000000001', participant };
     const read = messageFromNetwork({ key, messageTimestamp: 1, messageStubType, messageStubParameters }, people);
@@ -259,7 +262,7 @@ describe('messageFromNetwork', () => {
         { reply: { type: 'buttons_reply', buttons_reply: { id: 'yes', title: 'Yes' } } },
       ],
     ])('reads %s', (type, message, fields) => {
-      const { message: read } = messageFromNetwork(heard(message), people) ?? {};
+      const { message: read } = messageFromNetwork(received(message), people) ?? {};
       expect(read?.type).toBe(type);
       if (type === 'poll' && read?.poll?.results?.[0]) expect(read.poll.results[0].id).toHaveLength(44);
       const expected = type === 'poll' ? { poll: { ...fields.poll, results: expect.any(Array) as unknown } } : fields;
@@ -268,15 +271,15 @@ describe('messageFromNetwork', () => {
 
     it('marks what may be seen once', () => {
       const message = messageFromNetwork(
-        heard({ viewOnceMessageV2: { message: { imageMessage: { mimetype: 'image/jpeg' } } } }),
+        received({ viewOnceMessageV2: { message: { imageMessage: { mimetype: 'image/jpeg' } } } }),
         people,
       )?.message;
       expect(message?.image).toMatchObject({ view_once: true });
     });
 
-    it('opens disappearing messages and tells for how long they last', () => {
+    it('opens disappearing messages and reads their timer', () => {
       const message = messageFromNetwork(
-        heard({
+        received({
           ephemeralMessage: {
             message: { extendedTextMessage: { text: 'soon gone', contextInfo: { expiration: 86_400 } } },
           },
@@ -289,15 +292,15 @@ describe('messageFromNetwork', () => {
 
   describe('context', () => {
     const context = (contextInfo: proto.IContextInfo, key: Partial<WAMessage['key']> = {}) =>
-      messageFromNetwork(heard({ extendedTextMessage: { text: 'x', contextInfo } }, key), people)?.message.context;
+      messageFromNetwork(received({ extendedTextMessage: { text: 'x', contextInfo } }, key), people)?.message.context;
 
-    it('tells mentions as contact ids, the own LID as the own number', () => {
+    it('shows mentions as contact ids, the own LID as the own number', () => {
       expect(context({ mentionedJid: ['900000000009@lid', '900000000002:1@lid', '900000000007@lid', GROUP] })).toEqual({
         mentions: ['15550009999', '15550002222', '900000000007@lid', GROUP],
       });
     });
 
-    it('names a quoted message by its public id, whoever wrote it', () => {
+    it('names a quoted message by its public id, whichever side wrote it', () => {
       expect(
         context({
           stanzaId: '3EB0000000000000001000',
@@ -317,7 +320,7 @@ describe('messageFromNetwork', () => {
       expect(inGroup?.quoted_id).toBe('pcMAAAAAAAAAAAAAAABT0Q-kowBq52CwxmwAQ-A57aNC4');
     });
 
-    it('tells forwards, and nothing when there is nothing', () => {
+    it('shows forwards, and no context when there is none', () => {
       expect(context({ isForwarded: true, forwardingScore: 2 })).toEqual({ forwarded: true, forwarding_score: 2 });
       expect(context({})).toBeUndefined();
     });
@@ -329,12 +332,12 @@ describe('messageFromNetwork', () => {
       { id: 'x'.repeat(200) },
       { remoteJid: '15550001111-1500000000@g.us', participant: ADA },
     ]) {
-      expect(messageFromNetwork(heard({ conversation: 'x' }, key), people)?.message.id).toMatch(MESSAGE_ID_PATTERN);
+      expect(messageFromNetwork(received({ conversation: 'x' }, key), people)?.message.id).toMatch(MESSAGE_ID_PATTERN);
     }
   });
 });
 
-function heard(message: proto.IMessage | undefined, key: Partial<WAMessage['key']> = {}): WAMessage {
+function received(message: proto.IMessage | undefined, key: Partial<WAMessage['key']> = {}): WAMessage {
   return {
     key: { remoteJid: ADA_LID, remoteJidAlt: ADA, fromMe: false, id: 'A5C30000000000000000000000005000', ...key },
     ...(message && { message }),

@@ -1,5 +1,5 @@
 /**
- * Heard messages as customers see them. Pure: who is who (which number a LID belongs to) is found out before.
+ * Received messages as customers see them. Pure: the caller has resolved before which number each LID belongs to.
  */
 import type { Message, MessageStatus } from '@dormouse/gateway-contract';
 import type { MessageRecord } from '@dormouse/message-store/write';
@@ -14,26 +14,27 @@ import { toNumber } from './present.js';
 import { readingOf, type Content } from './reading.js';
 import { systemSentence } from './system-messages.js';
 
-/** The parts of a heard message that hold for all of its kinds. */
-export interface Heard {
+/** What all types of received messages have in common. */
+export interface ReceivedMessage {
   /** The wire shape as far as it does not depend on the content, whose type is not known yet. */
   base: Message;
   chatId: string;
-  /** Where it is stored and how the network calls it. */
+  /** The record to be stored, with the network's key of the message. */
   record(message: Message): MessageRecord;
 }
 
 /**
- * What is common to every kind of message.
- * @returns undefined when it belongs to no chat (status updates, newsletters), to the linked devices among themselves
- * (peer messages), or cannot be read yet (a later message under the same key brings the content)
+ * Reads what all types of messages have in common.
+ * @returns undefined when the message belongs to no chat (status updates, newsletters), is between the account's own
+ * devices (peer messages), or cannot be decrypted yet (a later message under the same key has the content)
  */
-export function readHeard(heard: WAMessage, people: People): Heard | undefined {
-  const { key } = heard;
+export function readReceived(received: WAMessage, people: People): ReceivedMessage | undefined {
+  const { key } = received;
   const chatId = chatIdOfKey(key, people.numbers);
-  if (!key.id || !key.remoteJid || chatId === undefined || heard.category === 'peer') return undefined;
-  if (heard.messageStubType === WAMessageStubType.CIPHERTEXT) return undefined;
-  // The library compares the author of a group's notice with the number alone (7.0.0-rc14, messages-recv.js:1242).
+  if (!key.id || !key.remoteJid || chatId === undefined || received.category === 'peer') return undefined;
+  if (received.messageStubType === WAMessageStubType.CIPHERTEXT) return undefined;
+  // The library compares the author of a group's notice with the own number only, not with the own LID (Baileys
+  // 7.0.0-rc14, messages-recv.js:1242).
   const fromMe = key.fromMe || [key.participant, key.participantAlt].some((jid) => isOwn(jid, people));
   const author = fromMe ? people.own.phone : authorOf(key, people);
   const inGroup = chatId.endsWith('@g.us');
@@ -44,17 +45,17 @@ export function readHeard(heard: WAMessage, people: People): Heard | undefined {
     remote: bareJid(key.remoteJid),
     ...(inGroup && key.participant && { participant: bareJid(key.participant) }),
   };
-  const status = fromMe ? statusFromNetwork(heard.status) : undefined;
+  const status = fromMe ? statusFromNetwork(received.status) : undefined;
   const base: Message = {
     id,
     type: 'unknown',
     from_me: fromMe,
     chat_id: chatId,
-    timestamp: toNumber(heard.messageTimestamp) ?? 0,
+    timestamp: toNumber(received.messageTimestamp) ?? 0,
     source: sourceOf(key.id),
     ...(status && { status }),
     ...(author !== undefined && { from: author }),
-    ...(heard.pushName && { from_name: heard.pushName }),
+    ...(received.pushName && { from_name: received.pushName }),
   };
   return {
     base,
@@ -63,22 +64,22 @@ export function readHeard(heard: WAMessage, people: People): Heard | undefined {
       message,
       key: networkKey,
       keyAliases: addressForms(key),
-      ...(heard.message && { proto: proto.Message.encode(heard.message).finish() }),
+      ...(received.message && { proto: proto.Message.encode(received.message).finish() }),
     }),
   };
 }
 
 /**
- * A heard message that says something of its own, to be stored and told.
- * @returns undefined for messages that only change another one, and for what no person is shown
+ * A received message with content of its own, to be stored and reported.
+ * @returns undefined for messages that only change another one, and for those without content for a person
  */
-export function messageFromNetwork(heard: WAMessage, people: People): MessageRecord | undefined {
-  const read = readHeard(heard, people);
+export function messageFromNetwork(received: WAMessage, people: People): MessageRecord | undefined {
+  const read = readReceived(received, people);
   if (!read) return undefined;
-  const sentence = heard.message ? undefined : systemSentence(heard, people);
+  const sentence = received.message ? undefined : systemSentence(received, people);
   if (sentence !== undefined) return read.record(systemMessage(read.base, sentence));
-  if (!heard.message && heard.key.isViewOnce) return read.record(viewOnceNotice(read.base));
-  const content = contentFromNetwork(heard.message, readingOf(read.base.id, people));
+  if (!received.message && received.key.isViewOnce) return read.record(viewOnceNotice(read.base));
+  const content = contentFromNetwork(received.message, readingOf(read.base.id, people));
   return content ? read.record(withContent(read.base, content, people)) : undefined;
 }
 
@@ -90,7 +91,7 @@ export function withContent(base: Message, content: Content, people: People): Me
   return { ...base, type, ...(subtype !== undefined && { subtype }), ...named, ...(context && { context }) };
 }
 
-/** The network gives linked devices notice of what can be seen once, and its content to the phone alone. */
+/** The network sends linked devices a notice of a view-once message; only the phone gets the content. */
 function viewOnceNotice(base: Message): Message {
   return { ...base, type: 'unknown', subtype: 'view_once', unknown: { view_once: true } };
 }
@@ -101,7 +102,7 @@ function systemMessage(base: Message, body: string): Message {
   return message;
 }
 
-/** Which kind of device wrote a message: each makes its message ids in its own form. */
+/** The kind of device that sent a message, by the form of its message id. */
 function sourceOf(keyId: string): Message['source'] {
   const device = getDevice(keyId);
   return device === 'web' || device === 'desktop' ? 'web' : 'mobile';

@@ -1,11 +1,11 @@
 /**
- * The public id of a message: the network's key of it, packed. Nobody reads one back; messages are looked up by their id.
+ * The public id of a message: its key on the network, packed. Ids are not unpacked; messages are looked up by id.
  *
  * Segments of base64 without padding (`+` written `.`, `/` written `_`), joined by `-`:
  * 1. the bytes of the network's key id (hexadecimal on the wire);
  * 2. a flag byte, a check byte (sum of segment 1), and the chat's number, big-endian;
  * 3. only in chats with dashed group ids: the number after the dash;
- * 4. only when somebody wrote in a group: the author's number.
+ * 4. only for messages of others in groups: the author's number.
  * Flag: 0x80 always, 0x40 own, 0x20 the author is known by LID only, 0x10 an author follows, low nibble the kind of chat.
  *
  * A key that does not fit (an id that is not upper-case hexadecimal, a number with leading zeros or of more digits than
@@ -15,7 +15,7 @@ import { createHash } from 'node:crypto';
 import { GROUP_SUFFIX, INDIVIDUAL_SUFFIX, LID_SUFFIX } from '@dormouse/gateway-contract';
 import { contactJid, readJid } from './jid.js';
 
-/** What names a message: the network's id of it, and who wrote it where, as customers see them. */
+/** What identifies a message: its id on the network, its author and its chat. */
 export interface MessageName {
   keyId: string;
   fromMe: boolean;
@@ -30,7 +30,7 @@ const OWN = 0x40;
 const BY_LID = 0x20;
 const AUTHOR = 0x10;
 
-/** What the low nibble of the flag says about the chat. */
+/** The kinds of chats, in the low nibble of the flag. */
 const PERSON = 0;
 const LID_PERSON = 1;
 const GROUP = 2;
@@ -100,7 +100,7 @@ function chatNumbers(chatId: string): { kind: number; number: Buffer; second?: B
   }
 }
 
-/** A decimal number as at least three big-endian bytes (so that every segment has the length the pattern asks for). */
+/** A decimal number as at least three big-endian bytes, so that each segment has the length that the pattern requires. */
 function toBytes(digits: string, most: number): Buffer | undefined {
   if (!/^(0|[1-9]\d*)$/.test(digits)) return undefined;
   const hex = BigInt(digits).toString(16);

@@ -1,6 +1,6 @@
 /**
- * The parts of the network's Message, as this build of the library knows them: found out at run time, so that a new build
- * of the library brings its new parts along.
+ * The parts of the network's Message, read from this build of the library at run time, so that an update of the library
+ * needs no change here.
  */
 import { proto } from '@whiskeysockets/baileys';
 
@@ -12,7 +12,7 @@ export const PARTS: readonly Part[] = Object.entries(proto.Message.prototype)
   .filter(([, value]) => typeof value !== 'function')
   .map(([name]) => name as Part);
 
-/** Parts that only hold another message: view once, disappearing, edited, of an album, of a bot, and so on. */
+/** Parts that only hold another message: view once, disappearing, edited, of an album, of a bot, and others. */
 export const WRAPPERS: ReadonlySet<string> = new Set(PARTS.filter(isWrapper));
 
 function isWrapper(part: Part): boolean {
@@ -38,7 +38,7 @@ function firstVarint(bytes: Uint8Array): number {
   return value;
 }
 
-/** Parts that accompany what is said and say nothing themselves. */
+/** Parts that accompany the content of a message and have none themselves. */
 export const ACCOMPANYING: ReadonlySet<string> = new Set<Part>([
   'messageContextInfo',
   'senderKeyDistributionMessage',
@@ -46,8 +46,8 @@ export const ACCOMPANYING: ReadonlySet<string> = new Set<Part>([
 ]);
 
 /**
- * Parts that are no messages to a person: signals between devices, or additions to another message that are read
- * elsewhere (`change-from-network.ts`, `sealed-from-network.ts`).
+ * Parts without content for a person: signals between devices, and additions to another message, which
+ * `change-from-network.ts` and `sealed-from-network.ts` read.
  */
 export const SIGNALS: ReadonlySet<string> = new Set<Part>([
   ...(ACCOMPANYING as ReadonlySet<Part>),
@@ -61,9 +61,9 @@ export const SIGNALS: ReadonlySet<string> = new Set<Part>([
   'pollUpdateMessage',
   'keepInChatMessage',
   'pinInChatMessage',
-  // Its pictures come as messages of their own.
+  // Its files arrive as messages of their own.
   'albumMessage',
-  // The key of a call; calls are told as such.
+  // The key of a call; calls are reported by events of their own.
   'call',
   'stickerSyncRmrMessage',
   'messageHistoryBundle',

@@ -1,10 +1,11 @@
 /**
- * What clients seal under the secret of the message that it belongs to: votes, edits, answers to events, reactions and
- * comments in announcements.
+ * Decryption of additions that clients seal under the secret of the message they belong to: votes, edits, answers to
+ * events, reactions and comments in announcement groups.
  *
- * The key is HKDF-SHA256 of the secret; its info is the target's network id, the address of the target's author, the
- * address of who seals, and what for. The cipher is AES-256-GCM; votes and answers to events also authenticate the id and
- * the address of who seals (whatsmeow, msgsecret.go). Addresses are in the naming of the sealing client, number or LID.
+ * The key is HKDF-SHA256 of the secret. Its info is the target's network id, the address of the target's author, the
+ * address of the sealer, and the use. The cipher is AES-256-GCM; votes and answers to events also authenticate the id
+ * and the sealer's address (whatsmeow, msgsecret.go). The sealing client chooses the form of the addresses, number or
+ * LID; the reader tries all forms that it knows.
  */
 import { createDecipheriv, hkdfSync } from 'node:crypto';
 
@@ -12,13 +13,13 @@ export interface Sealed {
   iv: Uint8Array;
   /** The ciphertext, and 16 bytes of tag behind it. */
   payload: Uint8Array;
-  /** What it may be sealed for, as in the key's info. */
+  /** The uses that are tried in the key's info. */
   uses: readonly string[];
-  /** The id and the address are authenticated. */
+  /** Whether the target's id and the sealer's address are authenticated. */
   bound: boolean;
 }
 
-/** Whose message it belongs to and who sealed it: every address that either may have. */
+/** The target's id, and all known addresses of its author and of the sealer. */
 export interface SealNaming {
   keyId: string;
   authors: readonly string[];
@@ -27,7 +28,7 @@ export interface SealNaming {
 
 const TAG_BYTES = 16;
 
-/** @returns undefined when it does not open under this secret in any naming */
+/** @returns undefined when no combination of use and addresses opens it under this secret */
 export function openSeal(sealed: Sealed, secret: Uint8Array, naming: SealNaming): Buffer | undefined {
   for (const use of sealed.uses) {
     for (const author of naming.authors) {
@@ -50,6 +51,6 @@ function opens({ iv, payload, bound }: Sealed, secret: Uint8Array, info: string,
     if (bound) cipher.setAAD(Buffer.from(aad));
     return Buffer.concat([cipher.update(payload.subarray(0, end)), cipher.final()]);
   } catch {
-    return undefined; // sealed in another naming, or for something else
+    return undefined; // sealed with another form of address, or for another use
   }
 }

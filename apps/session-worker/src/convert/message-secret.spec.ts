@@ -5,7 +5,7 @@ describe('the secret of a message', () => {
   const given = (content: Parameters<typeof withMessageSecret>[0]) =>
     withMessageSecret(content, () => secret).messageContextInfo?.messageSecret;
 
-  it('is given to every kind of content, beside what its context info says already', () => {
+  it('is added to every kind of content, beside what its context info has already', () => {
     expect(given({ extendedTextMessage: { text: 'x' } })).toBe(secret);
     expect(given({ viewOnceMessage: { message: { imageMessage: {} } } })).toBe(secret);
     expect(given({ protocolMessage: { editedMessage: { conversation: 'x' } } })).toBe(secret);

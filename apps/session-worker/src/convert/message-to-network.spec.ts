@@ -37,7 +37,7 @@ describe('texts', () => {
     });
   });
 
-  it('quote with the words of the original, but not with what that one quoted', () => {
+  it('quote the text of the original, but not what that one quoted', () => {
     const quoted = stored({
       extendedTextMessage: { text: 'Hello there', contextInfo: { stanzaId: 'older' } },
       messageContextInfo: {},

@@ -1,4 +1,4 @@
-/** What customers ask to say, in the network's form. Pure. */
+/** Messages that customers send, in the network's form. Pure. */
 import type { Message, MessageContext } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
@@ -18,7 +18,7 @@ export interface OutgoingContext {
   timerSetAtS?: number | undefined;
 }
 
-/** A text. It is an "extended" one always, as the network's own web client writes texts that have a context. */
+/** A text, always as an "extended" one, which is the network's form for texts with a context. */
 export function textToNetwork(body: string, contextInfo: proto.IContextInfo | undefined): proto.IMessage {
   const text = textForNetwork(body, contextInfo?.mentionedJid);
   return { extendedTextMessage: { text, ...(contextInfo && { contextInfo }) } };
@@ -36,7 +36,7 @@ export function contextToNetwork(context: OutgoingContext, people: People): prot
   return Object.keys(info).length > 0 ? info : undefined;
 }
 
-/** The same as customers see it on the message that was sent; undefined when there is none. */
+/** The same context as customers see it on the sent message; undefined when there is none. */
 export function shownContext({ mentions = [], quoted, ephemeral }: OutgoingContext): MessageContext | undefined {
   const content = quoted?.message[quoted.message.type];
   const context: MessageContext = {
@@ -49,7 +49,7 @@ export function shownContext({ mentions = [], quoted, ephemeral }: OutgoingConte
   return Object.keys(context).length > 0 ? context : undefined;
 }
 
-/** A quote carries the quoted content without that content's own context (quotes do not nest). */
+/** A quote has the quoted content without its own context: quotes do not nest. */
 function quoteToNetwork({ key, message, proto: bytes }: StoredMessage, people: People): proto.IContextInfo {
   const author = message.from_me ? contactJid(people.own.phone) : (key.participant ?? key.remote);
   return { stanzaId: key.id, participant: author, quotedMessage: quotedContent(message, bytes) };
@@ -64,7 +64,7 @@ function quotedContent(message: Message, bytes: Uint8Array | undefined): proto.I
   return Object.fromEntries(parts.map(([name, part]) => [name, withoutContext(part)]));
 }
 
-/** What was sent, with the words that an edit may have put in their place since. */
+/** The stored content with the text of the latest edit. */
 export function inPresentWords(content: proto.IMessage, message: Message): proto.IMessage {
   const { extendedTextMessage, conversation } = content;
   const body = message.text?.body;

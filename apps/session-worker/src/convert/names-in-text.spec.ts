@@ -1,7 +1,7 @@
 import { WAMessageStubType } from '@whiskeysockets/baileys';
 import { groupChange, groupFromNetwork } from './group.js';
 import { messageFromNetwork } from './message-from-network.js';
-import { ADA, ADA_LID, GROUP, heard, OWN, OWN_LID, people, told } from './test-heard.js';
+import { ADA, ADA_LID, GROUP, received, OWN, OWN_LID, people, shownMessage } from './test-messages.js';
 import { textToNetwork } from './message-to-network.js';
 import { withNames } from './names-in-text.js';
 
@@ -12,17 +12,17 @@ const read = `@${OWN} ask @15550002222, not @900000000007@lid or a@15`;
 
 describe('people named in texts', () => {
   it('are named by the ids of the mentions', () => {
-    const message = told({ extendedTextMessage: { text: written, contextInfo: { mentionedJid } } }, inGroup);
+    const message = shownMessage({ extendedTextMessage: { text: written, contextInfo: { mentionedJid } } }, inGroup);
     expect(message?.text?.body).toBe(read);
     expect(message?.context?.mentions).toEqual([OWN, '15550002222', '900000000007@lid']);
   });
 
   it('are so on contact cards', () => {
     const card = (waid: string) => `BEGIN:VCARD\nTEL;type=CELL;waid=${waid}:+1 555\nEND:VCARD`;
-    const shown = told({ contactMessage: { displayName: 'Ada', vcard: card(ADA_LID) } }, inGroup);
+    const shown = shownMessage({ contactMessage: { displayName: 'Ada', vcard: card(ADA_LID) } }, inGroup);
     expect(shown?.contact?.vcard).toBe(card(ADA));
     const contacts = [{ vcard: card('15550003333') }, { vcard: card(OWN_LID) }];
-    const list = told({ contactsArrayMessage: { contacts } }, inGroup)?.contact_list?.list;
+    const list = shownMessage({ contactsArrayMessage: { contacts } }, inGroup)?.contact_list?.list;
     expect(list?.map(({ vcard }) => vcard)).toEqual([card('15550003333'), card(OWN)]);
   });
 
@@ -34,7 +34,7 @@ describe('people named in texts', () => {
       description: `ask @${ADA}`,
     });
     const stub = { messageStubType: WAMessageStubType.GROUP_CHANGE_SUBJECT, messageStubParameters: [text] };
-    const notice = { ...heard({}, inGroup), ...stub, message: undefined };
+    const notice = { ...received({}, inGroup), ...stub, message: undefined };
     expect(messageFromNetwork(notice, people)?.message.system?.body).toBe(
       `${ADA} changed the subject to "ask @${ADA}"`,
     );
@@ -44,15 +44,15 @@ describe('people named in texts', () => {
 
   it('are so in captions, quotes, buttons and polls, too', () => {
     const contextInfo = { mentionedJid };
-    expect(told({ imageMessage: { caption: written, contextInfo } }, inGroup)?.image?.caption).toBe(read);
+    expect(shownMessage({ imageMessage: { caption: written, contextInfo } }, inGroup)?.image?.caption).toBe(read);
     const quote = { stanzaId: 'A1', participant: `${ADA_LID}@lid`, quotedMessage: { conversation: `hi @${OWN_LID}` } };
-    const quoting = told({ extendedTextMessage: { text: 'x', contextInfo: quote } }, inGroup);
+    const quoting = shownMessage({ extendedTextMessage: { text: 'x', contextInfo: quote } }, inGroup);
     expect(quoting?.context).toMatchObject({ quoted_author: ADA, quoted_content: { body: `hi @${OWN}` } });
     const buttons = [{ buttonText: { displayText: `call @${ADA_LID}` } }];
-    const asked = told({ buttonsMessage: { contentText: written, contextInfo, buttons } }, inGroup);
-    expect(asked?.buttons).toMatchObject({ text: read, buttons: [{ text: `call @${ADA}` }] });
+    const withButtons = shownMessage({ buttonsMessage: { contentText: written, contextInfo, buttons } }, inGroup);
+    expect(withButtons?.buttons).toMatchObject({ text: read, buttons: [{ text: `call @${ADA}` }] });
     const poll = { name: `@${ADA_LID}?`, options: [{ optionName: `@${OWN_LID}` }] };
-    expect(told({ pollCreationMessage: poll }, inGroup)?.poll).toMatchObject({
+    expect(shownMessage({ pollCreationMessage: poll }, inGroup)?.poll).toMatchObject({
       title: `@${ADA}?`,
       options: [`@${OWN}`],
     });
@@ -79,13 +79,13 @@ describe('people named in texts', () => {
 describe('people elsewhere', () => {
   it('are named by number: the seller of an order, the owner of a catalog', () => {
     const orderMessage = { orderId: '1', sellerJid: `${OWN_LID}@lid`, status: 1 };
-    expect(told({ orderMessage })?.order).toMatchObject({ seller: OWN, status: 'new' });
-    expect(told({ productMessage: { businessOwnerJid: `${ADA_LID}@lid`, product: {} } })?.product?.catalog_id).toBe(
-      ADA,
-    );
-    expect(told({ orderMessage: { orderId: '1', sellerJid: '900000000007@lid' } })?.order?.seller).toBe(
+    expect(shownMessage({ orderMessage })?.order).toMatchObject({ seller: OWN, status: 'new' });
+    expect(
+      shownMessage({ productMessage: { businessOwnerJid: `${ADA_LID}@lid`, product: {} } })?.product?.catalog_id,
+    ).toBe(ADA);
+    expect(shownMessage({ orderMessage: { orderId: '1', sellerJid: '900000000007@lid' } })?.order?.seller).toBe(
       '900000000007@lid',
     );
-    expect(told({ orderMessage: { orderId: '1', sellerJid: '123' } })?.order?.seller).toBeUndefined();
+    expect(shownMessage({ orderMessage: { orderId: '1', sellerJid: '123' } })?.order?.seller).toBeUndefined();
   });
 });

@@ -1,26 +1,26 @@
 /**
- * Who is named in a text. Clients write `@` and the digits of whichever address they know of a person, a LID or a number;
- * customers read `@` and the contact id, as in `mentions`: a LID never looks like a number.
+ * People who are named in a text. Clients write `@` and the digits of a person's number or LID; customers see `@` and the
+ * contact id, as in `mentions`, so that the digits of a LID are never taken for a number.
  */
 import type { Message } from '@dormouse/gateway-contract';
 import { LID_SUFFIX } from '@dormouse/gateway-contract';
 import { readJid } from './jid.js';
 import { contactOf, type People } from './people.js';
 
-/** Digits after an `@` that no other address follows. */
+/** `@` and digits, not followed by more of an address. */
 const NAMED = /@(\d{5,20})(?![\d@])/g;
 
-/** Whom a contact card is of, as the network writes it into the card. */
+/** The digits of the person on a contact card, in the parameter that clients add to the card. */
 const ON_CARD = /(?<=\bwaid=)\d{5,20}(?!\d)/gi;
 
-/** Fields that are no texts, and what is in them stays as it is. */
+/** Fields whose value is not text for people and is left as it is. */
 const VERBATIM: ReadonlySet<string> = new Set(['id', 'url', 'link', 'merchant_url', 'values']);
 
-/** Deeper than any content goes. */
+/** Depth at which the walk through a content ends; no content is nested as deeply. */
 const MAX_DEPTH = 8;
 
 /**
- * A content in whose texts people are named by contact id.
+ * The fields of a content, with contact ids where its texts name people.
  * @param mentioned addresses of the people a message mentions
  */
 export function withNames(
@@ -43,7 +43,7 @@ export function withNames(
 }
 
 /**
- * A text in which people are named by contact id.
+ * The text with contact ids where it names people.
  * @param mentioned as in {@link withNames}
  */
 export function textWithNames(text: string, people: People, mentioned?: readonly string[] | null): string {
@@ -56,7 +56,7 @@ export function textWithNames(text: string, people: People, mentioned?: readonly
   });
 }
 
-/** A contact card with numbers in place of the LIDs whose numbers are known. */
+/** A contact card with LIDs replaced by their numbers, where those are known. */
 function cardWithNames(card: string, people: People): string {
   return card.replace(ON_CARD, (digits) => {
     const contact = contactOf(`${digits}@${LID_SUFFIX}`, people);
@@ -69,7 +69,7 @@ function isLidOf(jid: string, digits: string): boolean {
   return read?.server === LID_SUFFIX && read.user === digits;
 }
 
-/** A text for the network: people who are known by LID alone are named by its digits, as clients write it. */
+/** A text for the network: people known by LID only are named by the digits of the LID, as clients write it. */
 export function textForNetwork(text: string, mentioned: readonly string[] | null | undefined): string {
   let written = text;
   for (const jid of mentioned ?? []) {

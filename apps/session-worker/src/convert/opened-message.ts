@@ -1,8 +1,8 @@
-/** What is in a message, whichever wrappers it came in. */
+/** The content of a message inside its wrappers. */
 import type { proto } from '@whiskeysockets/baileys';
 import { WRAPPERS } from './message-parts.js';
 
-/** Deeper than any client wraps; what is wrapped deeper is not looked at. */
+/** How many nested wrappers are opened. Clients nest fewer; deeper content is not read. */
 const MAX_WRAPPERS = 8;
 
 export interface OpenedMessage {
@@ -10,13 +10,13 @@ export interface OpenedMessage {
   content: proto.IMessage;
   /** Names of the wrappers, the outermost first. */
   wrappers: readonly string[];
-  /** Of whichever layer has one, the outermost first. */
+  /** The context info of the outermost layer that has one. */
   contextInfo: proto.IMessageContextInfo | undefined;
 }
 
 /**
- * Opens every wrapper: any part that only holds a message, nested ones too.
- * @returns undefined for nothing, or a wrapper without content
+ * Opens all wrappers, which are the parts that only hold another message.
+ * @returns undefined without a message, or for a wrapper that holds none
  */
 export function openMessage(message: proto.IMessage | null | undefined): OpenedMessage | undefined {
   const wrappers: string[] = [];
@@ -37,7 +37,7 @@ export function innerContent(message: proto.IMessage | null | undefined): proto.
   return openMessage(message)?.content;
 }
 
-/** Texts, which most messages are, need no search. */
+/** Most messages are texts; for these the search for wrappers is skipped. */
 function isPlain({ conversation, extendedTextMessage }: proto.IMessage): boolean {
   return Boolean(conversation) || Boolean(extendedTextMessage);
 }

@@ -1,14 +1,14 @@
 import { LID_SUFFIX, INDIVIDUAL_SUFFIX } from '@dormouse/gateway-contract';
 import { authorOfKey, personContactId, readJid, type AddressedKey, type KnownNumbers } from './jid.js';
 
-/** Who is who, as far as the worker knows: the channel itself, and which number a LID belongs to. */
+/** The known identities: the channel's own addresses, and the numbers of LIDs. */
 export interface People {
   /** Digits of the channel's number, and the user part of its LID once known. */
   own: { phone: string; lid?: string | undefined };
   numbers: KnownNumbers;
 }
 
-/** Is this address, in whichever form, the channel's own? */
+/** Whether an address, number or LID, is the channel's own. */
 export function isOwn(jid: string | null | undefined, { own }: People): boolean {
   const read = readJid(jid);
   if (!read) return false;
@@ -17,7 +17,7 @@ export function isOwn(jid: string | null | undefined, { own }: People): boolean 
     : read.server === INDIVIDUAL_SUFFIX && read.user === own.phone;
 }
 
-/** The contact id of an address; the channel's own LID is its number. */
+/** The contact id of an address; for the channel's own LID it is the own number. */
 export function contactOf(jid: string | null | undefined, people: People): string | undefined {
   return isOwn(jid, people) ? people.own.phone : personContactId([jid], people.numbers);
 }

@@ -75,7 +75,7 @@ describe('forwards', () => {
     proto: Buffer.from(proto.Message.encode(content).finish()),
   });
 
-  it('say the same, marked once more, without quote and secret', () => {
+  it('have the same content, marked once more, without quote and secret', () => {
     const contextInfo = { stanzaId: 'older', forwardingScore: 2 };
     const messageContextInfo = { messageSecret: Buffer.alloc(32) };
     const forward = forwardToNetwork(
@@ -93,7 +93,7 @@ describe('forwards', () => {
     });
   });
 
-  it('say what an edit made of the message', () => {
+  it('have the edited content', () => {
     const edited = { text: { body: 'Hello again' } };
     const preview = { text: 'Hello https://a.example', matchedText: 'https://a.example', title: 'A' };
     for (const content of [{ conversation: 'Hello' }, { extendedTextMessage: preview }]) {

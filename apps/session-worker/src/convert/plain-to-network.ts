@@ -4,7 +4,7 @@ import type { proto } from '@whiskeysockets/baileys';
 import { pollOptionId } from './poll-content.js';
 import { present } from './present.js';
 
-/** What a message says, in the network's form and as customers see it. */
+/** The content of a message, in the network's form and as customers see it. */
 export interface Composed {
   content: proto.IMessage;
   shown: Pick<Message, 'type'> & Partial<Message>;
@@ -56,7 +56,7 @@ export function contactToNetwork({ name, vcard }: SendContactBody, contextInfo: 
 }
 
 /**
- * A poll. Whoever has its secret can read the votes, so it goes with the message and is kept with it.
+ * A poll. Votes are sealed under its secret, which is sent and stored with the message.
  * @param secret 32 random bytes
  */
 export function pollToNetwork(poll: SendPollBody, secret: Uint8Array, contextInfo: Context): Composed {

@@ -9,7 +9,7 @@ export function pollOptionId(name: string): string {
   return createHash('sha256').update(name).digest('base64');
 }
 
-/** A poll nobody has voted in yet. */
+/** A poll without votes. */
 export function pollContent(poll: proto.Message.IPollCreationMessage): PollContent {
   const options = (poll.options ?? []).map(({ optionName }) => optionName ?? '');
   return {

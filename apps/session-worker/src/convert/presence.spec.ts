@@ -16,13 +16,13 @@ describe('presencesFromNetwork', () => {
     ['composing', 'typing'],
     ['recording', 'recording'],
     ['paused', 'online'],
-  ] as const)('tells %s as %s, by number', (heard, status) => {
-    expect(presencesFromNetwork(from('900000000001@lid', heard), people, [])).toEqual([
+  ] as const)('reports %s as %s, by number', (received, status) => {
+    expect(presencesFromNetwork(from('900000000001@lid', received), people, [])).toEqual([
       { contact_id: '15550001111', status },
     ]);
   });
 
-  it('says when somebody was there last', () => {
+  it('reports when a person was last online', () => {
     const jid = '15550001111@s.whatsapp.net';
     const update = {
       id: jid,

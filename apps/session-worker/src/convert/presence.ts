@@ -12,7 +12,7 @@ const STATUSES: Partial<Record<PresenceData['lastKnownPresence'], NonNullable<Pr
   paused: 'online',
 };
 
-/** What a presence update says of each person, except in chats that are ignored (chat ids). */
+/** The presences in an update. @param ignored ids of chats whose presences are left out */
 export function presencesFromNetwork(
   { id, presences }: BaileysEventMap['presence.update'],
   people: People,

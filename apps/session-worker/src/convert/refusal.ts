@@ -1,6 +1,6 @@
 /**
  * Why the network refused a message, by the code in its acknowledgement. The codes are those of the network's web
- * client and of the library; one that is not listed is told by its number.
+ * client and of the library; one that is not listed is reported by its number.
  */
 const REASONS: Record<number, string> = {
   400: 'the network could not read the message',

@@ -6,7 +6,7 @@ import { toMessageId } from './message-id.js';
 import { pollOptionId } from './poll-content.js';
 import { withVote } from './poll-votes.js';
 import { sealedFromNetwork } from './sealed-from-network.js';
-import { ADA, ADA_LID, GROUP, OWN, OWN_LID, heard, people } from './test-heard.js';
+import { ADA, ADA_LID, GROUP, OWN, OWN_LID, received, people } from './test-messages.js';
 import { sealFor } from './test-seal.js';
 
 const secret = randomBytes(32);
@@ -50,7 +50,7 @@ describe('votes', () => {
     const plain = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish();
     const sealed = sealFor(plain, { secret, keyId: KEY_ID, author, sealer, use: 'Poll Vote' });
     const pollCreationMessageKey = { remoteJid: lid(ADA_LID), fromMe: true, id: KEY_ID };
-    return heard({ pollUpdateMessage: { pollCreationMessageKey, vote: sealed } }, key);
+    return received({ pollUpdateMessage: { pollCreationMessageKey, vote: sealed } }, key);
   };
 
   it.each([
@@ -94,7 +94,7 @@ describe('votes', () => {
     expect(read(vote(['Rice'], number(OWN), number(ADA)), wrapped)?.trigger.message.action?.votes).toHaveLength(1);
   });
 
-  it('are told without what they say when the poll is not there or they cannot be opened', () => {
+  it('are reported without content when the poll is not stored or they cannot be opened', () => {
     const message = vote(['Rice'], 'x@lid', 'y@lid');
     for (const known of [undefined, poll, { ...poll, proto: Buffer.alloc(0) }]) {
       const action = read(message, known);
@@ -116,7 +116,7 @@ describe('votes', () => {
 describe('edits', () => {
   const text = stored(ADA, { text: { body: 'see you at 5' } });
   const edit = (plain: proto.IMessage, author: string, secretEncType = 2, use = 'Message Edit') =>
-    heard({
+    received({
       secretEncryptedMessage: {
         targetMessageKey: adasKey,
         secretEncType,
@@ -172,7 +172,7 @@ describe('edits', () => {
     });
   });
 
-  it('are told as edits without content when they cannot be opened', () => {
+  it('are reported as edits without content when they cannot be opened', () => {
     for (const target of [undefined, text, stored(OWN, { text: { body: 'mine' } })]) {
       const action = read(edit(whole, number('15550002222')), target);
       expect(action?.trigger.message).toMatchObject({ type: 'action', action: { type: 'edit' } });
@@ -181,9 +181,9 @@ describe('edits', () => {
     }
   });
 
-  it('by anybody but the author change nothing', () => {
+  it('by anyone but the author change nothing', () => {
     const mine = stored(OWN, { text: { body: 'mine' } });
-    const forged = heard({
+    const forged = received({
       secretEncryptedMessage: {
         targetMessageKey: { id: KEY_ID, fromMe: false },
         secretEncType: 2,
@@ -206,7 +206,7 @@ describe('answers to events', () => {
   const inGroup = { remoteJid: GROUP, remoteJidAlt: undefined, participant: lid(ADA_LID) };
   const event = stored(OWN, { type: 'event', chat_id: GROUP, event: { name: 'Party' } });
   const answer = (response: number, timestampMs = 5_000) =>
-    heard(
+    received(
       {
         encEventResponseMessage: {
           eventCreationMessageKey: { remoteJid: GROUP, fromMe: false, id: KEY_ID, participant: lid(OWN_LID) },
@@ -233,7 +233,7 @@ describe('answers to events', () => {
     expect(read(answer(3), event)?.trigger.message.action?.event_response?.response).toBe('UNKNOWN');
   });
 
-  it('are told without the answer when the event is not there', () => {
+  it('are reported without the answer when the event is not stored', () => {
     const target = toMessageId({ keyId: KEY_ID, fromMe: true, chatId: GROUP });
     expect(read(answer(1), undefined)?.trigger.message.action).toEqual({ type: 'event_response', target });
   });
@@ -250,25 +250,25 @@ describe('additions in announcements', () => {
 
   it('may be reactions, which stand on their message', () => {
     const plain = proto.Message.ReactionMessage.encode({ text: '👍' }).finish();
-    const action = read(heard({ encReactionMessage: sealed(plain, 'Enc Reaction') }, inGroup), own);
+    const action = read(received({ encReactionMessage: sealed(plain, 'Enc Reaction') }, inGroup), own);
     expect(action?.trigger.message.action).toEqual({ type: 'reaction', target: ownId, emoji: '👍' });
     expect(action?.change?.apply(own.message)?.reactions).toMatchObject([{ emoji: '👍', author: ADA }]);
   });
 
-  it('may be comments, which are told with their words', () => {
+  it('may be comments, which are reported with their text', () => {
     const comment = (plain: proto.IMessage) =>
-      read(heard({ encCommentMessage: sealed(bytes(plain), 'Enc Comment') }, inGroup), own)?.trigger.message.action;
+      read(received({ encCommentMessage: sealed(bytes(plain), 'Enc Comment') }, inGroup), own)?.trigger.message.action;
     expect(comment({ conversation: 'Nice' })).toEqual({ type: 'comment', target: ownId, comment: 'Nice' });
     expect(comment({ imageMessage: { caption: 'Look' } })?.comment).toBe('Look');
   });
 
-  it('are told as what they are when they cannot be opened', () => {
+  it('are reported by their type when they cannot be opened', () => {
     const broken = { targetMessageKey, encIv: Buffer.alloc(12), encPayload: Buffer.alloc(3) };
-    expect(read(heard({ encReactionMessage: broken }, inGroup), own)?.trigger.message.action).toEqual({
+    expect(read(received({ encReactionMessage: broken }, inGroup), own)?.trigger.message.action).toEqual({
       type: 'reaction',
       target: ownId,
     });
-    expect(read(heard({ encCommentMessage: broken }, inGroup), own)?.trigger.message.action).toEqual({
+    expect(read(received({ encCommentMessage: broken }, inGroup), own)?.trigger.message.action).toEqual({
       type: 'comment',
       target: ownId,
     });
@@ -276,6 +276,6 @@ describe('additions in announcements', () => {
 });
 
 it('is nothing in any other message', () => {
-  expect(sealedFromNetwork(heard({ conversation: 'x' }), people)).toBeUndefined();
-  expect(sealedFromNetwork(heard({ encReactionMessage: {} }), people)).toBeUndefined();
+  expect(sealedFromNetwork(received({ conversation: 'x' }), people)).toBeUndefined();
+  expect(sealedFromNetwork(received({ encReactionMessage: {} }), people)).toBeUndefined();
 });

@@ -1,14 +1,14 @@
-/** Additions to messages that are sealed under the message's secret; see `message-seal.ts`. */
+/** Additions to a message that are sealed under its secret: votes, reactions, comments, answers, edits. See `message-seal.ts`. */
 import type { ActionContent, EventResponse, Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
-import { actionRecord, type HeardAction } from './action-record.js';
+import { actionRecord, type ReceivedAction } from './action-record.js';
 import type { Addition } from './addition.js';
 import { reactionAction } from './change-from-network.js';
 import { commentAction } from './comment-from-network.js';
 import { editAction } from './edit-from-network.js';
 import { addressForms, bareJid, contactJid, isGroup } from './jid.js';
-import { readHeard, type Heard } from './message-from-network.js';
+import { readReceived, type ReceivedMessage } from './message-from-network.js';
 import { openSeal, type Sealed } from './message-seal.js';
 import { innerContent, openMessage } from './opened-message.js';
 import type { People } from './people.js';
@@ -16,16 +16,16 @@ import { withVote } from './poll-votes.js';
 import { toNumber } from './present.js';
 import { targetFromSender, targetOf } from './target.js';
 
-/** What is known of an addition before it is opened, and what it is once it is. */
+/** A kind of addition: what is known of it before it is opened, and how its plaintext is read. */
 interface Kind {
   action: ActionContent['type'];
   seal: Pick<Sealed, 'uses' | 'bound'>;
-  opened: (plain: Uint8Array, at: At) => HeardAction | undefined;
+  opened: (plain: Uint8Array, at: At) => ReceivedAction | undefined;
 }
 
-/** An opened addition's place. */
+/** Where an opened addition belongs. */
 interface At {
-  read: Heard;
+  read: ReceivedMessage;
   target: { id: string; keyId: string };
   people: People;
 }
@@ -33,7 +33,7 @@ interface At {
 interface Found {
   kind: Kind;
   key: proto.IMessageKey;
-  /** The library has turned the key to this side's point of view. */
+  /** Whether the library has rewritten the key to this side's point of view. */
   turned: boolean;
   sealed: Sealed;
 }
@@ -52,7 +52,7 @@ const EDIT_USES = new Map<number, string>([
   [MESSAGE_EDIT, 'Message Edit'],
   [EVENT_EDIT, 'Event Edit'],
 ]);
-/** Kinds of edits that the library has no number for yet; all of them are tried. */
+/** Tried in this order for kinds of edits that this version of the library has no number for. */
 const OTHER_EDIT_USES = ['Poll Edit', 'Poll Add Option', 'Message Edit', 'Event Edit'];
 
 function editOf(type: number | null | undefined): Kind {
@@ -65,13 +65,13 @@ function editOf(type: number | null | undefined): Kind {
 }
 
 /**
- * Reads a sealed addition. Without the message it belongs to, or where it cannot be opened, it is told as what it is, but
- * not what it says.
- * @returns undefined when the heard message is none
+ * Reads a sealed addition. If the message it belongs to is not stored, or it cannot be opened, the action is reported
+ * with its type and target, without content. An edit is opened only if it is from the message's author.
+ * @returns undefined when the message is not a sealed addition
  */
-export function sealedFromNetwork(heard: WAMessage, people: People): Addition | undefined {
-  const found = sealedIn(heard);
-  const read = found && readHeard(heard, people);
+export function sealedFromNetwork(received: WAMessage, people: People): Addition | undefined {
+  const found = sealedIn(received);
+  const read = found && readReceived(received, people);
   if (!found || !read) return undefined;
   const named = (found.turned ? targetOf : targetFromSender)(read, found.key, people);
   return {
@@ -79,7 +79,7 @@ export function sealedFromNetwork(heard: WAMessage, people: People): Addition | 
     read: (stored) => {
       const target = { id: stored?.message.id ?? named.id, keyId: named.keyId };
       const known = found.kind.action === 'edit' && stored?.message.from !== read.base.from ? undefined : stored;
-      const plain = known && openSealed(found, heard, known, people);
+      const plain = known && openSealed(found, received, known, people);
       const action = plain && found.kind.opened(plain, { read, target, people });
       return { action: action ?? { trigger: actionRecord(read, { type: found.kind.action, target: target.id }) } };
     },
@@ -113,14 +113,14 @@ function found(
 
 function openSealed(
   { sealed, key }: Found,
-  heard: WAMessage,
+  received: WAMessage,
   stored: StoredMessage,
   people: People,
 ): Buffer | undefined {
   const secret = stored.proto && openMessage(proto.Message.decode(stored.proto))?.contextInfo?.messageSecret;
   if (!secret?.length || !key.id) return undefined;
   const own = [contactJid(people.own.phone), ...(people.own.lid === undefined ? [] : [`${people.own.lid}@lid`])];
-  const sealers = heard.key.fromMe ? own : withNumbers(addressForms(heard.key), people);
+  const sealers = received.key.fromMe ? own : withNumbers(addressForms(received.key), people);
   const authors = stored.message.from_me ? own : withNumbers(addressesOfAuthor(stored), people);
   return openSeal(sealed, secret, { keyId: key.id, authors, sealers });
 }
@@ -130,7 +130,7 @@ function addressesOfAuthor({ key, message }: StoredMessage): string[] {
   return addresses.map(bareJid);
 }
 
-/** Each address of a person, and the other ones of the same person as far as they are known. */
+/** The given addresses of persons, and the other known addresses of the same persons. */
 function withNumbers(jids: readonly string[], { numbers }: People): string[] {
   const persons = jids.filter((jid) => !isGroup(jid));
   const pairs = [...numbers].map(([lid, number]) => [`${lid}@lid`, contactJid(number)] as const);
@@ -141,24 +141,24 @@ function withNumbers(jids: readonly string[], { numbers }: People): string[] {
 }
 
 /** A vote holds hashes of the chosen options' texts. */
-function openedVote(plain: Uint8Array, { read, target }: At): HeardAction {
+function openedVote(plain: Uint8Array, { read, target }: At): ReceivedAction {
   const { selectedOptions } = proto.Message.PollVoteMessage.decode(plain);
   const votes = selectedOptions.map((hash) => Buffer.from(hash).toString('base64'));
   const voter = read.base.from;
   return changing(read, target, { type: 'vote', votes }, (before) => voter && withVote(before, votes, voter));
 }
 
-function openedReaction(plain: Uint8Array, { read, target }: At): HeardAction {
+function openedReaction(plain: Uint8Array, { read, target }: At): ReceivedAction {
   return reactionAction(read, target, proto.Message.ReactionMessage.decode(plain).text ?? '');
 }
 
-function openedComment(plain: Uint8Array, { read, target, people }: At): HeardAction {
+function openedComment(plain: Uint8Array, { read, target, people }: At): ReceivedAction {
   return commentAction(read, target.id, proto.Message.decode(plain), people);
 }
 
 const { EventResponseType } = proto.Message.EventResponseMessage;
 
-function openedAnswer(plain: Uint8Array, { read, target }: At): HeardAction {
+function openedAnswer(plain: Uint8Array, { read, target }: At): ReceivedAction {
   const { response, timestampMs } = proto.Message.EventResponseMessage.decode(plain);
   const atMs = toNumber(timestampMs);
   const answer: EventResponse = {
@@ -175,7 +175,7 @@ function openedAnswer(plain: Uint8Array, { read, target }: At): HeardAction {
   return changing(read, target, action, (before) => withAnswer(before, answer));
 }
 
-/** Each person has one answer to an event: the last one. */
+/** Each person has one answer to an event: the latest. */
 function withAnswer(before: Message, answer: EventResponse): Message | undefined {
   const { event } = before;
   if (!event || before.status === 'deleted') return undefined;
@@ -183,19 +183,19 @@ function withAnswer(before: Message, answer: EventResponse): Message | undefined
   return { ...before, event: { ...event, responses: [...others, answer] } };
 }
 
-/** Some clients seal the new content, others the whole edit that it used to be. */
-function openedEdit(plain: Uint8Array, { read, target, people }: At): HeardAction | undefined {
+/** Some clients seal the new content alone, others an edit as it is sent unsealed. */
+function openedEdit(plain: Uint8Array, { read, target, people }: At): ReceivedAction | undefined {
   const inner = innerContent(proto.Message.decode(plain));
   const edited = inner?.protocolMessage?.editedMessage ?? inner;
   return edited && editAction(read, target, edited, people);
 }
 
 function changing(
-  read: Heard,
+  read: ReceivedMessage,
   { id, keyId }: At['target'],
   action: ActionContent,
   apply: (before: Message) => Message | '' | undefined,
-): HeardAction {
+): ReceivedAction {
   const trigger = actionRecord(read, { ...action, target: id });
   const target = { keyId, chatId: read.chatId };
   return { trigger, change: { trigger, target, apply: (before) => apply(before) || undefined } };

@@ -1,4 +1,4 @@
-/** What happened in a chat by itself, told as one sentence: the network names the event and its parameters. */
+/** System messages: events of a chat as one sentence. The network names the event and its parameters. */
 import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
 import { textWithNames } from './names-in-text.js';
 import { contactOf, type People } from './people.js';
@@ -40,15 +40,17 @@ const SENTENCES = new Map<number, Sentence>([
 
 /**
  * The sentence of a system message; people are named by contact id.
- * @returns undefined when the network tells something people are not shown
+ * @returns undefined for events that people are not shown
  */
-export function systemSentence(heard: WAMessage, people: People): string | undefined {
-  const sentence = typeof heard.messageStubType === 'number' ? SENTENCES.get(heard.messageStubType) : undefined;
+export function systemSentence(received: WAMessage, people: People): string | undefined {
+  const sentence = typeof received.messageStubType === 'number' ? SENTENCES.get(received.messageStubType) : undefined;
   if (!sentence) return undefined;
-  const parameters: unknown = heard.messageStubParameters;
+  const parameters: unknown = received.messageStubParameters;
   const named = Array.isArray(parameters) ? parameters.map((parameter) => nameOf(parameter, people)) : [];
-  const { participant, participantAlt } = heard.key;
-  const author = heard.key.fromMe ? people.own.phone : (contactOf(participant ?? participantAlt, people) ?? 'Somebody');
+  const { participant, participantAlt } = received.key;
+  const author = received.key.fromMe
+    ? people.own.phone
+    : (contactOf(participant ?? participantAlt, people) ?? 'Somebody');
   return sentence(author, named);
 }
 

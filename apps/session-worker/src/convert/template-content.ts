@@ -71,7 +71,7 @@ function templateButton({ quickReplyButton: reply, urlButton: link, callButton: 
   return present<HsmButton>({ type: 'reply', text: wordsOf(reply?.displayText), id: reply?.id });
 }
 
-/** What a structured text says, as far as it can be known without the template: its parameters. */
+/** The content of a structured text as far as it is known without its template: the parameters. */
 function wordsOf(text: Structured | null | undefined, depth = 0): string | undefined {
   if (!text || depth > MAX_DEPTH) return undefined;
   const filled = text.hydratedHsm?.hydratedTemplate ?? text.hydratedHsm?.hydratedFourRowTemplate;

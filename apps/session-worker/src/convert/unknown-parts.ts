@@ -1,7 +1,7 @@
 /**
- * Parts of messages that are newer than this build of the library, which skips them without a sign: a message of a new
- * kind would look empty, and nobody would be told of it. Loading this file makes the library's decoder note their
- * numbers on messages in which it found nothing to read.
+ * Parts of messages that are newer than this build of the library. Its decoder skips them silently, so that a message of
+ * a new kind would look empty and would not be reported. Importing this file patches the decoder: on messages in which it
+ * found no content, it records the numbers of the unknown parts.
  */
 import { proto } from '@whiskeysockets/baileys';
 import protobuf from 'protobufjs/minimal.js';

@@ -4,7 +4,7 @@ import { contentWithFile } from './file-part.js';
 import { PARTS, SIGNALS, WRAPPERS } from './message-parts.js';
 import { messageFromNetwork } from './message-from-network.js';
 import { sealedFromNetwork } from './sealed-from-network.js';
-import { heard, people, told } from './test-heard.js';
+import { received, people, shownMessage } from './test-messages.js';
 
 const wrapped = (wrapper: string, message: proto.IMessage): proto.IMessage => ({ [wrapper]: { message } });
 
@@ -15,42 +15,46 @@ describe('wrappers', () => {
   });
 
   it.each([...WRAPPERS])('are opened: %s', (wrapper) => {
-    const message = told(wrapped(wrapper, { extendedTextMessage: { text: 'inside' } }));
+    const message = shownMessage(wrapped(wrapper, { extendedTextMessage: { text: 'inside' } }));
     expect(message).toMatchObject({ type: 'text', text: { body: 'inside' } });
     const deep = wrapped(
       'ephemeralMessage',
       wrapped(wrapper, wrapped('documentWithCaptionMessage', { conversation: 'x' })),
     );
-    expect(told(deep)?.text?.body).toBe('x');
+    expect(shownMessage(deep)?.text?.body).toBe('x');
     const reaction = wrapped(wrapper, { reactionMessage: { text: '👍', key: { id: 'A1', fromMe: true } } });
-    expect(actionFromNetwork(heard(reaction), people)?.trigger.message.action).toMatchObject({ emoji: '👍' });
+    expect(actionFromNetwork(received(reaction), people)?.trigger.message.action).toMatchObject({ emoji: '👍' });
     const imageMessage = { mediaKey: Buffer.alloc(32), directPath: '/x' };
-    expect(contentWithFile(heard(wrapped(wrapper, { imageMessage })).message)?.imageMessage?.directPath).toBe('/x');
+    expect(contentWithFile(received(wrapped(wrapper, { imageMessage })).message)?.imageMessage?.directPath).toBe('/x');
   });
 
   it('of the sending device are opened', () => {
-    expect(told({ deviceSentMessage: { destinationJid: 'x', message: { conversation: 'mine' } } })?.text?.body).toBe(
-      'mine',
-    );
+    expect(
+      shownMessage({ deviceSentMessage: { destinationJid: 'x', message: { conversation: 'mine' } } })?.text?.body,
+    ).toBe('mine');
   });
 
   it('keep their meaning: what may be seen once is marked, in any of them', () => {
     const imageMessage = { mimetype: 'image/jpeg' };
     for (const wrapper of ['viewOnceMessage', 'viewOnceMessageV2', 'viewOnceMessageV2Extension']) {
-      expect(told(wrapped('ephemeralMessage', wrapped(wrapper, { imageMessage })))?.image?.view_once).toBe(true);
-      expect(told(wrapped(wrapper, wrapped('groupMentionedMessage', { imageMessage })))?.image?.view_once).toBe(true);
+      expect(shownMessage(wrapped('ephemeralMessage', wrapped(wrapper, { imageMessage })))?.image?.view_once).toBe(
+        true,
+      );
+      expect(shownMessage(wrapped(wrapper, wrapped('groupMentionedMessage', { imageMessage })))?.image?.view_once).toBe(
+        true,
+      );
     }
-    expect(told(wrapped('ephemeralMessage', { imageMessage }))?.image?.view_once).toBeUndefined();
+    expect(shownMessage(wrapped('ephemeralMessage', { imageMessage }))?.image?.view_once).toBeUndefined();
   });
 
   it('are opened to a bound', () => {
     let message: proto.IMessage = { conversation: 'deep' };
     for (let depth = 0; depth < 40; depth += 1) message = wrapped('ephemeralMessage', message);
-    expect(told(message)?.text).toBeUndefined();
+    expect(shownMessage(message)?.text).toBeUndefined();
   });
 
-  it('with nothing in them say nothing', () => {
-    expect(told({ ephemeralMessage: {} })).toBeUndefined();
+  it('with nothing in them are not reported', () => {
+    expect(shownMessage({ ephemeralMessage: {} })).toBeUndefined();
   });
 });
 
@@ -87,7 +91,7 @@ describe('every part of a message', () => {
       },
     },
   };
-  /** Told as unknown, with their names. */
+  /** Reported as unknown, with their names. */
   const NAMED = [
     'chat',
     'sendPaymentMessage',
@@ -106,7 +110,7 @@ describe('every part of a message', () => {
 
   it.each(PARTS.map((part) => [part]))('is a message, an action, a signal, or unknown by its name: %s', (part) => {
     const content = SAMPLES[part] ?? (WRAPPERS.has(part) ? wrapped(part, { conversation: 'x' }) : { [part]: {} });
-    const message = heard(content);
+    const message = received(content);
     const read = messageFromNetwork(message, people)?.message;
     const action = actionFromNetwork(message, people) ?? sealedFromNetwork(message, people)?.read(undefined)?.action;
     if (SIGNALS.has(part)) {
@@ -128,18 +132,18 @@ describe('signals', () => {
     ['shared keys', { protocolMessage: { type: 6 } }],
     ['a history bundle', { messageHistoryBundle: {} }],
     ['a limit of sharing', { limitSharingMessage: { message: { protocolMessage: { type: 27 } } } }],
-  ])('are not told: %s', (_, content) => {
-    expect(told(content)).toBeUndefined();
-    expect(actionFromNetwork(heard(content), people)).toBeUndefined();
+  ])('are not reported: %s', (_, content) => {
+    expect(shownMessage(content)).toBeUndefined();
+    expect(actionFromNetwork(received(content), people)).toBeUndefined();
   });
 });
 
 describe('parts newer than this build', () => {
   /** A part with a number that no build of today knows: field 5000 of a message, or of what it wraps. */
   const newer = Buffer.from([0xc2, 0xb8, 0x02, 0x03, 0x0a, 0x01, 0x78]);
-  const arrived = (bytes: Uint8Array): WAMessage => ({ ...heard({}), message: proto.Message.decode(bytes) });
+  const arrived = (bytes: Uint8Array): WAMessage => ({ ...received({}), message: proto.Message.decode(bytes) });
 
-  it('are told as unknown, with their number', () => {
+  it('are reported as unknown, with their number', () => {
     const read = messageFromNetwork(arrived(newer), people)?.message;
     expect(read).toMatchObject({ type: 'unknown', subtype: 'field 5000' });
   });
@@ -157,7 +161,7 @@ describe('parts newer than this build', () => {
       proto.Message.encode({ senderKeyDistributionMessage: { groupId: 'g' } }).finish(),
     );
     const joined = Object.assign(keys, proto.Message.decode(newer));
-    expect(messageFromNetwork({ ...heard({}), message: joined }, people)?.message.subtype).toBe('field 5000');
+    expect(messageFromNetwork({ ...received({}), message: joined }, people)?.message.subtype).toBe('field 5000');
   });
 
   it('do not disturb what is known', () => {
@@ -167,8 +171,8 @@ describe('parts newer than this build', () => {
 });
 
 describe('what can be seen once', () => {
-  it('is told by notice where its content goes to the phone alone', () => {
-    const notice = { ...heard({}, { isViewOnce: true }), message: undefined };
+  it('is reported by a notice when its content goes to the phone only', () => {
+    const notice = { ...received({}, { isViewOnce: true }), message: undefined };
     expect(messageFromNetwork(notice, people)?.message).toMatchObject({
       type: 'unknown',
       subtype: 'view_once',
@@ -181,21 +185,21 @@ describe('what can be seen once', () => {
 
 describe('polls', () => {
   it.each(PARTS.filter((part) => /^pollCreationMessage(V[1235])?$/.test(part)))(
-    'are told in every form: %s',
+    'are reported in every form: %s',
     (part) => {
       const poll = { name: 'Quiz', options: [{ optionName: 'a' }, { optionName: 'b' }], selectableOptionsCount: 1 };
-      expect(told({ [part]: poll })).toMatchObject({
+      expect(shownMessage({ [part]: poll })).toMatchObject({
         type: 'poll',
         poll: { title: 'Quiz', options: ['a', 'b'], vote_limit: 1 },
       });
       const fourth = { pollCreationMessageV4: { message: { [part]: { ...poll, pollType: 1 } } } };
-      expect(told(fourth)?.poll?.title).toBe('Quiz');
+      expect(shownMessage(fourth)?.poll?.title).toBe('Quiz');
     },
   );
 
-  it('are told with their results when those are shared', () => {
+  it('are reported with their results when those are shared', () => {
     const pollVotes = [{ optionName: 'a', optionVoteCount: 2 }, { optionName: 'b' }];
-    expect(told({ pollResultSnapshotMessage: { name: 'Quiz', pollVotes } })?.poll).toMatchObject({
+    expect(shownMessage({ pollResultSnapshotMessage: { name: 'Quiz', pollVotes } })?.poll).toMatchObject({
       title: 'Quiz',
       options: ['a', 'b'],
       total: 2,

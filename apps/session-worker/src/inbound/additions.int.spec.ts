@@ -10,7 +10,7 @@ import {
   type MessageRecord,
 } from '@dormouse/message-store/write';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
-import { heard as heardFrom } from '../convert/test-heard.js';
+import { received as heardFrom } from '../convert/test-messages.js';
 import { sealFor } from '../convert/test-seal.js';
 import type { Attachment } from '../socket/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';

@@ -4,7 +4,7 @@ import type { ChatRecord, MessageRecord } from '@dormouse/message-store/write';
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
 import type { ClearedChat } from '../socket/patches/shared-state-changes.js';
-import type { HeardAction } from '../convert/action-record.js';
+import type { ReceivedAction } from '../convert/action-record.js';
 import type { Addition, ReadAddition } from '../convert/addition.js';
 import { betterCopyFromNetwork } from '../convert/better-copy.js';
 import { actionFromNetwork } from '../convert/change-from-network.js';
@@ -141,7 +141,7 @@ interface HeardRecord {
 /** What a heard message turns out to be. */
 interface Read {
   record?: MessageRecord;
-  action?: HeardAction;
+  action?: ReceivedAction;
   /** Something that can be read only with the message it belongs to. */
   addition?: Addition;
 }
@@ -230,7 +230,7 @@ function concernsAll(error: unknown): boolean {
   return isStoreAway(error) || error instanceof FencedError;
 }
 
-async function storeAction(hearing: Hearing, { trigger, change }: HeardAction): Promise<void> {
+async function storeAction(hearing: Hearing, { trigger, change }: ReceivedAction): Promise<void> {
   const { session, writer } = hearing;
   const { fence, channelId } = session;
   const record = markWaited(session, trigger);

@@ -16,8 +16,8 @@ export const people: People = {
   ]),
 };
 
-/** A message as it is after it went over the network. */
-export function heard(content: proto.IMessage, key: Partial<WAMessage['key']> = {}): WAMessage {
+/** A message with this content as it is received: encoded and decoded. */
+export function received(content: proto.IMessage, key: Partial<WAMessage['key']> = {}): WAMessage {
   const message = proto.Message.decode(proto.Message.encode(proto.Message.fromObject(content)).finish());
   return {
     key: {
@@ -32,7 +32,7 @@ export function heard(content: proto.IMessage, key: Partial<WAMessage['key']> = 
   };
 }
 
-/** What a customer is told of this content; undefined for nothing. */
-export function told(content: proto.IMessage, key?: Partial<WAMessage['key']>): Message | undefined {
-  return messageFromNetwork(heard(content, key), people)?.message;
+/** The message that customers see for this content; undefined for none. */
+export function shownMessage(content: proto.IMessage, key?: Partial<WAMessage['key']>): Message | undefined {
+  return messageFromNetwork(received(content, key), people)?.message;
 }
