@@ -1,5 +1,5 @@
 import type { PendingEvent } from '@dormouse/event-outbox/delivery';
-import { asTold, webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
+import { eventForWebhook, webhookBody, type WebhookEntry } from '@dormouse/gateway-contract';
 import { Webhook as Signer } from 'standardwebhooks';
 
 /** One HTTP call to a customer's URL. */
@@ -49,7 +49,7 @@ export function webhookRequest(
   given: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
   { secrets, atMs }: { secrets: readonly string[]; atMs: number },
 ): WebhookRequest {
-  const event = asTold(entry, given);
+  const event = eventForWebhook(entry, given);
   const url = new URL(entry.url);
   url.hash = '';
   if (entry.mode === 'path') appendPath(url, `${event.type}/${event.method}`);

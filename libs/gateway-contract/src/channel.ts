@@ -8,7 +8,7 @@ export function isSessionState(text: string): text is SessionState {
   return (SESSION_STATES as readonly string[]).includes(text);
 }
 
-/** What `status.text` can say, with its code. */
+/** Values of `status.text`, each with its code. */
 export const STATUS_CODES = {
   not_linked: 0,
   initializing: 1,
@@ -31,7 +31,7 @@ const LEGACY_STATUS_TEXTS: Record<StatusText, string> = {
   sync_error: 'SYNC_ERROR',
 };
 
-/** What the status is a function of. */
+/** The facts the status is computed from. */
 export interface SessionFacts {
   state: SessionState;
   /** Name of the close reason the session rests with; null while nothing is wrong. */
@@ -79,7 +79,7 @@ function statusText({ state, reason, linked }: SessionFacts): StatusText {
     case 'connecting':
       return linked ? 'connecting' : 'initializing';
     case 'closed':
-      // A linked channel that rests closed ran into something a person must look at (banned, retries used up).
+      // A linked channel that stays closed has a problem that needs a person (banned, retries used up).
       return linked && reason !== null ? 'error' : linked ? 'connecting' : 'not_linked';
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LoginCode, Success } from './channel.js';
-import { chatInput, patchChatInput } from './chat-acts.js';
+import { chatInput, patchChatInput } from './chat-actions.js';
 import { checkContactsBody, contactInput, type CheckContactsResult } from './contacts.js';
 import {
   createGroupBody,
@@ -16,7 +16,13 @@ import {
   type JoinGroupResult,
   type ParticipantsResult,
 } from './groups.js';
-import { editMessageInput, forwardMessageInput, messageInput, reactionInput, type EditResult } from './message-acts.js';
+import {
+  editMessageInput,
+  forwardMessageInput,
+  messageInput,
+  reactionInput,
+  type EditResult,
+} from './message-actions.js';
 import { mediaIdField } from './media.js';
 import {
   sendAudioInput,
@@ -38,18 +44,18 @@ import { sendPresenceInput, setOwnPresenceBody } from './presences.js';
 import { updateProfileInput, type UserProfile } from './profile.js';
 import { indicatorsLastMs } from './send-options.js';
 
-/** One thing that can be said to a channel. */
+/** One command that the edge can send to a channel's worker. */
 export interface CommandSpec<Input extends z.ZodType, Result> {
   readonly input: Input;
   /** Does the handler need the open socket, or only the session's machine? */
   readonly session: 'open' | 'none';
-  /** A worker that has not started it by then never does. */
+  /** A worker starts the command within this time of the call, or never. */
   readonly startWithinMs: number;
-  /** The caller waits this long from its call; always later than the start. */
+  /** Timeout of the caller, from its call; always longer than `startWithinMs`. */
   readonly answerWithinMs: number;
-  /** Time the input itself asks for (a typing indicator), added to `answerWithinMs`. */
+  /** Time that the input itself adds (a typing indicator), in milliseconds: added to `answerWithinMs`. */
   readonly lasts: (input: z.output<Input>) => number;
-  /** Never set: carries the type of the answer. */
+  /** Never set: carries the type of the result. */
   readonly result?: Result;
 }
 
@@ -73,12 +79,12 @@ const command =
 
 const nothing = z.object({});
 
-/** What a caller waits for where a file may have to be fetched, prepared and taken to the network. */
+/** Timeout where a file may have to be downloaded, converted and uploaded to the network. */
 const WITH_FILES_MS = 120_000;
 const withFiles = { answerWithinMs: WITH_FILES_MS, lasts: indicatorsLastMs };
-/** One question to the network. */
+/** Timeout of one query to the network. */
 const QUERY_MS = 30_000;
-/** As many as a full list of numbers takes. */
+/** Timeout of the queries that a full list of numbers needs. */
 const MANY_QUERIES_MS = 60_000;
 
 /** Every command, by name. A name without a handler does not compile in the session worker. */
@@ -101,12 +107,12 @@ export const COMMANDS = {
   'messages.sendVoice': command<SentMessage>()({ input: sendVoiceInput, ...withFiles }),
   'messages.sendDocument': command<SentMessage>()({ input: sendDocumentInput, ...withFiles }),
   'messages.sendSticker': command<SentMessage>()({ input: sendStickerInput, ...withFiles }),
-  /** Brings the file of a heard message into the media store. */
+  /** Downloads the file of a received message into the media store. */
   'media.fetch': command<Success>()({ input: z.object({ mediaId: mediaIdField }), answerWithinMs: WITH_FILES_MS }),
   'messages.forward': command<SentMessage>()({ input: forwardMessageInput, answerWithinMs: WITH_FILES_MS }),
   'messages.markRead': command<Success>()({ input: messageInput }),
   'messages.edit': command<EditResult>()({ input: editMessageInput }),
-  /** For everyone where the network lets the channel, else on its own devices. */
+  /** For everyone where the network allows it, else on the channel's own devices. */
   'messages.delete': command<Success>()({ input: messageInput }),
   'messages.react': command<Success>()({ input: reactionInput }),
   'messages.refresh': command<Message>()({ input: messageInput, answerWithinMs: QUERY_MS }),
@@ -136,9 +142,9 @@ export const COMMANDS = {
   'channel.logout': command<Success>()({ input: nothing, session: 'none' }),
   /** The channel is gone: unlink it from the phone and forget its session. */
   'channel.delete': command<Success>()({ input: nothing, session: 'none' }),
-  /** Put the number to sleep now, however long it has been idle; it stays awake while something is done for it. */
+  /** Hibernate the session now, however long it has been idle; it stays awake while a command is running. */
   'channel.sleep': command<{ asleep: boolean }>()({ input: nothing, session: 'none' }),
-  /** Wake the number; it sleeps again as its policy has it. */
+  /** Wake the session; it hibernates again according to its policy. */
   'channel.wake': command<Success>()({ input: nothing }),
 } as const;
 

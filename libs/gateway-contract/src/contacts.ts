@@ -3,7 +3,7 @@ import { flag, text, writtenText } from './fields.js';
 import { INDIVIDUAL_SUFFIX, readRecipient } from './ids.js';
 import type { Page } from './queries.js';
 
-/** Most numbers one call of POST /contacts can ask about. */
+/** Most numbers that one call of POST /contacts can check. */
 export const MAX_CHECKED_CONTACTS = 1_000;
 
 /**
@@ -34,12 +34,12 @@ function contactId(reason: string) {
 
 /** Longer texts are no phone numbers, whatever is in them. */
 const MAX_TYPED_LENGTH = 256;
-/** What people, contact cards and spreadsheets put between digits: signs, blanks, dashes, and marks that nobody sees. */
+/** What people, contact cards and spreadsheets put between digits: signs, blanks, dashes, and invisible marks. */
 const BETWEEN_DIGITS = /[+()[\].·•/\u2212]|\p{Z}|\p{Pd}|\p{Cf}|\p{Mn}|\s/gu;
 
 /**
- * The phone number in a text that somebody typed or pasted: in the digits of any script, as `tel:` URI (RFC 3966), with
- * `+` or `00` in front, with whatever people write between digits.
+ * The phone number in a text as typed or pasted: in the digits of any script, as `tel:` URI (RFC 3966), with
+ * `+` or `00` in front, with any of `BETWEEN_DIGITS` between digits.
  * @returns 7 to 15 digits, or undefined when the text is no phone number: such an input is `invalid`, never an error
  */
 export function readPhoneNumber(typed: string): string | undefined {
@@ -69,12 +69,12 @@ export const checkContactsBody = z.object({
     .array(writtenText)
     .min(1, 'must have at least 1 entry')
     .max(MAX_CHECKED_CONTACTS, `must have at most ${MAX_CHECKED_CONTACTS} entries`),
-  /** Ask the network even about numbers that were checked lately. */
+  /** Query the network even for numbers that were checked recently. */
   force_check: flag.optional(),
 });
 export type CheckContactsBody = z.output<typeof checkContactsBody>;
 
-/** What became of one input. */
+/** The result for one input. */
 export type CheckedContact =
   | { input: string; status: 'valid'; /** Contact id in the network's own form. */ wa_id: string }
   | { input: string; status: 'invalid' };

@@ -19,7 +19,7 @@ describe('conversationOf', () => {
     ['presences.post', { presences: [{ contact_id: '15550001111' }] }, chat],
     ['presences.post', { presences: [{ contact_id: '77@lid' }] }, '77@lid'],
     ['calls.post', { calls: [{ id: 'a', chat_id: chat }] }, chat],
-  ])('of %s is the chat it tells of', (kind, payload, conversation) => {
+  ])('of %s is the chat that the payload names', (kind, payload, conversation) => {
     const [type = '', method = ''] = kind.split('.');
     expect(conversationOf({ type, method, payload })).toBe(conversation);
   });

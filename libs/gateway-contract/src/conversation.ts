@@ -31,7 +31,7 @@ const CHAT_PATHS = {
 /**
  * Id of the chat an event belongs to: within a chat events are delivered in order. Undefined: it belongs to none (the
  * channel itself, contacts, notices), or its payload is of a kind that this build does not know.
- * @param event as it was written; `conversation` of events whose payload names no chat
+ * @param event as it is stored; `conversation` is set for events whose payload names no chat
  */
 export function conversationOf(event: {
   type: string;

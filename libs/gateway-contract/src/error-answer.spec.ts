@@ -35,7 +35,7 @@ describe('toGatewayError', () => {
     expect(error.cause).toBe(thrown);
   });
 
-  it('says of a status what it is told to', () => {
+  it('uses the given error for a framework status that is listed', () => {
     const known = { 404: { status: 404, details: 'there is no such endpoint' } } as const;
     expect(toGatewayError(new FrameworkError(404), known)).toMatchObject({ status: 404, details: known[404].details });
     expect(toGatewayError(new FrameworkError(405), known).status).toBe(400);
@@ -47,13 +47,13 @@ describe('toGatewayError', () => {
 describe('errorAnswer', () => {
   const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
 
-  it('says when to ask again in whole seconds, at least one', () => {
-    for (const [retryAfterS, told] of [
+  it('sends Retry-After in whole seconds, at least one', () => {
+    for (const [retryAfterS, expected] of [
       [0.2, '1'],
       [2.1, '3'],
       [5, '5'],
     ] as const) {
-      expect(errorAnswer(new GatewayError(503, { retryAfterS }), site).headers['retry-after']).toBe(told);
+      expect(errorAnswer(new GatewayError(503, { retryAfterS }), site).headers['retry-after']).toBe(expected);
     }
     expect(errorAnswer(new GatewayError(502), site).headers).toEqual({
       'content-type': 'application/json; charset=utf-8',

@@ -1,6 +1,6 @@
 import { errorEnvelope, GatewayError, type ErrorFacts, type ErrorStatus, type Site } from './errors.js';
 
-/** A failure as HTTP. */
+/** An error as an HTTP response. */
 export interface ErrorAnswer {
   status: ErrorStatus;
   headers: Record<string, string>;
@@ -19,20 +19,20 @@ export function errorAnswer(error: GatewayError, site: Site): ErrorAnswer {
   };
 }
 
-/** What to say of a framework's error with this HTTP status; a status that is not named is told as the table has it. */
+/** Errors to answer in place of a framework's own, by its HTTP status; other statuses follow {@link toGatewayError}. */
 export type FrameworkErrors = Readonly<Partial<Record<number, { status: ErrorStatus } & ErrorFacts>>>;
 
 const NOT_WELL_FORMED: ErrorFacts = { details: 'the request is not well-formed' };
 
 /**
- * The error of the table that a thrown thing amounts to. Client errors of Nest (`getStatus()`) and Fastify (`statusCode`)
- * become 413 or 400, the rest 502. Nothing of its own text is shown; it stays as the cause.
+ * Maps any thrown value to an error of the table. Client errors of Nest (`getStatus()`) and Fastify (`statusCode`)
+ * become 413 or 400, everything else 502. The thrown error's own text is never shown; it is kept as the cause.
  */
 export function toGatewayError(thrown: unknown, known: FrameworkErrors = {}): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const found = statusOf(thrown);
-  const told = known[found];
-  if (told) return new GatewayError(told.status, told, { cause: thrown });
+  const listed = known[found];
+  if (listed) return new GatewayError(listed.status, listed, { cause: thrown });
   if (found === 413) return new GatewayError(413, {}, { cause: thrown });
   if (found >= 400 && found < 500) return new GatewayError(400, NOT_WELL_FORMED, { cause: thrown });
   return new GatewayError(502, known[502] ?? {}, { cause: thrown });

@@ -23,11 +23,11 @@ describe('the error table', () => {
 
   it('has the default size limits on the errors page', () => {
     const section = page.slice(page.indexOf('{#file-too-large}'), page.indexOf('{#rate-limit}'));
-    const told = [...section.matchAll(/(\d+) MiB/g)].map(([, mebibytes]) => Number(mebibytes));
+    const documented = [...section.matchAll(/(\d+) MiB/g)].map(([, mebibytes]) => Number(mebibytes));
     const limits = new Set(
       [...Object.values(DEFAULT_MEDIA_LIMITS), DEFAULT_MAX_JSON_BYTES].map((bytes) => bytes / 1024 / 1024),
     );
-    expect(new Set(told)).toEqual(limits);
+    expect(new Set(documented)).toEqual(limits);
     expect(section).toContain(`\`${fileTooLarge('image', DEFAULT_MEDIA_LIMITS).details}\``);
   });
 
@@ -37,7 +37,7 @@ describe('the error table', () => {
     expect(copy).toMatchObject({ status: 503, message: error.message, details: error.details, retryAfterS: 3 });
   });
 
-  it('leaves details out of the envelope when there is nothing specific to say', () => {
+  it('leaves details out of the envelope when there are none', () => {
     const site = { docsUrl: 'https://docs.example.com', supportAddress: 'support@example.com' };
     expect(errorEnvelope(new GatewayError(429), site)).toEqual({
       error: {

@@ -1,4 +1,4 @@
-/** The statuses a customer can meet, each with its short text, its section on the errors page, and whether to retry. */
+/** The error statuses of the API, each with its short text, its section on the errors page, and whether to retry. */
 export const ERROR_TABLE = {
   400: { message: 'bad request', anchor: 'bad-request', retryable: false },
   401: { message: 'channel token missing or invalid', anchor: 'unauthorized', retryable: false },
@@ -67,7 +67,7 @@ export function fromErrorReply(reply: ErrorReply): GatewayError {
   return new GatewayError(reply.status, reply);
 }
 
-/** Where an installation's documentation lives, and whom to write to. */
+/** Address of an installation's documentation, and of its support. */
 export interface Site {
   /** No trailing slash. */
   docsUrl: string;

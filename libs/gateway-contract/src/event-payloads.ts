@@ -52,7 +52,7 @@ export interface QrEvent {
   status: 'OK' | 'TIMEOUT' | 'WAITING' | 'ERROR';
   /** The picture as data: URI. */
   base64?: string;
-  /** What the picture says. */
+  /** The text encoded in the picture. */
   rowdata?: string;
   /** Seconds until the next code. */
   expire?: number;
@@ -65,7 +65,7 @@ export interface ServiceNotice {
   details?: string;
 }
 
-/** What each kind of event carries: exactly one key per call, never an empty list. Labels are never told. */
+/** What each kind of event carries: exactly one key per call, never an empty list. There are no events for labels. */
 export interface EventPayloads {
   'messages.post': { messages: [Message] };
   /** Arrived while the session was offline. */
@@ -94,5 +94,5 @@ export interface EventPayloads {
 }
 export type EventKind = keyof EventPayloads;
 
-/** What a webhook is told, without the envelope. */
+/** The payload of an event, without the envelope of a webhook call. */
 export type EventPayload = EventPayloads[EventKind];

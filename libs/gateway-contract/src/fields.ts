@@ -3,9 +3,9 @@ import { MESSAGE_ID_PATTERN } from './ids.js';
 import { hasUnstorable } from './unstorable.js';
 
 /**
- * Kinds of fields, each with the sentence a customer reads when it does not fit. `writtenText` is what people write to
- * each other: any characters; what a store cannot hold of them is replaced where it is stored. All other text (ids,
- * names, addresses, settings) is `text`.
+ * Kinds of fields, each with the error text for values that do not fit. `writtenText` is what people write to each
+ * other: any characters; those that the store cannot hold are replaced when it is stored. All other text (ids, names,
+ * addresses, settings) is `text`.
  */
 export const writtenText = z.string('must be text');
 
@@ -45,7 +45,7 @@ function upTo(kind: z.ZodString, max: number) {
 export const MAX_TEXT_LENGTH = 65_536;
 export const longText = writtenTextUpTo(MAX_TEXT_LENGTH);
 
-/** Text in which there is something to read. */
+/** Text that is not blank. */
 export const filledText = longText.refine((value) => /\S/.test(value), 'must not be empty');
 
 /** A field that names a message. */

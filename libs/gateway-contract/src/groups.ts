@@ -47,7 +47,7 @@ export const groupSettingBody = z.object(setting);
 export type GroupSettingBody = z.output<typeof groupSettingBody>;
 
 /** What PATCH /groups/{GroupID} means: the two kinds of body do not mix. */
-export type PatchGroupAct = { act: 'info'; body: GroupInfoBody } | { act: 'setting'; body: GroupSettingBody };
+export type PatchGroupAction = { action: 'info'; body: GroupInfoBody } | { action: 'setting'; body: GroupSettingBody };
 
 const eitherGroupBody = z.object({}).superRefine((body, context) => {
   const isInfo = hasField(body, 'subject') || hasField(body, 'description');
@@ -57,26 +57,26 @@ const eitherGroupBody = z.object({}).superRefine((body, context) => {
 });
 
 /** @throws {GatewayError} 400 */
-export function patchGroupAct(body: unknown): PatchGroupAct {
+export function patchGroupAction(body: unknown): PatchGroupAction {
   parseInput(eitherGroupBody.loose(), body);
   return hasField(body, 'setting') || hasField(body, 'policy')
-    ? { act: 'setting', body: parseInput(groupSettingBody, body) }
-    : { act: 'info', body: parseInput(groupInfoBody, body) };
+    ? { action: 'setting', body: parseInput(groupSettingBody, body) }
+    : { action: 'info', body: parseInput(groupInfoBody, body) };
 }
 
-/** What POST /groups/link/{InviteCode} means: send the link when it says to whom, and never join then; else join. */
-export type GroupLinkAct = { act: 'send'; body: SendGroupInviteBody } | { act: 'join' };
+/** What POST /groups/link/{InviteCode} means: send the link, without joining, when the body has `to`; else join. */
+export type GroupLinkAction = { action: 'send'; body: SendGroupInviteBody } | { action: 'join' };
 
 /**
  * @param body undefined when the request has none
  * @throws {GatewayError} 400
  */
-export function groupLinkAct(body: unknown): GroupLinkAct {
+export function groupLinkAction(body: unknown): GroupLinkAction {
   expectObjectOrNothing(body);
-  return hasField(body, 'to') ? { act: 'send', body: parseInput(sendGroupInviteBody, body) } : { act: 'join' };
+  return hasField(body, 'to') ? { action: 'send', body: parseInput(sendGroupInviteBody, body) } : { action: 'join' };
 }
 
-/** Commands about one group, as said to the worker. */
+/** Inputs of commands about one group, as sent to the worker. */
 const groupId = { groupId: text };
 export const groupInput = z.object(groupId);
 export const participantsInput = z.object({ ...groupId, participants });
@@ -96,7 +96,7 @@ export interface Participant {
   rank: 'admin' | 'member' | 'creator';
 }
 
-/** An invitation to send to somebody who cannot be added. */
+/** An invitation to send to a person who cannot be added. */
 export interface ParticipantInvite {
   participant: string;
   invite_code: string;

@@ -53,11 +53,11 @@ export const recipientSchema = z
   .refine((text) => readRecipient(text) !== undefined, 'digits without +, <digits>@s.whatsapp.net or <group>@g.us');
 
 /**
- * Lets an id from a path through, whatever its form, unless it has characters that nothing's id has.
+ * Accepts an id from a path in any form, unless it has characters that no id can have.
  * @param name of the parameter, e.g. `MessageID`
  * @throws {GatewayError} 404 naming the parameter
  */
 export function requireLookable(name: string, id: string): string {
   if (!hasUnstorable(id)) return id;
-  throw new GatewayError(404, { details: `${name}: nothing has an id with control characters` });
+  throw new GatewayError(404, { details: `${name}: no id has control characters` });
 }

@@ -1,5 +1,5 @@
 export * from './channel.js';
-export * from './chat-acts.js';
+export * from './chat-actions.js';
 export * from './chats.js';
 export * from './commands.js';
 export * from './contacts.js';
@@ -12,7 +12,7 @@ export * from './ids.js';
 export * from './media.js';
 export * from './media-ids.js';
 export * from './media-messages.js';
-export * from './message-acts.js';
+export * from './message-actions.js';
 export * from './message-content.js';
 export * from './message-context.js';
 export * from './messages.js';

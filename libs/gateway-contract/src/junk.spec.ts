@@ -219,7 +219,7 @@ describe('whatever is long or deep', () => {
   });
 });
 
-/** Bodies that are said to the worker as they are. */
+/** Bodies that are sent to the worker unchanged. */
 const COMMAND_BODIES = [
   'sendTextBody',
   'sendLocationBody',

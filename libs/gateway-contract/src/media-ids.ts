@@ -1,6 +1,6 @@
 /**
- * Ids of files that came with messages: `<extension>-<hexadecimal of the segments of the message's id>`. Either id can
- * be made of the other, so a file needs no row of its own before somebody wants its bytes.
+ * Ids of files that came with messages: `<extension>-<hexadecimal of the segments of the message's id>`. Each id can be
+ * computed from the other, so a file needs no row of its own before its bytes are requested.
  */
 import { MESSAGE_ID_PATTERN } from './ids.js';
 

@@ -46,8 +46,8 @@ export const sendStickerBody = z.object({ ...mediaSend, ...pixels, animated: fla
 export type SendStickerBody = z.output<typeof sendStickerBody>;
 
 /**
- * Each send as said to the worker: the media is in the media store by then. Parsing its own output changes nothing,
- * because the worker parses again what the edge has parsed.
+ * Each send as sent to the worker: the media is in the media store by then. Parsing the output again changes nothing:
+ * the worker parses what the edge has already parsed.
  */
 const stored = { media: mediaIdField };
 export const sendImageInput = sendImageBody.extend(stored);

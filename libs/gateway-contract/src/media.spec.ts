@@ -32,7 +32,7 @@ describe('readMediaInput', () => {
     [RECEIVED, { form: 'id', id: RECEIVED }],
     [DOT, { form: 'base64', base64: DOT }],
     [`${DOT.slice(0, 76)}\n${DOT.slice(76)}\n`, { form: 'base64', base64: `${DOT.slice(0, 76)}\n${DOT.slice(76)}\n` }],
-  ])('tells the form of %p', (text, expected) => {
+  ])('recognizes the form of %p', (text, expected) => {
     expect(readMediaInput(text)).toEqual(expected);
   });
 
@@ -73,7 +73,7 @@ describe('media fields', () => {
     return undefined;
   };
 
-  it('say which forms they take', () => {
+  it('name the accepted forms in their errors', () => {
     expect(refusal(anyMedia, 'hello')).toBe('body: must be an http(s) URL, a data: URI, a media id or base64');
     expect(refusal(newMedia, UPLOAD)).toBe('body: must be an http(s) URL, a data: URI or base64');
   });

@@ -29,7 +29,7 @@ export const DEFAULT_MEDIA_LIMITS: MediaLimits = {
 /** The largest JSON body, in bytes: room for the largest file as base64. */
 export const DEFAULT_MAX_JSON_BYTES = 148 * MIB;
 
-/** The kind whose limit holds for an upload that says nothing of its use: by the type of its content. */
+/** The kind whose size limit applies to an upload, which does not name its use: by the type of its content. */
 export function kindOfUpload(mimeType: string): MediaKind {
   const family = mimeType.slice(0, mimeType.indexOf('/')).toLowerCase();
   return family === 'image' || family === 'video' || family === 'audio' ? family : 'document';
@@ -57,7 +57,7 @@ export class FilePart {
   ) {}
 }
 
-/** What can stand in `media` (and `icon`), told apart. Base64 is not decoded, and names are as they were given. */
+/** A parsed value of `media` (or `icon`). Base64 is not decoded, and names are as they were given. */
 export type MediaInput =
   | { form: 'url'; url: URL }
   | { form: 'id'; id: string }
@@ -66,8 +66,8 @@ export type MediaInput =
   | FilePart;
 
 /**
- * Tells the forms of media apart, in this order: http(s) URL, data: URI, media id, base64. Linear in the length of the
- * text: no pattern that can backtrack ever sees more than a header, because the text may have a hundred megabytes.
+ * Recognizes the form of media, in this order: http(s) URL, data: URI, media id, base64. Takes linear time, because the
+ * text may have a hundred megabytes: no pattern that can backtrack is applied to more than a header.
  * @returns undefined when it is none of them
  */
 export function readMediaInput(value: string | FilePart): MediaInput | undefined {

@@ -176,12 +176,12 @@ export interface SystemContent {
   body: string;
 }
 
-/** What is known of a message of which a linked device gets only notice; `subtype` names it. */
+/** What is known of a message whose content a linked device does not receive; `subtype` names its kind. */
 export interface UnknownContent {
   view_once?: boolean;
 }
 
-/** A choice in a list or among buttons somebody made. */
+/** A choice that a person made in a list or among buttons. */
 export interface ReplyContent {
   type: 'list_reply' | 'buttons_reply';
   list_reply?: { id?: string; title?: string; description?: string };

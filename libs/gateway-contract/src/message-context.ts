@@ -1,6 +1,6 @@
 import type { EventResponse } from './message-content.js';
 
-/** What quotes, mentions and forwards say about a message. */
+/** Quote, mentions and forwarding marks of a message. */
 export interface MessageContext {
   forwarded?: boolean;
   forwarding_score?: number;
@@ -47,7 +47,7 @@ export interface MessageReaction {
   count?: number;
 }
 
-/** Kinds of action messages: what somebody did to an earlier message, or to the chat. */
+/** Kinds of action messages: what was done to an earlier message, or to the chat. */
 export const MESSAGE_ACTIONS = [
   'edited',
   'edit',
@@ -67,14 +67,14 @@ export interface ActionContent {
   /** Id of the message the action is about. */
   target?: string;
   type: MessageActionType;
-  /** '' takes the reaction back. */
+  /** '' removes the reaction. */
   emoji?: string;
   /** Seconds until messages disappear. */
   ephemeral?: number;
   edited_type?: string;
   /** What stands under the edited message's type now. */
   edited_content?: Record<string, unknown>;
-  /** Ids of poll options; empty when the vote was taken back. */
+  /** Ids of poll options; empty when the vote was withdrawn. */
   votes?: string[];
   comment?: string;
   event_response?: EventResponse;

@@ -1,6 +1,6 @@
-/** Media types as a header can hold them (RFC 9110, 8.3.1), in what customers give and in what strangers claim. */
+/** Media types in the syntax of headers (RFC 9110, 8.3.1), as given by customers or claimed by other servers. */
 
-/** Longer ones are nobody's type. */
+/** No real type is longer, in characters. */
 const MAX_LENGTH = 255;
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const QUOTED = '"(?:[\\t !#-\\[\\]-~]|\\\\[\\t -~])*"';

@@ -46,12 +46,12 @@ export function expectObjectOrNothing(body: unknown): void {
   parseInput(anyObject, body ?? {});
 }
 
-/** The refusal of a body in another form where only JSON is accepted. */
+/** The error for a body in another form where only JSON is accepted. */
 export function jsonExpected(): GatewayError {
   return new GatewayError(400, { details: 'body: JSON expected' });
 }
 
-/** How zod's names of kinds read in a sentence. */
+/** Zod's names of types in the words of our error texts. */
 const KIND_NAMES: Record<string, string> = {
   string: 'text',
   number: 'a number',
@@ -67,10 +67,10 @@ function describeIssue(issue: z.core.$ZodIssue | undefined, value: unknown): str
   if (!issue) return 'body: not valid';
   if (issue.path.length === 0 && issue.code === 'invalid_type') return 'body: a JSON object is expected';
   const field = issue.path.length === 0 ? 'body' : fieldName(issue.path);
-  // Of a record whose names have a pattern: the pattern's own sentence lies inside.
+  // The error of a record whose names have a pattern: the pattern's own error text is nested.
   if (issue.code === 'invalid_key') return `${field}: ${issue.issues[0]?.message ?? 'not a valid name'}`;
   if (issue.path.length > 0 && valueAt(value, issue.path) == null) return `${field}: required`;
-  // A schema's own sentence is better than ours; zod's stock sentences all begin this way.
+  // A schema's own error text is better than ours; zod's standard texts all begin with "Invalid".
   if (!issue.message.startsWith('Invalid ')) return `${field}: ${issue.message}`;
   if (issue.code === 'invalid_value') return `${field}: must be one of ${issue.values.map(String).join(', ')}`;
   if (issue.code === 'invalid_type') return `${field}: must be ${KIND_NAMES[issue.expected] ?? issue.expected}`;

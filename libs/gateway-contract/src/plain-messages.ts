@@ -47,7 +47,7 @@ const linkPreview = {
 export const sendLinkPreviewBody = z.object({ ...linkPreview, media: anyMedia.optional() });
 export type SendLinkPreviewBody = z.output<typeof sendLinkPreviewBody>;
 
-/** The same, as said to the worker. */
+/** The same, as sent to the worker. */
 export const sendLinkPreviewInput = z.object({ ...linkPreview, media: mediaIdField.optional() });
 export type SendLinkPreviewInput = z.output<typeof sendLinkPreviewInput>;
 
@@ -86,6 +86,6 @@ const groupInvite = {
 export const sendGroupInviteBody = z.object({ ...groupInvite, media: anyMedia.optional() });
 export type SendGroupInviteBody = z.output<typeof sendGroupInviteBody>;
 
-/** The same, as said to the worker. */
+/** The same, as sent to the worker. */
 export const sendGroupInviteInput = z.object({ ...groupInvite, inviteCode: text, media: mediaIdField.optional() });
 export type SendGroupInviteInput = z.output<typeof sendGroupInviteInput>;

@@ -17,14 +17,14 @@ export const sendPresenceBody = z.object({
 });
 export type SendPresenceBody = z.output<typeof sendPresenceBody>;
 
-/** The same, as said to the worker. */
+/** The same, as sent to the worker. */
 export const sendPresenceInput = sendPresenceBody.extend({ to: recipientSchema });
 export type SendPresenceInput = z.output<typeof sendPresenceInput>;
 
 /** EntryID of PUT /presences/{EntryID}: a recipient, so that a wrong form is a 400 and not a 404. */
 export const entryIdPath = z.object({ EntryID: recipientSchema });
 
-/** Presence of a contact, as events tell it. */
+/** Presence of a contact, as in events. */
 export interface Presence {
   contact_id: string;
   status?: 'online' | 'offline' | 'typing' | 'recording' | 'pending';

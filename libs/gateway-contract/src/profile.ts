@@ -16,7 +16,7 @@ const NOTHING = 'one of name, about, icon is required';
 export const updateProfileBody = z.object({ ...fields, icon: anyMedia.optional() }).refine(hasAny, NOTHING);
 export type UpdateProfileBody = z.output<typeof updateProfileBody>;
 
-/** The same, as said to the worker. */
+/** The same, as sent to the worker. */
 export const updateProfileInput = z.object({ ...fields, icon: mediaIdField.optional() }).refine(hasAny, NOTHING);
 export type UpdateProfileInput = z.output<typeof updateProfileInput>;
 

@@ -63,7 +63,7 @@ const WITHOUT_JSON = ['getLoginImage', 'downloadMedia', 'starMessage', 'subscrib
 
 const ENVELOPE = 'event: { type: string; event: string; method: string }; channel_id: string';
 
-/** What the compiler says about a file beside the sources, one line per problem. */
+/** The compiler's messages about a file beside the sources, one line per problem. */
 function problemsOf(source: string): string[] {
   const path = fileURLToPath(new URL('samples-as-types.ts', import.meta.url));
   const options: ts.CompilerOptions = {

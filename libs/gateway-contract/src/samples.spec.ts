@@ -120,7 +120,7 @@ describe('responses of the samples', () => {
     },
   );
 
-  it('tells the kind and the limit of what is too large', () => {
+  it('names the kind and the limit of a file that is too large', () => {
     const sample = samples.find(({ response }) => response.status === 413);
     expect(errorEnvelope(fileTooLarge('image', DEFAULT_MEDIA_LIMITS), site)).toEqual(sample?.response.body);
   });

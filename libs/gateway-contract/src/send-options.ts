@@ -8,7 +8,7 @@ const mention = text.regex(
   'must be phone digits, <digits>@s.whatsapp.net or a group id',
 );
 
-/** Whom a text or caption names. */
+/** The people and groups that a text or caption names. */
 export const mentions = z.array(mention);
 
 /** Seconds an indicator is shown before a send. */
@@ -28,7 +28,7 @@ export const sendOptions = {
   view_once: flag.optional(),
 } as const;
 
-/** How long a send asks to be held up by its indicators, in milliseconds: added to the caller's wait. */
+/** How long the indicators of a send delay it, in milliseconds: added to the caller's timeout. */
 export function indicatorsLastMs(input: {
   typing_time?: number | undefined;
   recording_time?: number | undefined;

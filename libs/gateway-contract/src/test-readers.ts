@@ -1,9 +1,9 @@
 /** How each of the 56 calls is read, by method and path template: what a server does with this contract. */
 import type { z } from 'zod';
-import { patchChatBody, postChatAct } from './chat-acts.js';
+import { patchChatBody, postChatAction } from './chat-actions.js';
 import { checkContactsBody } from './contacts.js';
 import { FORM_FILE_FIELDS, parseForm, type FormPart } from './form.js';
-import { createGroupBody, groupLinkAct, participantsBody, patchGroupAct } from './groups.js';
+import { createGroupBody, groupLinkAction, participantsBody, patchGroupAction } from './groups.js';
 import { FilePart, listMediaQuery, uploadMediaBody } from './media.js';
 import {
   sendAudioBody,
@@ -13,7 +13,7 @@ import {
   sendVideoBody,
   sendVoiceBody,
 } from './media-messages.js';
-import { postMessageAct, putMessageAct, reactionBody } from './message-acts.js';
+import { postMessageAction, putMessageAction, reactionBody } from './message-actions.js';
 import { listMessagesQuery, sendTextBody } from './messages.js';
 import { expectObjectOrNothing, jsonExpected, parseInput } from './parse.js';
 import { sendContactBody, sendLinkPreviewBody, sendLocationBody, sendPollBody } from './plain-messages.js';
@@ -30,7 +30,7 @@ const query =
   (schema: z.ZodType): Reader =>
   (request) =>
     parseInput(schema, request.query ?? {});
-const act =
+const optionalBody =
   (read: (body: unknown) => unknown): Reader =>
   (request) =>
     read(request.body);
@@ -67,7 +67,7 @@ export const READERS: Record<string, Reader> = {
   'GET /users/login/image': query(loginImageQuery),
   'GET /users/profile': nothing,
   'PATCH /users/profile': body(updateProfileBody),
-  'POST /users/logout': act(expectObjectOrNothing),
+  'POST /users/logout': optionalBody(expectObjectOrNothing),
   'GET /messages/list': query(listMessagesQuery),
   'GET /messages/list/{ChatID}': query(listMessagesQuery),
   'POST /messages/text': body(sendTextBody),
@@ -82,8 +82,8 @@ export const READERS: Record<string, Reader> = {
   'POST /messages/link_preview': body(sendLinkPreviewBody),
   'POST /messages/poll': body(sendPollBody),
   'GET /messages/{MessageID}': query(resyncQuery),
-  'POST /messages/{MessageID}': act(postMessageAct),
-  'PUT /messages/{MessageID}': act(putMessageAct),
+  'POST /messages/{MessageID}': optionalBody(postMessageAction),
+  'PUT /messages/{MessageID}': optionalBody(putMessageAction),
   'DELETE /messages/{MessageID}': nothing,
   'PUT /messages/{MessageID}/reaction': body(reactionBody),
   'DELETE /messages/{MessageID}/reaction': nothing,
@@ -91,7 +91,7 @@ export const READERS: Record<string, Reader> = {
   'GET /statuses/{MessageID}': nothing,
   'GET /chats': query(pageQuery),
   'GET /chats/{ChatID}': nothing,
-  'POST /chats/{ChatID}': act(postChatAct),
+  'POST /chats/{ChatID}': optionalBody(postChatAction),
   'PATCH /chats/{ChatID}': body(patchChatBody),
   'DELETE /chats/{ChatID}': nothing,
   'GET /contacts': query(pageQuery),
@@ -101,13 +101,13 @@ export const READERS: Record<string, Reader> = {
   'GET /groups': query(pageQuery),
   'POST /groups': body(createGroupBody),
   'GET /groups/{GroupID}': query(resyncQuery),
-  'PATCH /groups/{GroupID}': act(patchGroupAct),
+  'PATCH /groups/{GroupID}': optionalBody(patchGroupAction),
   'DELETE /groups/{GroupID}': nothing,
   'POST /groups/{GroupID}/participants': body(participantsBody),
   'DELETE /groups/{GroupID}/participants': body(participantsBody),
   'PATCH /groups/{GroupID}/admins': body(participantsBody),
   'DELETE /groups/{GroupID}/admins': body(participantsBody),
-  'POST /groups/link/{InviteCode}': act(groupLinkAct),
+  'POST /groups/link/{InviteCode}': optionalBody(groupLinkAction),
   'GET /groups/{GroupID}/invite': nothing,
   'DELETE /groups/{GroupID}/invite': nothing,
   'GET /media': query(listMediaQuery),

@@ -4,7 +4,7 @@ import { GatewayError } from './errors.js';
 import { createGroupBody } from './groups.js';
 import { requireLookable } from './ids.js';
 import { sendImageBody } from './media-messages.js';
-import { editMessageBody, reactionBody } from './message-acts.js';
+import { editMessageBody, reactionBody } from './message-actions.js';
 import { listMessagesQuery, sendTextBody } from './messages.js';
 import { parseInput } from './parse.js';
 import { sendContactBody, sendLocationBody, sendPollBody } from './plain-messages.js';
@@ -68,7 +68,7 @@ describe('characters that no store and no header can hold', () => {
   it('make an id one that nothing has', () => {
     for (const bad of UNSTORABLE) {
       const found = refusal(() => requireLookable('MessageID', `a${bad}b`));
-      expect(found).toEqual({ status: 404, details: 'MessageID: nothing has an id with control characters' });
+      expect(found).toEqual({ status: 404, details: 'MessageID: no id has control characters' });
     }
     expect(requireLookable('MessageID', 'any ü thing \u{1f600}')).toBe('any ü thing \u{1f600}');
   });

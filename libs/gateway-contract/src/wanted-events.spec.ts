@@ -1,4 +1,4 @@
-import { asTold, wantedEvents } from './webhook-events.js';
+import { eventForWebhook, wantedEvents } from './webhook-events.js';
 
 describe('wantedEvents', () => {
   it('reads deprecated names, takes a missing method for all of them, and names each event once', () => {
@@ -24,30 +24,30 @@ describe('wantedEvents', () => {
     expect(wantedEvents({ events: [] })).toEqual([]);
   });
 
-  it('takes either method of a new message for both, and tells it by the one that was asked for', () => {
+  it('delivers both kinds of new messages to a subscriber of either, under the subscribed method', () => {
     const byPut = { events: [{ type: 'message' as const, method: 'put' as const }] };
     const byPost = { events: [{ type: 'messages' as const, method: 'post' as const }] };
     const all = { events: [{ type: 'messages' as const }] };
     expect(wantedEvents(byPut)).toEqual(['messages.put', 'messages.post']);
     expect(wantedEvents(byPost)).toEqual(['messages.post', 'messages.put']);
     const written = (method: 'post' | 'put' | 'patch') => ({ type: 'messages' as const, method, payload: {} });
-    const told = (entry: Parameters<typeof asTold>[0]) =>
-      [written('post'), written('put')].map((event) => asTold(entry, event).method);
-    expect([told(byPut), told(byPost), told(all)]).toEqual([
+    const methodsFor = (entry: Parameters<typeof eventForWebhook>[0]) =>
+      [written('post'), written('put')].map((event) => eventForWebhook(entry, event).method);
+    expect([methodsFor(byPut), methodsFor(byPost), methodsFor(all)]).toEqual([
       ['put', 'put'],
       ['post', 'post'],
       ['post', 'put'],
     ]);
-    expect(asTold(byPut, written('patch')).method).toBe('patch');
+    expect(eventForWebhook(byPut, written('patch')).method).toBe('patch');
   });
 
-  it('tells receipts by put to whom asks for that alone', () => {
+  it('delivers receipts as put only to a webhook that subscribes to put alone', () => {
     const receipt = { type: 'statuses' as const, method: 'post' as const, payload: {} };
-    expect(asTold({ events: [{ type: 'statuses', method: 'put' }] }, receipt).method).toBe('put');
-    expect(asTold({ events: [{ type: 'ack' }] }, receipt).method).toBe('post');
+    expect(eventForWebhook({ events: [{ type: 'statuses', method: 'put' }] }, receipt).method).toBe('put');
+    expect(eventForWebhook({ events: [{ type: 'ack' }] }, receipt).method).toBe('post');
   });
 
-  it('tells a change of a chat once: with what it was before, or whole to whom asks for that alone', () => {
+  it('delivers a change of a chat once: before and after, or the whole chat to a webhook that subscribes to put alone', () => {
     const [was, is] = [
       { id: '1@s.whatsapp.net', pin: false },
       { id: '1@s.whatsapp.net', pin: true },
@@ -56,14 +56,14 @@ describe('wantedEvents', () => {
     const change = { type: 'chats' as const, method: 'patch' as const, payload: { chats_updates } };
     const whole = { events: [{ type: 'chats' as const, method: 'put' as const }] };
     expect(wantedEvents(whole)).toEqual(['chats.put', 'chats.patch']);
-    expect(asTold(whole, change)).toEqual({ type: 'chats', method: 'put', payload: { chats: [is] } });
-    expect(asTold({ events: [{ type: 'chat' }] }, change)).toEqual(change);
+    expect(eventForWebhook(whole, change)).toEqual({ type: 'chats', method: 'put', payload: { chats: [is] } });
+    expect(eventForWebhook({ events: [{ type: 'chat' }] }, change)).toEqual(change);
   });
 
-  it('leaves kinds that are not two ways of one thing as they are', () => {
+  it('leaves other kinds as they are', () => {
     const group = { type: 'groups' as const, method: 'post' as const, payload: {} };
     const members = { events: [{ type: 'groups' as const, method: 'put' as const }] };
     expect(wantedEvents(members)).toEqual(['groups.put']);
-    expect(asTold(members, group)).toEqual(group);
+    expect(eventForWebhook(members, group)).toEqual(group);
   });
 });

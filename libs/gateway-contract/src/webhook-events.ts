@@ -7,7 +7,7 @@ import {
   type WebhookEventType,
 } from './settings.js';
 
-/** Something the customer must hear. */
+/** An event to deliver to the customer's webhooks. */
 export interface ChannelEvent {
   type: WebhookEventType;
   method: WebhookEventMethod;
@@ -34,50 +34,54 @@ export function webhookBody(
 }
 
 /**
- * Kinds that tell of one thing in two ways. Whoever asks for one of a pair is told of that thing in this way; whoever
- * asks for both is told of it once, as it was written:
- * - a new message is `post`, one that waited at the network while the session was away `put`, the same body;
- * - a receipt is always `post`, by `put` only to whom asks for that alone;
- * - a change of a chat is `patch` (before and after); `put`, the whole chat, to whom asks for that and not for `patch`.
+ * Types whose events can be delivered under either of two methods. A webhook that subscribes to one method of a pair
+ * receives all events of the pair under this method. One that subscribes to both receives each event once, as stored:
+ * - a new message is stored as `post`, one that waited at the network while the session was offline as `put`; the bodies
+ *   are the same;
+ * - a receipt is stored as `post`;
+ * - a change of a chat is stored as `patch` (before and after); `put` carries the whole chat.
  */
-const TWO_WAYS = {
+const METHOD_PAIRS = {
   messages: ['post', 'put'],
   statuses: ['post', 'put'],
   chats: ['patch', 'put'],
 } as const satisfies Partial<Record<WebhookEventType, readonly WebhookEventMethod[]>>;
 
-const waysOf = (type: WebhookEventType): readonly WebhookEventMethod[] =>
-  type in TWO_WAYS ? TWO_WAYS[type as keyof typeof TWO_WAYS] : [];
+const methodPairOf = (type: WebhookEventType): readonly WebhookEventMethod[] =>
+  type in METHOD_PAIRS ? METHOD_PAIRS[type as keyof typeof METHOD_PAIRS] : [];
 
-/** The `type.method` pairs of the events a webhook is told, as they are written; see {@link asTold} for how. */
+/**
+ * The stored events to deliver to a webhook, as `type.method`. {@link eventForWebhook} gives the form in which the webhook
+ * receives each.
+ */
 export function wantedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
-  const asked = askedEvents(entry);
-  const told = Object.entries(TWO_WAYS).flatMap(([type, ways]) => {
-    const kinds = ways.map((method) => `${type}.${method}`);
-    return kinds.some((kind) => asked.includes(kind)) ? kinds : [];
+  const subscribed = subscribedEvents(entry);
+  const paired = Object.entries(METHOD_PAIRS).flatMap(([type, methods]) => {
+    const kinds = methods.map((method) => `${type}.${method}`);
+    return kinds.some((kind) => subscribed.includes(kind)) ? kinds : [];
   });
-  return [...new Set([...asked, ...told])];
+  return [...new Set([...subscribed, ...paired])];
 }
 
-/** An event as it was written. */
-type WrittenEvent = { type: WebhookEventType; method: WebhookEventMethod; payload: Record<string, unknown> };
+/** An event as it is stored. */
+type StoredEvent = { type: WebhookEventType; method: WebhookEventMethod; payload: Record<string, unknown> };
 
-/** An event as this webhook, which wants it, is told of it. */
-export function asTold<Event extends WrittenEvent>(entry: Pick<WebhookEntry, 'events'>, event: Event): Event {
+/** The event as delivered to this webhook. The webhook must want it (see {@link wantedEvents}). */
+export function eventForWebhook<Event extends StoredEvent>(entry: Pick<WebhookEntry, 'events'>, event: Event): Event {
   const { type, method, payload } = event;
-  const asked = askedEvents(entry);
-  if (asked.includes(`${type}.${method}`) || !waysOf(type).includes(method)) return event;
-  const other = waysOf(type).find((way) => asked.includes(`${type}.${way}`)) ?? method;
+  const subscribed = subscribedEvents(entry);
+  if (subscribed.includes(`${type}.${method}`) || !methodPairOf(type).includes(method)) return event;
+  const other = methodPairOf(type).find((candidate) => subscribed.includes(`${type}.${candidate}`)) ?? method;
   return { ...event, method: other, ...(type === 'chats' && other === 'put' && { payload: wholeChats(payload) }) };
 }
 
-/** What `chats.put` carries in place of a change. */
+/** The payload of `chats.put`: the whole chats in place of their changes. */
 function wholeChats(payload: Record<string, unknown>): Record<string, unknown> {
   const updates = payload['chats_updates'] as EventPayloads['chats.patch']['chats_updates'];
   return { chats: updates.map((update) => update.after_update) };
 }
 
-function askedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
+function subscribedEvents(entry: Pick<WebhookEntry, 'events'>): string[] {
   const pairs = entry.events.flatMap(({ type: subscribed, method }) => {
     const type = canonicalEventType(subscribed);
     const methods: readonly WebhookEventMethod[] = method ? [method] : WEBHOOK_EVENT_METHODS[type];

@@ -9,7 +9,13 @@ import {
   webhookState,
   type AttemptRow,
 } from '@dormouse/event-outbox';
-import { wantedEvents, asTold, webhookBody, type EventPayloads, type WebhookEntry } from '@dormouse/gateway-contract';
+import {
+  wantedEvents,
+  eventForWebhook,
+  webhookBody,
+  type EventPayloads,
+  type WebhookEntry,
+} from '@dormouse/gateway-contract';
 import type {
   DeadLetterList,
   DeadLettersQuery,
@@ -98,7 +104,7 @@ export class WebhookRows {
         ...(row.last_status === null ? {} : { last_status: row.last_status }),
         ...(row.last_error === null ? {} : { last_error: row.last_error }),
         redriving: row.redrive_at !== null,
-        body: webhookBody(channelId, asTold(entry, row)),
+        body: webhookBody(channelId, eventForWebhook(entry, row)),
       })),
       count: page.count,
       total,

@@ -5,7 +5,7 @@ import {
   normalizeChatId,
   pageQuery,
   patchChatBody,
-  postChatAct,
+  postChatAction,
   type Chat,
   type ChatsList,
   type PageQuery,
@@ -48,10 +48,10 @@ export class ChatsController {
   @Post(':ChatID')
   @HttpCode(200)
   async post(@Caller() caller: SendCaller, @Param('ChatID') asked: string, @Body() body: unknown): Promise<Success> {
-    const act = postChatAct(body);
+    const action = postChatAction(body);
     const chatId = await this.changeable(caller, asked);
-    return act.act === 'archive'
-      ? this.act(caller, 'chats.update', { chatId, ...act.body })
+    return action.action === 'archive'
+      ? this.act(caller, 'chats.update', { chatId, ...action.body })
       : this.act(caller, 'chats.markRead', { chatId });
   }
 

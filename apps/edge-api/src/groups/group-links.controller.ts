@@ -1,7 +1,7 @@
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import {
   GatewayError,
-  groupLinkAct,
+  groupLinkAction,
   INVITE_CODE_PATTERN,
   sendGroupInviteBody,
   type JoinGroupResult,
@@ -36,11 +36,11 @@ export class GroupLinksController {
   ): Promise<SentMessage | JoinGroupResult> {
     if (request.body instanceof UnreadBody) throw new GatewayError(400, { details: 'body: JSON expected' });
     return this.files.read(request, { field: 'media', kind: 'image' }, async (body, given) => {
-      const { act } = groupLinkAct(body.json);
+      const { action } = groupLinkAction(body.json);
       if (!INVITE_CODE_PATTERN.test(inviteCode)) {
         throw new GatewayError(404, { details: 'InviteCode: no such invitation' });
       }
-      if (act === 'send') return this.send(caller, inviteCode, body, given);
+      if (action === 'send') return this.send(caller, inviteCode, body, given);
       const { channel, requestId } = caller;
       return this.sends.send({ channel, requestId }, 'groups.join', { inviteCode });
     });

@@ -4,7 +4,7 @@ import {
   GatewayError,
   pageQuery,
   participantsBody,
-  patchGroupAct,
+  patchGroupAction,
   resyncQuery,
   type CreateGroupBody,
   type Group,
@@ -67,11 +67,11 @@ export class GroupsController {
   @Patch(':GroupID')
   @Endpoint({ rate: 'groupWrites' })
   async update(@Caller() caller: SendCaller, @Param('GroupID') id: string, @Body() body: unknown): Promise<Success> {
-    const asked = patchGroupAct(body);
+    const action = patchGroupAction(body);
     const groupId = groupIdIn(id);
-    return asked.act === 'info'
-      ? this.act(caller, 'groups.updateInfo', { groupId, ...asked.body })
-      : this.act(caller, 'groups.updateSetting', { groupId, ...asked.body });
+    return action.action === 'info'
+      ? this.act(caller, 'groups.updateInfo', { groupId, ...action.body })
+      : this.act(caller, 'groups.updateSetting', { groupId, ...action.body });
   }
 
   @Delete(':GroupID')

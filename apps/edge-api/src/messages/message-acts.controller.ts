@@ -1,7 +1,7 @@
 import {
   GatewayError,
-  postMessageAct,
-  putMessageAct,
+  postMessageAction,
+  putMessageAction,
   reactionBody,
   type EditResult,
   type ReactionBody,
@@ -36,11 +36,11 @@ export class MessageActsController {
     @Param('MessageID') messageId: string,
     @Body() body: unknown,
   ): Promise<SentMessage | Success> {
-    const asked = postMessageAct(body);
-    if (asked.act === 'forward') await this.rateLimits.take('sends', caller.channel.id);
+    const action = postMessageAction(body);
+    if (action.action === 'forward') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
-    return asked.act === 'forward'
-      ? this.sends.send(caller, 'messages.forward', { messageId, ...asked.body })
+    return action.action === 'forward'
+      ? this.sends.send(caller, 'messages.forward', { messageId, ...action.body })
       : this.act(caller, 'messages.markRead', { messageId });
   }
 
@@ -51,11 +51,11 @@ export class MessageActsController {
     @Param('MessageID') messageId: string,
     @Body() body: unknown,
   ): Promise<EditResult | Success> {
-    const asked = putMessageAct(body);
-    if (asked.act === 'edit') await this.rateLimits.take('sends', caller.channel.id);
+    const action = putMessageAction(body);
+    if (action.action === 'edit') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
-    return asked.act === 'edit'
-      ? this.act(caller, 'messages.edit', { messageId, ...asked.body })
+    return action.action === 'edit'
+      ? this.act(caller, 'messages.edit', { messageId, ...action.body })
       : this.act(caller, 'messages.markRead', { messageId });
   }
 

@@ -1,8 +1,8 @@
-import { patchChatBody, postChatAct } from './chat-acts.js';
+import { patchChatBody, postChatAction } from './chat-actions.js';
 import { checkContactsBody, normalizeContactId, readPhoneNumber } from './contacts.js';
 import { GatewayError } from './errors.js';
-import { createGroupBody, groupLinkAct, participantsBody, patchGroupAct } from './groups.js';
-import { postMessageAct, putMessageAct, reactionBody } from './message-acts.js';
+import { createGroupBody, groupLinkAction, participantsBody, patchGroupAction } from './groups.js';
+import { postMessageAction, putMessageAction, reactionBody } from './message-actions.js';
 import { parseInput } from './parse.js';
 import { sendLocationBody, sendPollBody } from './plain-messages.js';
 import { sendPresenceBody } from './presences.js';
@@ -20,52 +20,55 @@ const detailsOf = (read: () => unknown): string | undefined => {
 };
 const NO_OBJECT = 'body: a JSON object is expected';
 
-describe('calls that mean two things', () => {
-  it('forwards a message only when it says to whom', () => {
-    expect(postMessageAct({ to, force: true, extra: 1 })).toEqual({ act: 'forward', body: { to, force: true } });
+describe('calls with two meanings', () => {
+  it('forwards a message only when the body has a recipient', () => {
+    expect(postMessageAction({ to, force: true, extra: 1 })).toEqual({ action: 'forward', body: { to, force: true } });
     for (const body of [undefined, null, {}, { to: null }, { status: 'read' }]) {
-      expect(postMessageAct(body)).toEqual({ act: 'read' });
+      expect(postMessageAction(body)).toEqual({ action: 'read' });
     }
-    expect(detailsOf(() => postMessageAct({ to: '' }))).toMatch(/^to: /);
-    expect(detailsOf(() => postMessageAct([]))).toBe(NO_OBJECT);
+    expect(detailsOf(() => postMessageAction({ to: '' }))).toMatch(/^to: /);
+    expect(detailsOf(() => postMessageAction([]))).toBe(NO_OBJECT);
   });
 
   it('marks as read by PUT only when there is no body at all', () => {
-    expect(putMessageAct(undefined)).toEqual({ act: 'read' });
-    expect(putMessageAct({ body: 'x' })).toEqual({ act: 'edit', body: { body: 'x' } });
-    expect(detailsOf(() => putMessageAct({}))).toBe('body: required');
-    expect(detailsOf(() => putMessageAct({ body: ' ' }))).toBe('body: must not be empty');
-    expect(detailsOf(() => putMessageAct(null))).toBe(NO_OBJECT);
+    expect(putMessageAction(undefined)).toEqual({ action: 'read' });
+    expect(putMessageAction({ body: 'x' })).toEqual({ action: 'edit', body: { body: 'x' } });
+    expect(detailsOf(() => putMessageAction({}))).toBe('body: required');
+    expect(detailsOf(() => putMessageAction({ body: ' ' }))).toBe('body: must not be empty');
+    expect(detailsOf(() => putMessageAction(null))).toBe(NO_OBJECT);
   });
 
-  it('archives a chat only when it says so', () => {
-    expect(postChatAct({ archive: false })).toEqual({ act: 'archive', body: { archive: false } });
-    for (const body of [undefined, {}, { archive: null }]) expect(postChatAct(body)).toEqual({ act: 'read' });
-    expect(detailsOf(() => postChatAct({ archive: 'yes' }))).toBe('archive: must be true or false');
-    expect(detailsOf(() => postChatAct('x'))).toBe(NO_OBJECT);
+  it('archives a chat only when the body has archive', () => {
+    expect(postChatAction({ archive: false })).toEqual({ action: 'archive', body: { archive: false } });
+    for (const body of [undefined, {}, { archive: null }]) expect(postChatAction(body)).toEqual({ action: 'read' });
+    expect(detailsOf(() => postChatAction({ archive: 'yes' }))).toBe('archive: must be true or false');
+    expect(detailsOf(() => postChatAction('x'))).toBe(NO_OBJECT);
   });
 
-  it('never joins a group when it is told to send the link', () => {
-    expect(groupLinkAct({ to, body: 'Join %URL%' })).toMatchObject({ act: 'send', body: { to, body: 'Join %URL%' } });
-    for (const body of [undefined, {}, { to: null }]) expect(groupLinkAct(body)).toEqual({ act: 'join' });
-    expect(detailsOf(() => groupLinkAct({ to: 'x' }))).toMatch(/^to: /);
+  it('never joins a group when the body has a recipient for the link', () => {
+    expect(groupLinkAction({ to, body: 'Join %URL%' })).toMatchObject({
+      action: 'send',
+      body: { to, body: 'Join %URL%' },
+    });
+    for (const body of [undefined, {}, { to: null }]) expect(groupLinkAction(body)).toEqual({ action: 'join' });
+    expect(detailsOf(() => groupLinkAction({ to: 'x' }))).toMatch(/^to: /);
   });
 
   it('takes either kind of body for a group, not a mixture', () => {
-    expect(patchGroupAct({ description: '' })).toEqual({ act: 'info', body: { description: '' } });
-    expect(patchGroupAct({ setting: 'edit_group_info', policy: 'admins' }).act).toBe('setting');
-    expect(detailsOf(() => patchGroupAct({ setting: 'send_messages' }))).toBe('policy: required');
-    expect(detailsOf(() => patchGroupAct({ policy: 'admins' }))).toBe('setting: required');
-    expect(detailsOf(() => patchGroupAct({ setting: 'x', policy: 'admins' }))).toBe(
+    expect(patchGroupAction({ description: '' })).toEqual({ action: 'info', body: { description: '' } });
+    expect(patchGroupAction({ setting: 'edit_group_info', policy: 'admins' }).action).toBe('setting');
+    expect(detailsOf(() => patchGroupAction({ setting: 'send_messages' }))).toBe('policy: required');
+    expect(detailsOf(() => patchGroupAction({ policy: 'admins' }))).toBe('setting: required');
+    expect(detailsOf(() => patchGroupAction({ setting: 'x', policy: 'admins' }))).toBe(
       'setting: must be one of send_messages, edit_group_info, approve_participants, add_participants',
     );
-    expect(detailsOf(() => patchGroupAct({ subject: null }))).toBe(
+    expect(detailsOf(() => patchGroupAction({ subject: null }))).toBe(
       'body: one of subject, description, setting is required',
     );
-    expect(detailsOf(() => patchGroupAct({ subject: 'a', setting: 'send_messages', policy: 'admins' }))).toBe(
+    expect(detailsOf(() => patchGroupAction({ subject: 'a', setting: 'send_messages', policy: 'admins' }))).toBe(
       'body: either subject and description, or setting with policy',
     );
-    expect(detailsOf(() => patchGroupAct(undefined))).toBe(NO_OBJECT);
+    expect(detailsOf(() => patchGroupAction(undefined))).toBe(NO_OBJECT);
   });
 });
 
@@ -160,7 +163,7 @@ describe('bodies with limits', () => {
     );
   });
 
-  it('draws the login code 264 pixels wide unless told otherwise', () => {
+  it('draws the login code 264 pixels wide by default', () => {
     expect(parseInput(loginImageQuery, {})).toEqual({ wakeup: true, size: 264 });
     expect(parseInput(loginImageQuery, { size: '300', wakeup: '0', color_dark: '112233' })).toEqual({
       wakeup: false,

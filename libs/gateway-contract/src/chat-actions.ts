@@ -28,19 +28,21 @@ export type PatchChatBody = z.output<typeof patchChatBody>;
 export const archiveChatBody = z.object({ archive: flag });
 export type ArchiveChatBody = z.output<typeof archiveChatBody>;
 
-/** What POST /chats/{ChatID} means: archive when it says so, else mark as read. */
-export type PostChatAct = { act: 'archive'; body: ArchiveChatBody } | { act: 'read' };
+/** What POST /chats/{ChatID} means: archive or restore when the body has `archive`, else mark as read. */
+export type PostChatAction = { action: 'archive'; body: ArchiveChatBody } | { action: 'read' };
 
 /**
  * @param body undefined when the request has none
  * @throws {GatewayError} 400
  */
-export function postChatAct(body: unknown): PostChatAct {
+export function postChatAction(body: unknown): PostChatAction {
   expectObjectOrNothing(body);
-  return hasField(body, 'archive') ? { act: 'archive', body: parseInput(archiveChatBody, body) } : { act: 'read' };
+  return hasField(body, 'archive')
+    ? { action: 'archive', body: parseInput(archiveChatBody, body) }
+    : { action: 'read' };
 }
 
-/** Commands about one chat, as said to the worker. */
+/** Inputs of commands about one chat, as sent to the worker. */
 const chatId = { chatId: text };
 export const chatInput = z.object(chatId);
 export const patchChatInput = z.object({ ...chatFields, ...chatId }).refine(hasAny, NOTHING);

@@ -24,7 +24,7 @@ export const editMessageBody = z.object({
 });
 export type EditMessageBody = z.output<typeof editMessageBody>;
 
-/** Body of PUT /messages/{MessageID}/reaction: blank text takes the reaction back. */
+/** Body of PUT /messages/{MessageID}/reaction: blank text removes the reaction. */
 export const reactionBody = z.object({
   emoji: writtenTextUpTo(64)
     .default('')
@@ -37,30 +37,30 @@ export interface EditResult extends SentMessage {
   success: true;
 }
 
-/** What POST /messages/{MessageID} means: forward when it says to whom, else mark as read. */
-export type PostMessageAct = { act: 'forward'; body: ForwardMessageBody } | { act: 'read' };
+/** What POST /messages/{MessageID} means: forward when the body has `to`, else mark as read. */
+export type PostMessageAction = { action: 'forward'; body: ForwardMessageBody } | { action: 'read' };
 
 /**
  * @param body undefined when the request has none
  * @throws {GatewayError} 400
  */
-export function postMessageAct(body: unknown): PostMessageAct {
+export function postMessageAction(body: unknown): PostMessageAction {
   expectObjectOrNothing(body);
-  return hasField(body, 'to') ? { act: 'forward', body: parseInput(forwardMessageBody, body) } : { act: 'read' };
+  return hasField(body, 'to') ? { action: 'forward', body: parseInput(forwardMessageBody, body) } : { action: 'read' };
 }
 
 /** What PUT /messages/{MessageID} means: edit when there is a body, even an empty object; without any, mark as read. */
-export type PutMessageAct = { act: 'edit'; body: EditMessageBody } | { act: 'read' };
+export type PutMessageAction = { action: 'edit'; body: EditMessageBody } | { action: 'read' };
 
 /**
  * @param body undefined when the request has none
  * @throws {GatewayError} 400
  */
-export function putMessageAct(body: unknown): PutMessageAct {
-  return body === undefined ? { act: 'read' } : { act: 'edit', body: parseInput(editMessageBody, body) };
+export function putMessageAction(body: unknown): PutMessageAction {
+  return body === undefined ? { action: 'read' } : { action: 'edit', body: parseInput(editMessageBody, body) };
 }
 
-/** Commands about one message, as said to the worker. */
+/** Inputs of commands about one message, as sent to the worker. */
 export const messageInput = z.object({ messageId: messageIdField });
 export const forwardMessageInput = forwardMessageBody.extend(messageInput.shape);
 export const editMessageInput = editMessageBody.extend(messageInput.shape);
