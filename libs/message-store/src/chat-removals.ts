@@ -7,7 +7,7 @@
  * it, whoever owns it. A line names what it is about by when it was stored or said, so what comes later stays.
  * With PostgreSQL away nothing is removed, and the line stays.
  */
-import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
+import { defineStatement, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { messageIdOfMedia } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 
@@ -29,12 +29,52 @@ interface Removal {
   storedUntil: Date | null;
 }
 
-interface RemovalRow {
+/** A message that was removed, and the id of the file in its content. */
+export interface RemovedMessage {
   id: string;
-  chat_id: string;
-  said_until_s: string | null;
-  stored_until: Date | null;
+  file: string | null;
 }
+
+/** The columns of {@link RemovedMessage}. */
+export const REMOVED_COLUMNS = "messages.id, messages.content -> messages.type ->> 'id' AS file";
+export const REMOVED_ROW = { id: 'text', file: 'text?' } as const;
+
+const REMOVE_MESSAGES = defineStatement({
+  name: 'remove-messages-of-chat',
+  text: `
+WITH doomed AS (
+  SELECT id, key_id FROM messages
+  WHERE channel_id = $1 AND chat_id = $2 AND timestamp <= coalesce($4::bigint, timestamp)
+    AND created_at <= coalesce($5::timestamptz, created_at) LIMIT $3
+), receipts_gone AS (
+  DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
+)
+DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id
+RETURNING ${REMOVED_COLUMNS}`,
+  parameters: ['text', 'text', 'int8', 'int8?', 'timestamptz?'],
+  row: REMOVED_ROW,
+});
+
+const BEGIN = defineStatement({
+  name: 'begin-chat-removal',
+  text: `INSERT INTO chat_removals (channel_id, chat_id, said_until_s, stored_until)
+         SELECT $1, $2, $3, max(created_at) FROM messages WHERE channel_id = $1 AND chat_id = $2
+         HAVING count(*) > 0`,
+  parameters: ['text', 'text', 'int8?'],
+});
+
+const BEGUN = defineStatement({
+  name: 'chat-removals',
+  text: 'SELECT id, chat_id, said_until_s, stored_until FROM chat_removals WHERE channel_id = $1 ORDER BY id',
+  parameters: ['text'],
+  row: { id: 'int8', chat_id: 'text', said_until_s: 'int8?', stored_until: 'timestamptz?' },
+});
+
+const END = defineStatement({
+  name: 'end-chat-removal',
+  text: 'DELETE FROM chat_removals WHERE channel_id = $1 AND id = $2',
+  parameters: ['text', 'int8'],
+});
 
 /**
  * Removes the first messages of a chat, and writes down that the others are to go.
@@ -49,13 +89,7 @@ export async function beginRemoval(
   const { connection, channelId } = transaction;
   const removed = await removeSome(transaction, endFiles, { chatId, saidUntilS, storedUntil: null });
   if (removed < REMOVED_AT_ONCE) return removed;
-  await connection.query({
-    name: 'begin-chat-removal',
-    text: `INSERT INTO chat_removals (channel_id, chat_id, said_until_s, stored_until)
-           SELECT $1, $2, $3, max(created_at) FROM messages WHERE channel_id = $1 AND chat_id = $2
-           HAVING count(*) > 0`,
-    values: [channelId, chatId, saidUntilS],
-  });
+  await BEGIN.count(connection, channelId, chatId, saidUntilS);
   return removed;
 }
 
@@ -68,11 +102,7 @@ export async function finishRemovals(
   endFiles: EndFiles | undefined,
   { fence, channelId }: { fence: Fence; channelId: string },
 ): Promise<void> {
-  const { rows } = await database.pool.query<RemovalRow>({
-    name: 'chat-removals',
-    text: 'SELECT id, chat_id, said_until_s, stored_until FROM chat_removals WHERE channel_id = $1 ORDER BY id',
-    values: [channelId],
-  });
+  const rows = await BEGUN.all(database.pool, channelId);
   for (const row of rows) {
     const removal: Removal = {
       chatId: row.chat_id,
@@ -82,7 +112,7 @@ export async function finishRemovals(
     for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE;) {
       removed = await channelTransaction(database, fence, channelId, async (transaction) => {
         const some = await removeSome(transaction, endFiles, removal);
-        if (some < REMOVED_AT_ONCE) await endRemoval(transaction, row.id);
+        if (some < REMOVED_AT_ONCE) await END.count(transaction.connection, channelId, row.id);
         return some;
       });
     }
@@ -96,23 +126,10 @@ async function removeSome(
   { chatId, saidUntilS, storedUntil }: Removal,
 ): Promise<number> {
   const { connection, channelId } = transaction;
-  const { rows } = await connection.query<RemovedMessage>({
-    name: 'remove-messages-of-chat',
-    text: REMOVE_MESSAGES,
-    values: [channelId, chatId, REMOVED_AT_ONCE, saidUntilS, storedUntil],
-  });
+  const rows = await REMOVE_MESSAGES.all(connection, channelId, chatId, REMOVED_AT_ONCE, saidUntilS, storedUntil);
   await endFilesOf(transaction, endFiles, rows);
   return rows.length;
 }
-
-/** A message that was removed, and the id of the file in its content. */
-export interface RemovedMessage {
-  id: string;
-  file: string | null;
-}
-
-/** The columns of {@link RemovedMessage}. */
-export const REMOVED_COLUMNS = "messages.id, messages.content -> messages.type ->> 'id' AS file";
 
 /** Ends the files that came with removed messages. One that was only sent on with them came with another message. */
 export async function endFilesOf(
@@ -123,22 +140,3 @@ export async function endFilesOf(
   const files = removed.flatMap(({ id, file }) => (file !== null && messageIdOfMedia(file) === id ? [file] : []));
   if (files.length > 0) await endFiles?.(connection, channelId, files);
 }
-
-async function endRemoval({ connection, channelId }: ChannelTransaction, id: string): Promise<void> {
-  await connection.query({
-    name: 'end-chat-removal',
-    text: 'DELETE FROM chat_removals WHERE channel_id = $1 AND id = $2',
-    values: [channelId, id],
-  });
-}
-
-const REMOVE_MESSAGES = `
-WITH doomed AS (
-  SELECT id, key_id FROM messages
-  WHERE channel_id = $1 AND chat_id = $2 AND timestamp <= coalesce($4::bigint, timestamp)
-    AND created_at <= coalesce($5::timestamptz, created_at) LIMIT $3
-), receipts_gone AS (
-  DELETE FROM receipts USING doomed WHERE receipts.channel_id = $1 AND receipts.key_id = doomed.key_id
-)
-DELETE FROM messages USING doomed WHERE messages.channel_id = $1 AND messages.id = doomed.id
-RETURNING ${REMOVED_COLUMNS}`;

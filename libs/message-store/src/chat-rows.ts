@@ -1,3 +1,4 @@
+import { narrowed } from '@dormouse/database';
 import type { Chat } from '@dormouse/gateway-contract';
 import { selectNamed } from './message-query.js';
 import { contactIdSql, toMessage, type MessageRow } from './message-rows.js';
@@ -12,8 +13,8 @@ export interface ChatRow {
   pinned: boolean;
   archived: boolean;
   mute_until_ms: string;
-  last_message: MessageRow | null;
-  /** Of the group or the contact; absent in what changes of a chat. */
+  /** Absent, as the pictures of the group or contact are, in what changes of a chat. */
+  last_message?: MessageRow | null;
   picture?: string | null;
   picture_full?: string | null;
 }
@@ -21,6 +22,25 @@ export interface ChatRow {
 /** The columns of a {@link ChatRow} that are the chat's own, of the alias `chat`. */
 export const CHAT_COLUMNS =
   'chat.id, chat.type, chat.timestamp, chat.unread, chat.pinned, chat.archived, chat.mute_until_ms';
+
+export const CHAT_ROW = {
+  id: 'text',
+  type: 'text',
+  timestamp: 'int8',
+  unread: 'int4',
+  pinned: 'bool',
+  archived: 'bool',
+  mute_until_ms: 'int8',
+  shown_name: 'text?',
+} as const;
+
+/** The row of a {@link chatsQuery}. */
+export const CHAT_WITH_LAST_ROW = {
+  ...CHAT_ROW,
+  last_message: narrowed<MessageRow | null>('jsonb?'),
+  picture: 'text?',
+  picture_full: 'text?',
+} as const;
 
 /** Chats of `source` (a SELECT of whole rows), the last active first, with name and last message. */
 export function chatsQuery(source: string): string {

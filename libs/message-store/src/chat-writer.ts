@@ -1,9 +1,8 @@
-import { storableJson, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { defineStatement, storableJson, type Fence, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { beginRemoval, finishRemovals, type EndFiles } from './chat-removals.js';
 import { chatEvents, chatsById, contactEvents, contactsById, writeChats, writeContacts } from './chat-writes.js';
-import type { KeyedMessageRow } from './message-rows.js';
 import type { Written } from './message-writer.js';
 import { beginNumber } from './number-change.js';
 import { mergePerson } from './person-merge.js';
@@ -18,6 +17,84 @@ export interface KeyedMoment {
   fromMe: boolean;
   timestamp: number;
 }
+
+/** What is younger than the clearing stays, and so does what is unread of it. `$3`: the moment, null for all. */
+const CLEAR_CHAT = defineStatement({
+  name: 'clear-chat',
+  text: `
+WITH left_over AS (
+  SELECT id, type, from_me, timestamp FROM messages
+  WHERE channel_id = $1 AND chat_id = $2 AND timestamp > $3::bigint
+)
+UPDATE chats SET
+  last_message_id = (SELECT id FROM left_over WHERE type <> 'action' ORDER BY timestamp DESC, id DESC LIMIT 1),
+  unread = least(unread, (SELECT count(*)::int FROM left_over WHERE NOT from_me AND type NOT IN ('action', 'system')))
+WHERE channel_id = $1 AND id = $2`,
+  parameters: ['text', 'text', 'int8?'],
+});
+
+const NEWS_OF_CONTACTS = defineStatement({
+  name: 'news-of-contacts',
+  text: `
+SELECT c.at FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS e(fields, at)
+CROSS JOIN LATERAL (SELECT e.at, r.* FROM jsonb_to_record(e.fields) AS r(id text, name text, "pushName" text, lid text,
+  business boolean, about text, picture text, "pictureFull" text)) c
+LEFT JOIN contacts known ON known.channel_id = $1 AND known.id = c.id
+WHERE known.id IS NULL
+  OR c.name IS DISTINCT FROM known.name AND c.name IS NOT NULL
+  OR c."pushName" IS DISTINCT FROM known.push_name AND c."pushName" IS NOT NULL
+  OR c.lid IS DISTINCT FROM known.lid AND c.lid IS NOT NULL
+  OR c.business AND NOT known.business
+  OR c.about IS DISTINCT FROM known.about AND c.about IS NOT NULL
+  OR c.picture IS DISTINCT FROM known.picture AND c.picture IS NOT NULL
+  OR c."pictureFull" IS DISTINCT FROM known.picture_full AND c."pictureFull" IS NOT NULL`,
+  parameters: ['text', 'jsonb'],
+  row: { at: 'int8' },
+});
+
+const STRANGERS = defineStatement({
+  name: 'strangers',
+  text: `SELECT DISTINCT p.lid, p.phone FROM jsonb_to_recordset($2::jsonb) AS p(lid text, phone text)
+             WHERE EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = p.lid || '@lid')
+               OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.lid || '@lid')
+               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = p.lid || '@lid')
+               OR NOT EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.phone AND lid = p.lid)`,
+  parameters: ['text', 'jsonb'],
+  row: { lid: 'text', phone: 'text' },
+});
+
+const DELETE_CHAT = defineStatement({
+  name: 'delete-chat',
+  text: 'DELETE FROM chats WHERE channel_id = $1 AND id = $2',
+  parameters: ['text', 'text'],
+});
+
+const FORGET_STATES = defineStatement({
+  name: 'forget-chat-states',
+  text: `UPDATE chats SET pinned = false, archived = false, mute_until_ms = 0
+         WHERE channel_id = $1 AND (pinned OR archived OR mute_until_ms <> 0)`,
+  parameters: ['text'],
+});
+
+const YOUNGER = defineStatement({
+  name: 'younger-than',
+  text: 'SELECT EXISTS (SELECT FROM messages WHERE channel_id = $1 AND chat_id = $2 AND timestamp > $3) AS younger',
+  parameters: ['text', 'text', 'int8'],
+  row: { younger: 'bool' },
+});
+
+const lastMoments = (name: string, which: string) =>
+  defineStatement({
+    name,
+    text: `SELECT key_id, key_remote, key_participant, from_me, timestamp FROM messages
+           WHERE channel_id = $1 AND chat_id = $2 AND type NOT IN ('action', 'system') ${which}
+           ORDER BY timestamp DESC, id DESC LIMIT $3`,
+    parameters: ['text', 'text', 'int8'],
+    row: { key_id: 'text', key_remote: 'text', key_participant: 'text?', from_me: 'bool', timestamp: 'int8' },
+  });
+
+const LAST_MOMENTS = lastMoments('last-moments-all', '');
+const LAST_OF_OTHERS = lastMoments('last-moments-others', 'AND NOT from_me');
 
 /**
  * Writes what becomes known of a channel's chats and contacts. Every method is fenced and tells what it changed, like
@@ -87,12 +164,8 @@ export class ChatWriter {
       if (untilS !== undefined && (await isYounger(transaction, chatId, untilS)))
         return this.clear(transaction, chatId, untilS);
       await beginRemoval(transaction, this.endFiles, { chatId });
-      const { rowCount } = await transaction.connection.query({
-        name: 'delete-chat',
-        text: 'DELETE FROM chats WHERE channel_id = $1 AND id = $2',
-        values: [channelId, chatId],
-      });
-      return rowCount === 0 ? [] : [{ type: 'chats', method: 'delete', payload: { chats_removed: [chatId] } }];
+      const count = await DELETE_CHAT.count(transaction.connection, channelId, chatId);
+      return count === 0 ? [] : [{ type: 'chats', method: 'delete', payload: { chats_removed: [chatId] } }];
     });
   }
 
@@ -110,11 +183,7 @@ export class ChatWriter {
     const before = await chatsById(transaction, [chatId]);
     const removed = await beginRemoval(transaction, this.endFiles, { chatId, saidUntilS: untilS });
     if (removed === 0) return [];
-    await transaction.connection.query({
-      name: 'clear-chat',
-      text: CLEAR_CHAT,
-      values: [transaction.channelId, chatId, untilS ?? null],
-    });
+    await CLEAR_CHAT.count(transaction.connection, transaction.channelId, chatId, untilS ?? null);
     const all: ChannelEvent = { type: 'messages', method: 'delete', payload: { messages_removed_all: chatId } };
     return [all, ...chatEvents(before, await chatsById(transaction, [chatId]))];
   }
@@ -130,12 +199,7 @@ export class ChatWriter {
    */
   async forgetChatStates(fence: Fence, channelId: string): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-      await connection.query({
-        name: 'forget-chat-states',
-        text: `UPDATE chats SET pinned = false, archived = false, mute_until_ms = 0
-               WHERE channel_id = $1 AND (pinned OR archived OR mute_until_ms <> 0)`,
-        values: [channelId],
-      });
+      await FORGET_STATES.count(connection, channelId);
     });
   }
 
@@ -150,14 +214,8 @@ export class ChatWriter {
     chatId: string,
     { count, fromOthers }: { count: number; fromOthers: boolean },
   ): Promise<KeyedMoment[]> {
-    const { rows } = await this.database.pool.query<KeyedMessageRow>({
-      name: `last-moments-${fromOthers ? 'others' : 'all'}`,
-      text: `SELECT key_id, key_remote, key_participant, from_me, timestamp FROM messages
-             WHERE channel_id = $1 AND chat_id = $2 AND type NOT IN ('action', 'system')
-               ${fromOthers ? 'AND NOT from_me' : ''}
-             ORDER BY timestamp DESC, id DESC LIMIT $3`,
-      values: [channelId, chatId, count],
-    });
+    const statement = fromOthers ? LAST_OF_OTHERS : LAST_MOMENTS;
+    const rows = await statement.all(this.database.pool, channelId, chatId, count);
     return rows.map((row) => ({
       id: row.key_id,
       remote: row.key_remote,
@@ -178,27 +236,14 @@ export class ChatWriter {
   }
 
   private async newsIn(channelId: string, contacts: readonly ContactRecord[]): Promise<ContactRecord[]> {
-    const { rows } = await this.database.pool.query<{ at: string }>({
-      name: 'news-of-contacts',
-      text: NEWS_OF_CONTACTS,
-      values: [channelId, storableJson(contacts)],
-    });
+    const rows = await NEWS_OF_CONTACTS.all(this.database.pool, channelId, storableJson(contacts));
     const news = new Set(rows.map(({ at }) => Number(at)));
     return contacts.filter((_contact, index) => news.has(index + 1));
   }
 
   private async strangersIn(channelId: string, pairs: readonly PersonPair[]): Promise<PersonPair[]> {
     if (pairs.length === 0) return [];
-    const { rows } = await this.database.pool.query<PersonPair>({
-      name: 'strangers',
-      text: `SELECT DISTINCT p.lid, p.phone FROM jsonb_to_recordset($2::jsonb) AS p(lid text, phone text)
-             WHERE EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = p.lid || '@lid')
-               OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.lid || '@lid')
-               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = p.lid || '@lid')
-               OR NOT EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = p.phone AND lid = p.lid)`,
-      values: [channelId, storableJson(pairs)],
-    });
-    return rows;
+    return STRANGERS.all(this.database.pool, channelId, storableJson(pairs));
   }
 }
 
@@ -208,35 +253,5 @@ async function isYounger(
   chatId: string,
   untilS: number,
 ): Promise<boolean> {
-  const { rows } = await connection.query<{ younger: boolean }>({
-    name: 'younger-than',
-    text: 'SELECT EXISTS (SELECT FROM messages WHERE channel_id = $1 AND chat_id = $2 AND timestamp > $3) AS younger',
-    values: [channelId, chatId, untilS],
-  });
-  return rows[0]?.younger === true;
+  return (await YOUNGER.first(connection, channelId, chatId, untilS))?.younger === true;
 }
-
-/** What is younger than the clearing stays, and so does what is unread of it. `$3`: the moment, null for all. */
-const CLEAR_CHAT = `
-WITH left_over AS (
-  SELECT id, type, from_me, timestamp FROM messages
-  WHERE channel_id = $1 AND chat_id = $2 AND timestamp > $3::bigint
-)
-UPDATE chats SET
-  last_message_id = (SELECT id FROM left_over WHERE type <> 'action' ORDER BY timestamp DESC, id DESC LIMIT 1),
-  unread = least(unread, (SELECT count(*)::int FROM left_over WHERE NOT from_me AND type NOT IN ('action', 'system')))
-WHERE channel_id = $1 AND id = $2`;
-
-const NEWS_OF_CONTACTS = `
-SELECT c.at FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS e(fields, at)
-CROSS JOIN LATERAL (SELECT e.at, r.* FROM jsonb_to_record(e.fields) AS r(id text, name text, "pushName" text, lid text,
-  business boolean, about text, picture text, "pictureFull" text)) c
-LEFT JOIN contacts known ON known.channel_id = $1 AND known.id = c.id
-WHERE known.id IS NULL
-  OR c.name IS DISTINCT FROM known.name AND c.name IS NOT NULL
-  OR c."pushName" IS DISTINCT FROM known.push_name AND c."pushName" IS NOT NULL
-  OR c.lid IS DISTINCT FROM known.lid AND c.lid IS NOT NULL
-  OR c.business AND NOT known.business
-  OR c.about IS DISTINCT FROM known.about AND c.about IS NOT NULL
-  OR c.picture IS DISTINCT FROM known.picture AND c.picture IS NOT NULL
-  OR c."pictureFull" IS DISTINCT FROM known.picture_full AND c."pictureFull" IS NOT NULL`;

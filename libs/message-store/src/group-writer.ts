@@ -6,7 +6,15 @@
  * and the network's notice of it) therefore tells once. An answer of the network that was overtaken by a change is
  * refused, not stored over it. With PostgreSQL away nothing is written and callers try again.
  */
-import { storable, storableJson, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
+import {
+  defineStatement,
+  narrowed,
+  storable,
+  storableJson,
+  type Fence,
+  type Queryable,
+  type RegionalDatabase,
+} from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats } from './chat-writes.js';
@@ -38,6 +46,69 @@ export interface RecordGroupsOptions {
   quiet?: boolean;
 }
 
+const STORE_GROUPS = defineStatement({
+  name: 'store-groups',
+  text: `
+INSERT INTO groups (channel_id, id, member, stale, version, facts, members)
+SELECT $1, r.id, r.member, r.stale, r.version, r.facts, r.members
+FROM jsonb_to_recordset($2::jsonb) AS r(id text, member boolean, stale boolean, version bigint, facts jsonb,
+  members jsonb)
+ON CONFLICT (channel_id, id) DO UPDATE SET member = excluded.member, stale = excluded.stale,
+  version = excluded.version, facts = excluded.facts, members = excluded.members`,
+  parameters: ['text', 'jsonb'],
+});
+
+const MARK_SYNCED = defineStatement({
+  name: 'mark-groups-synced',
+  text: `
+INSERT INTO group_syncs (channel_id, device) VALUES ($1, $2)
+ON CONFLICT (channel_id) DO UPDATE SET device = excluded.device, synced_at = now()`,
+  parameters: ['text', 'text'],
+});
+
+const VERSIONS = defineStatement({
+  name: 'group-versions',
+  text: 'SELECT id, version FROM groups WHERE channel_id = $1',
+  parameters: ['text'],
+  row: { id: 'text', version: 'int8' },
+});
+
+const STALE = defineStatement({
+  name: 'stale-groups',
+  text: 'SELECT id FROM groups WHERE channel_id = $1 AND stale ORDER BY id',
+  parameters: ['text'],
+  row: { id: 'text' },
+});
+
+const NUMBERS = defineStatement({
+  name: 'numbers-of-members',
+  text: `SELECT m.lid, m.phone FROM groups g, jsonb_to_recordset(g.members) AS m(lid text, phone text)
+         WHERE g.channel_id = $1 AND g.id = ANY ($2) AND m.lid = ANY ($3) AND m.phone IS NOT NULL`,
+  parameters: ['text', 'text[]', 'text[]'],
+  row: { lid: 'text', phone: 'text' },
+});
+
+const SYNC = defineStatement({
+  name: 'group-sync',
+  text: 'SELECT synced_at FROM group_syncs WHERE channel_id = $1 AND device = $2',
+  parameters: ['text', 'text'],
+  row: { synced_at: 'timestamptz' },
+});
+
+const GROUPS = defineStatement({
+  name: 'groups-by-id',
+  text: 'SELECT id, member, stale, version, facts, members FROM groups WHERE channel_id = $1 AND id = ANY ($2)',
+  parameters: ['text', 'text[]'],
+  row: {
+    id: 'text',
+    member: 'bool',
+    stale: 'bool',
+    version: 'int8',
+    facts: narrowed<GroupFacts>('jsonb'),
+    members: narrowed<MemberRecord[]>('jsonb'),
+  },
+});
+
 export class GroupWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
 
@@ -52,21 +123,13 @@ export class GroupWriter {
 
   /** Versions of all groups of the channel, for {@link RecordGroupsOptions}. */
   async versions(channelId: string): Promise<Map<string, number>> {
-    const { rows } = await this.database.pool.query<{ id: string; version: string }>({
-      name: 'group-versions',
-      text: 'SELECT id, version FROM groups WHERE channel_id = $1',
-      values: [channelId],
-    });
+    const rows = await VERSIONS.all(this.database.pool, channelId);
     return new Map(rows.map(({ id, version }) => [id, Number(version)]));
   }
 
   /** Groups of which something could not be applied. */
   async stale(channelId: string): Promise<string[]> {
-    const { rows } = await this.database.pool.query<{ id: string }>({
-      name: 'stale-groups',
-      text: 'SELECT id FROM groups WHERE channel_id = $1 AND stale ORDER BY id',
-      values: [channelId],
-    });
+    const rows = await STALE.all(this.database.pool, channelId);
     return rows.map(({ id }) => id);
   }
 
@@ -79,23 +142,13 @@ export class GroupWriter {
     groupIds: readonly string[],
     lids: readonly string[],
   ): Promise<Map<string, string>> {
-    const { rows } = await this.database.pool.query<{ lid: string; phone: string }>({
-      name: 'numbers-of-members',
-      text: `SELECT m.lid, m.phone FROM groups g, jsonb_to_recordset(g.members) AS m(lid text, phone text)
-             WHERE g.channel_id = $1 AND g.id = ANY ($2) AND m.lid = ANY ($3) AND m.phone IS NOT NULL`,
-      values: [channelId, groupIds, lids],
-    });
+    const rows = await NUMBERS.all(this.database.pool, channelId, groupIds, lids);
     return new Map(rows.map(({ lid, phone }) => [lid, phone]));
   }
 
   /** When all groups were asked for last (epoch milliseconds), if it was by this linked device. */
   async syncedAtMs(channelId: string, device: string): Promise<number | undefined> {
-    const { rows } = await this.database.pool.query<{ synced_at: Date }>({
-      name: 'group-sync',
-      text: 'SELECT synced_at FROM group_syncs WHERE channel_id = $1 AND device = $2',
-      values: [channelId, device],
-    });
-    return rows[0]?.synced_at.getTime();
+    return (await SYNC.first(this.database.pool, channelId, device))?.synced_at.getTime();
   }
 
   /** Groups as the network described them. */
@@ -147,11 +200,7 @@ export class GroupWriter {
         transaction,
         left.map((group) => next(group, { member: false })),
       );
-      await transaction.connection.query({
-        name: 'mark-groups-synced',
-        text: MARK_SYNCED,
-        values: [channelId, device],
-      });
+      await MARK_SYNCED.count(transaction.connection, channelId, device);
     });
   }
 
@@ -208,33 +257,16 @@ function canonical({ member, facts, members }: GroupRecord): string {
   return JSON.stringify([member, sorted(facts), members.map(sorted).sort()]);
 }
 
-interface GroupRow {
-  id: string;
-  member: boolean;
-  stale: boolean;
-  version: string;
-  facts: GroupFacts;
-  members: MemberRecord[];
-}
-
-async function select(
-  connection: Pick<Connection, 'query'> | RegionalDatabase['pool'],
-  channelId: string,
-  ids: readonly string[],
-): Promise<StoredGroup[]> {
+async function select(on: Queryable, channelId: string, ids: readonly string[]): Promise<StoredGroup[]> {
   if (ids.length === 0) return [];
-  const { rows } = await connection.query<GroupRow>({
-    name: 'groups-by-id',
-    text: `SELECT id, member, stale, version, facts, members FROM groups WHERE channel_id = $1 AND id = ANY ($2)`,
-    values: [channelId, ids],
-  });
+  const rows = await GROUPS.all(on, channelId, ids);
   return rows.map((row) => ({ ...row, version: Number(row.version) }));
 }
 
 async function store(transaction: ChannelTransaction, groups: readonly StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   const { connection, channelId } = transaction;
-  await connection.query({ name: 'store-groups', text: STORE_GROUPS, values: [channelId, storableJson(groups)] });
+  await STORE_GROUPS.count(connection, channelId, storableJson(groups));
   await writeChats(
     transaction,
     groups
@@ -242,15 +274,3 @@ async function store(transaction: ChannelTransaction, groups: readonly StoredGro
       .map(({ id, facts }) => ({ id, ...(facts.name && { name: facts.name }), timestamp: facts.createdAt })),
   );
 }
-
-const STORE_GROUPS = `
-INSERT INTO groups (channel_id, id, member, stale, version, facts, members)
-SELECT $1, r.id, r.member, r.stale, r.version, r.facts, r.members
-FROM jsonb_to_recordset($2::jsonb) AS r(id text, member boolean, stale boolean, version bigint, facts jsonb,
-  members jsonb)
-ON CONFLICT (channel_id, id) DO UPDATE SET member = excluded.member, stale = excluded.stale,
-  version = excluded.version, facts = excluded.facts, members = excluded.members`;
-
-const MARK_SYNCED = `
-INSERT INTO group_syncs (channel_id, device) VALUES ($1, $2)
-ON CONFLICT (channel_id) DO UPDATE SET device = excluded.device, synced_at = now()`;

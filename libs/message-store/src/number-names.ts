@@ -1,5 +1,19 @@
-import type { Fence, RegionalDatabase } from '@dormouse/database';
+import { defineStatement, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { channelTransaction } from './channel-events.js';
+
+const FIND = defineStatement({
+  name: 'number-name',
+  text: 'SELECT network FROM number_names WHERE channel_id = $1 AND typed = $2',
+  parameters: ['text', 'text'],
+  row: { network: 'text' },
+});
+
+const RECORD = defineStatement({
+  name: 'record-number-name',
+  text: `INSERT INTO number_names (channel_id, typed, network) VALUES ($1, $2, $3)
+         ON CONFLICT (channel_id, typed) DO UPDATE SET network = excluded.network`,
+  parameters: ['text', 'text', 'text'],
+});
 
 /** How the network names numbers that customers write in several ways: its own answers, one row for each number asked. */
 export class NumberNames {
@@ -11,23 +25,13 @@ export class NumberNames {
 
   /** @returns digits as the network writes them; undefined for a number that was never asked about, or not found */
   async find(channelId: string, typed: string): Promise<string | undefined> {
-    const { rows } = await this.database.pool.query<{ network: string }>({
-      name: 'number-name',
-      text: 'SELECT network FROM number_names WHERE channel_id = $1 AND typed = $2',
-      values: [channelId, typed],
-    });
-    return rows[0]?.network;
+    return (await FIND.first(this.database.pool, channelId, typed))?.network;
   }
 
   /** @throws {FencedError} when the shard has a newer owner */
   async record(fence: Fence, channelId: string, typed: string, network: string): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-      await connection.query({
-        name: 'record-number-name',
-        text: `INSERT INTO number_names (channel_id, typed, network) VALUES ($1, $2, $3)
-               ON CONFLICT (channel_id, typed) DO UPDATE SET network = excluded.network`,
-        values: [channelId, typed, network],
-      });
+      await RECORD.count(connection, channelId, typed, network);
     });
   }
 }

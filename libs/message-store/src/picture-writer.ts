@@ -1,4 +1,4 @@
-import type { Fence, RegionalDatabase } from '@dormouse/database';
+import { defineStatement, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { channelTransaction } from './channel-events.js';
 import { storableNamed } from './storable-records.js';
 
@@ -10,6 +10,39 @@ export interface FoundPictures {
   picture?: string;
   pictureFull?: string;
 }
+
+const PERSON = `CASE WHEN c.id LIKE '%@lid' THEN c.id ELSE c.id || '@s.whatsapp.net' END`;
+
+const WANTED = defineStatement({
+  name: 'wanted-pictures',
+  text: `
+SELECT wanted.id FROM (
+  SELECT ${PERSON} AS id FROM contacts c WHERE c.channel_id = $1
+    AND (c.pictures_asked_at < $2 OR c.pictures_asked_at IS NULL AND coalesce(c.picture, '') = '')
+  UNION ALL
+  SELECT g.id FROM groups g WHERE g.channel_id = $1 AND g.member
+    AND (g.pictures_asked_at < $2 OR g.pictures_asked_at IS NULL)
+) wanted LEFT JOIN chats ON chats.channel_id = $1 AND chats.id = wanted.id
+ORDER BY coalesce(chats.timestamp, 0) DESC, wanted.id LIMIT $3`,
+  parameters: ['text', 'timestamptz', 'int8'],
+  row: { id: 'text' },
+});
+
+const ASKED = `
+  picture = coalesce($3, picture), picture_full = coalesce($4, picture_full), pictures_asked_at = now()
+WHERE channel_id = $1 AND id =`;
+
+const CONTACT_PICTURES = defineStatement({
+  name: 'contact-pictures',
+  text: `UPDATE contacts SET ${ASKED} regexp_replace($2, '@s\\.whatsapp\\.net$', '')`,
+  parameters: ['text', 'text', 'text?', 'text?'],
+});
+
+const GROUP_PICTURES = defineStatement({
+  name: 'group-pictures',
+  text: `UPDATE groups SET ${ASKED} $2`,
+  parameters: ['text', 'text', 'text?', 'text?'],
+});
 
 /**
  * What a channel knows of the pictures of its contacts and groups, and when it asked. Nothing of it is told: that
@@ -32,11 +65,7 @@ export class PictureWriter {
     channelId: string,
     { askedBeforeMs, limit }: { askedBeforeMs: number; limit: number },
   ): Promise<string[]> {
-    const { rows } = await this.database.pool.query<{ id: string }>({
-      name: 'wanted-pictures',
-      text: WANTED,
-      values: [channelId, new Date(askedBeforeMs), limit],
-    });
+    const rows = await WANTED.all(this.database.pool, channelId, new Date(askedBeforeMs), limit);
     return rows.map(({ id }) => id);
   }
 
@@ -44,28 +73,8 @@ export class PictureWriter {
   async recordAsked(fence: Fence, channelId: string, found: FoundPictures): Promise<void> {
     const { id, picture = null, pictureFull = null } = storableNamed(found);
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-      const values = [channelId, id, picture, pictureFull];
-      await connection.query({ name: 'contact-pictures', text: CONTACT_PICTURES, values });
-      await connection.query({ name: 'group-pictures', text: GROUP_PICTURES, values });
+      await CONTACT_PICTURES.count(connection, channelId, id, picture, pictureFull);
+      await GROUP_PICTURES.count(connection, channelId, id, picture, pictureFull);
     });
   }
 }
-
-const PERSON = `CASE WHEN c.id LIKE '%@lid' THEN c.id ELSE c.id || '@s.whatsapp.net' END`;
-
-const WANTED = `
-SELECT wanted.id FROM (
-  SELECT ${PERSON} AS id FROM contacts c WHERE c.channel_id = $1
-    AND (c.pictures_asked_at < $2 OR c.pictures_asked_at IS NULL AND coalesce(c.picture, '') = '')
-  UNION ALL
-  SELECT g.id FROM groups g WHERE g.channel_id = $1 AND g.member
-    AND (g.pictures_asked_at < $2 OR g.pictures_asked_at IS NULL)
-) wanted LEFT JOIN chats ON chats.channel_id = $1 AND chats.id = wanted.id
-ORDER BY coalesce(chats.timestamp, 0) DESC, wanted.id LIMIT $3`;
-
-const ASKED = `
-  picture = coalesce($3, picture), picture_full = coalesce($4, picture_full), pictures_asked_at = now()
-WHERE channel_id = $1 AND id =`;
-
-const CONTACT_PICTURES = `UPDATE contacts SET ${ASKED} regexp_replace($2, '@s\\.whatsapp\\.net$', '')`;
-const GROUP_PICTURES = `UPDATE groups SET ${ASKED} $2`;
