@@ -1,3 +1,4 @@
+import { narrowed } from '@dormouse/database';
 import type { Change, Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StoredMessage } from './records.js';
 import { isMessageStatus } from './status-ladder.js';
@@ -34,6 +35,30 @@ export function messageColumns(table: string): string {
     .map((name) => `${table}.${name}`)
     .join(', ');
 }
+
+/** What {@link messageColumns} are. */
+export const MESSAGE_ROW = {
+  id: 'text',
+  chat_id: 'text',
+  from_me: 'bool',
+  author: 'text?',
+  author_name: 'text?',
+  type: 'text',
+  source: 'text',
+  timestamp: 'int8',
+  device_id: 'int4?',
+  status: 'text?',
+  content: narrowed<Record<string, unknown>>('jsonb'),
+} as const;
+
+/** The row of a {@link KeyedMessageRow}. */
+export const KEYED_MESSAGE_ROW = {
+  ...MESSAGE_ROW,
+  key_id: 'text',
+  key_remote: 'text',
+  key_participant: 'text?',
+  proto: 'bytea?',
+} as const;
 
 /** The contact a chat id stands for: digits of a person's number, or the `@lid` id itself. */
 export function contactIdSql(chatId: string): string {

@@ -2,7 +2,18 @@ import { storable, storableJson, type Fence, type GroupedWrites, type RegionalDa
 import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from './channel-events.js';
 import { writeChats, writeContacts } from './chat-writes.js';
-import { messageColumns, messageDifference, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
+import { messageDifference, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
+import {
+  CHANGE,
+  IN_CHAT,
+  PENDING_SENDS,
+  PROTO,
+  RECORD_READ,
+  REMOVE,
+  TO_UPDATE,
+  UNCONFIRMED_SEND,
+  WITH_KEY,
+} from './message-statements.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
 import { ownMessageWrites, type AppendedSeq, type OwnMessage } from './own-message-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
@@ -131,13 +142,8 @@ export class MessageWriter {
     { id, apply }: { id: string; apply: MessageChange['apply'] },
   ): Promise<Written> {
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const { rows } = await transaction.connection.query<KeyedMessageRow>({
-        name: 'message-to-update',
-        text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
-               FROM messages m WHERE m.channel_id = $1 AND m.id = $2 FOR UPDATE`,
-        values: [channelId, storableId(id)],
-      });
-      return { seqs: await transaction.append(await changeMessage(transaction, rows[0], apply)) };
+      const row = await TO_UPDATE.first(transaction.connection, channelId, storableId(id));
+      return { seqs: await transaction.append(await changeMessage(transaction, row, apply)) };
     });
   }
 
@@ -147,7 +153,7 @@ export class MessageWriter {
    */
   async recordRead(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
-      await connection.query({ name: 'record-read', text: RECORD_READ, values: [channelId, keyIds.map(storableId)] });
+      await RECORD_READ.count(connection, channelId, keyIds.map(storableId));
     });
   }
 
@@ -158,32 +164,21 @@ export class MessageWriter {
    */
   async recordRemoval(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<Written> {
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const { rows } = await transaction.connection.query<{ id: string; chat_id: string }>({
-        name: 'remove-messages',
-        text: `UPDATE messages SET status = 'deleted'
-               WHERE channel_id = $1 AND key_id = ANY ($2) AND type <> 'action' AND status IS DISTINCT FROM 'deleted'
-               RETURNING id, chat_id`,
-        values: [channelId, keyIds.map(storableId)],
-      });
+      const rows = await REMOVE.all(transaction.connection, channelId, keyIds.map(storableId));
       return { seqs: await transaction.append(rows.map((row) => removedEvent(row.id, row.chat_id))) };
     });
   }
 
   /** A message of the channel by its public id, with what the network needs to refer to it. */
   async find(channelId: string, id: string): Promise<StoredMessage | undefined> {
-    const { rows } = await this.database.pool.query<KeyedMessageRow>({
-      name: 'message-with-key',
-      text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
-             FROM messages m WHERE m.channel_id = $1 AND m.id = $2`,
-      values: [channelId, id],
-    });
-    return rows[0] && toStoredMessage(rows[0]);
+    const row = await WITH_KEY.first(this.database.pool, channelId, id);
+    return row && toStoredMessage(row);
   }
 
   /** The message of a chat that has this id on the network; actions are none. */
   async findInChat(channelId: string, { keyId, chatId }: MessageChange['target']): Promise<StoredMessage | undefined> {
-    const { rows } = await this.database.pool.query<KeyedMessageRow>(messageInChat(channelId, { keyId, chatId }));
-    return rows[0] && toStoredMessage(rows[0]);
+    const row = await IN_CHAT.first(this.database.pool, channelId, storableId(keyId), storableId(chatId));
+    return row && toStoredMessage(row);
   }
 
   /**
@@ -192,12 +187,8 @@ export class MessageWriter {
    * @param chatIds the chat of the request, in each form it may be stored (number and LID)
    */
   async protoOf(channelId: string, keyId: string, chatIds: readonly string[]): Promise<Buffer | undefined> {
-    const { rows } = await this.database.pool.query<{ proto: Buffer | null }>({
-      name: 'proto-by-key',
-      text: `SELECT proto FROM messages WHERE channel_id = $1 AND key_id = $2 AND from_me AND chat_id = ANY ($3)`,
-      values: [channelId, storableId(keyId), chatIds.map(storableId)],
-    });
-    return rows[0]?.proto ?? undefined;
+    const row = await PROTO.first(this.database.pool, channelId, storableId(keyId), chatIds.map(storableId));
+    return row?.proto ?? undefined;
   }
 
   /**
@@ -208,26 +199,14 @@ export class MessageWriter {
    * @returns the network's ids, newest first
    */
   async pendingSends(channelId: string, own: string, untilS: number): Promise<string[]> {
-    const { rows } = await this.database.pool.query<{ key_id: string }>({
-      name: 'pending-sends',
-      text: `SELECT key_id FROM (
-               SELECT key_id, status, source, timestamp FROM messages WHERE channel_id = $1 AND author = $2
-               ORDER BY timestamp DESC, id DESC LIMIT ${LOOKED_THROUGH}
-             ) m WHERE status = 'pending' AND source = 'api' AND timestamp <= $3`,
-      values: [channelId, own, untilS],
-    });
+    const rows = await PENDING_SENDS.all(this.database.pool, channelId, own, untilS);
     return rows.map(({ key_id: keyId }) => keyId);
   }
 
   /** Did a failed message fail only because the network never confirmed it? Then it may have been taken. */
   async isUnconfirmed(channelId: string, keyId: string): Promise<boolean> {
-    const { rows } = await this.database.pool.query({
-      name: 'unconfirmed-send',
-      text: `SELECT FROM receipts WHERE channel_id = $1 AND key_id = $2 AND viewer_id = '' AND status = 'failed'
-             AND errors @> $3::jsonb`,
-      values: [channelId, keyId, JSON.stringify([{ code: UNCONFIRMED.code }])],
-    });
-    return rows.length > 0;
+    const errors = JSON.stringify([{ code: UNCONFIRMED.code }]);
+    return (await UNCONFIRMED_SEND.first(this.database.pool, channelId, keyId, errors)) !== undefined;
   }
 
   private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
@@ -257,24 +236,10 @@ export class MessageWriter {
   }
 }
 
-/** No channel has so many sends under way at once. */
-const LOOKED_THROUGH = 500;
-
 /** A message that the API is about to send: new for certain, unless a write of it is repeated. */
 function isOwnSend({ message }: MessageRecord): boolean {
   return message.from_me && message.source === 'api' && message.type !== 'action' && message.from_name === undefined;
 }
-
-const RECORD_READ = `
-UPDATE chats SET unread = least(unread, (
-  SELECT count(*)::int FROM messages later
-  WHERE later.channel_id = $1 AND later.chat_id = r.chat_id AND NOT later.from_me
-    AND later.type NOT IN ('action', 'system') AND later.timestamp > r.last))
-FROM (
-  SELECT chat_id, max(timestamp) AS last FROM messages
-  WHERE channel_id = $1 AND key_id = ANY ($2) AND NOT from_me GROUP BY chat_id
-) r
-WHERE chats.channel_id = $1 AND chats.id = r.chat_id`;
 
 async function write(
   transaction: ChannelTransaction,
@@ -339,23 +304,14 @@ async function applyReports(
   return changes.events;
 }
 
-function messageInChat(channelId: string, { keyId, chatId }: MessageChange['target']) {
-  return {
-    name: 'message-in-chat',
-    text: `SELECT ${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto
-           FROM messages m WHERE m.channel_id = $1 AND m.key_id = $2 AND m.chat_id = $3 AND m.type <> 'action'`,
-    values: [channelId, storableId(keyId), storableId(chatId)],
-  };
-}
-
 async function changeTarget(
   transaction: ChannelTransaction,
   { target, apply }: MessageChange,
   trigger: Message,
 ): Promise<ChannelEvent[]> {
   const { connection, channelId } = transaction;
-  const { rows } = await connection.query<KeyedMessageRow>(messageInChat(channelId, target));
-  return changeMessage(transaction, rows[0], apply, trigger);
+  const row = await IN_CHAT.first(connection, channelId, storableId(target.keyId), storableId(target.chatId));
+  return changeMessage(transaction, row, apply, trigger);
 }
 
 /** @param trigger the message that makes the change, if one does */
@@ -371,11 +327,7 @@ async function changeMessage(
   const after = storable(changed);
   const { id, type, status, ...rest } = after;
   const content = Object.fromEntries(Object.entries(rest).filter(([name]) => !COLUMN_FIELDS.has(name)));
-  await connection.query({
-    name: 'change-message',
-    text: 'UPDATE messages SET type = $3, status = $4, content = $5 WHERE channel_id = $1 AND id = $2',
-    values: [channelId, id, type, status ?? null, storableJson(content)],
-  });
+  await CHANGE.count(connection, channelId, id, type, status ?? null, storableJson(content));
   if (status === 'deleted') return [removedEvent(id, before.chat_id)];
   const update = { id, ...(trigger && { trigger }), ...messageDifference(before, after) };
   return [{ type: 'messages', method: 'patch', payload: { messages_updates: [update] } }];

@@ -1,7 +1,7 @@
-import { storableJson } from '@dormouse/database';
+import { defineStatement, storableJson } from '@dormouse/database';
 import type { Chat, Message } from '@dormouse/gateway-contract';
 import type { ChannelTransaction } from './channel-events.js';
-import { contactIdSql, toInsert, toMessage, type MessageRow } from './message-rows.js';
+import { contactIdSql, MESSAGE_ROW, toInsert, toMessage } from './message-rows.js';
 import type { ContactRecord, MessageRecord } from './records.js';
 
 /** Reactions, edits and votes are messages of the list, but not what a chat shows as its last one or counts as unread. */
@@ -19,11 +19,12 @@ export async function insertMessages(
   records: readonly MessageRecord[],
   contacts: readonly ContactRecord[],
 ): Promise<Set<string>> {
-  const { rows } = await connection.query<{ id: string }>({
-    name: 'insert-messages',
-    text: INSERT_MESSAGES,
-    values: [channelId, storableJson(records.map(toInsert)), storableJson(mergeById(contacts))],
-  });
+  const rows = await INSERT_MESSAGES.all(
+    connection,
+    channelId,
+    storableJson(records.map(toInsert)),
+    storableJson(mergeById(contacts)),
+  );
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -48,7 +49,9 @@ WHERE (coalesce(excluded.name, contacts.name), coalesce(excluded.push_name, cont
   coalesce(excluded.lid, contacts.lid)) IS DISTINCT FROM (contacts.name, contacts.push_name, contacts.lid)`;
 
 /** Asks for each message by itself whether it is known: as a join it could be planned to walk through the channel. */
-const INSERT_MESSAGES = `
+const INSERT_MESSAGES = defineStatement({
+  name: 'insert-messages',
+  text: `
 WITH record AS (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS r(id text, chat_id text, key_id text, key_remote text,
     key_participant text, aliases text[], from_me boolean, author text, author_name text, type text, source text,
@@ -73,7 +76,10 @@ WITH record AS (
   SELECT $1, key_id, '', status, timestamp FROM inserted WHERE from_me AND status IS NOT NULL
   ON CONFLICT DO NOTHING
 )
-SELECT id FROM inserted`;
+SELECT id FROM inserted`,
+  parameters: ['text', 'jsonb', 'jsonb'],
+  row: { id: 'text' },
+});
 
 /**
  * Makes the chats of new messages, or moves them up: last activity, last message, unread.
@@ -86,31 +92,16 @@ export async function touchChats(
   live: boolean,
 ): Promise<{ names: Map<string, string>; made: Chat[] }> {
   const touched = touchedChats(messages);
-  const { rows } = await connection.query<TouchedRow>({
-    name: 'touch-chats',
-    text: TOUCH_CHATS,
-    values: [channelId, storableJson(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })))],
-  });
+  const given = storableJson(touched.map((chat) => (live ? chat : { ...chat, unread: 0 })));
+  const rows = await TOUCH_CHATS.all(connection, channelId, given);
   const read = touched.filter(({ answered }) => answered);
   if (live && read.length > 0) {
-    await connection.query({
-      name: 'answered-chats',
-      text: `UPDATE chats SET unread = r.unread FROM jsonb_to_recordset($2::jsonb) AS r(id text, unread int)
-             WHERE channel_id = $1 AND chats.id = r.id`,
-      values: [channelId, storableJson(read)],
-    });
+    await ANSWERED_CHATS.count(connection, channelId, storableJson(read));
   }
   const names = new Map(rows.flatMap(({ id, saved_name: name }) => (name === null ? [] : [[id, name]])));
   const made = new Map(rows.filter((row) => row.made).map((row) => [row.id, row.saved_name ?? row.push_name]));
   const newOnes = touched.filter(({ id }) => made.has(id));
   return { names, made: newOnes.map((chat) => newChat(chat, made.get(chat.id) ?? undefined)) };
-}
-
-interface TouchedRow {
-  id: string;
-  saved_name: string | null;
-  push_name: string | null;
-  made: boolean;
 }
 
 function newChat({ id, type, timestamp, unread }: TouchedChat, name: string | undefined): Chat {
@@ -183,7 +174,9 @@ function contactNameSql(chats: string, column: 'name' | 'push_name'): string {
     WHERE k.channel_id = ${chats}.channel_id AND k.id = ${contactIdSql(`${chats}.id`)})`;
 }
 
-const TOUCH_CHATS = `
+const TOUCH_CHATS = defineStatement({
+  name: 'touch-chats',
+  text: `
 INSERT INTO chats (channel_id, id, type, timestamp, unread, last_message_id)
 SELECT $1, r.id, r.type, r.timestamp, r.unread, r.last_message_id
 FROM jsonb_to_recordset($2::jsonb) AS r(id text, type text, timestamp bigint, unread int, last_message_id text)
@@ -195,20 +188,33 @@ ON CONFLICT (channel_id, id) DO UPDATE SET
   timestamp = CASE WHEN excluded.last_message_id IS NULL THEN chats.timestamp
     ELSE greatest(chats.timestamp, excluded.timestamp) END
 RETURNING id, ${savedChatNameSql('chats')} AS saved_name, ${contactNameSql('chats', 'push_name')} AS push_name,
-  xmax = 0 AS made`;
+  xmax = 0 AS made`,
+  parameters: ['text', 'jsonb'],
+  row: { id: 'text', saved_name: 'text?', push_name: 'text?', made: 'bool' },
+});
+
+const ANSWERED_CHATS = defineStatement({
+  name: 'answered-chats',
+  text: `UPDATE chats SET unread = r.unread FROM jsonb_to_recordset($2::jsonb) AS r(id text, unread int)
+         WHERE channel_id = $1 AND chats.id = r.id`,
+  parameters: ['text', 'jsonb'],
+});
+
+const OWN_BY_KEY = defineStatement({
+  name: 'own-messages-by-key',
+  text: `SELECT m.* FROM (SELECT DISTINCT unnest($2::text[]) AS key_id) named, LATERAL (
+           SELECT id, chat_id, from_me, author, author_name, type, source, timestamp, device_id, status,
+             '{}'::jsonb AS content, key_id
+           FROM messages WHERE channel_id = $1 AND key_id = named.key_id AND from_me OFFSET 0) m`,
+  parameters: ['text', 'text[]'],
+  row: { ...MESSAGE_ROW, key_id: 'text' },
+});
 
 /** Own messages of the channel by the network's ids, locked by the channel's transaction. */
 export async function ownMessages(
   { connection, channelId }: ChannelTransaction,
   keyIds: readonly string[],
 ): Promise<Map<string, Message>> {
-  const { rows } = await connection.query<MessageRow & { key_id: string }>({
-    name: 'own-messages-by-key',
-    text: `SELECT m.* FROM (SELECT DISTINCT unnest($2::text[]) AS key_id) named, LATERAL (
-             SELECT id, chat_id, from_me, author, author_name, type, source, timestamp, device_id, status,
-               '{}'::jsonb AS content, key_id
-             FROM messages WHERE channel_id = $1 AND key_id = named.key_id AND from_me OFFSET 0) m`,
-    values: [channelId, keyIds],
-  });
+  const rows = await OWN_BY_KEY.all(connection, channelId, keyIds);
   return new Map(rows.map((row) => [row.key_id, toMessage(row)]));
 }

@@ -1,4 +1,4 @@
-import { storableJson } from '@dormouse/database';
+import { defineStatement, narrowed, storableJson, type RowOfColumns } from '@dormouse/database';
 import {
   MESSAGE_STATUS_CODES,
   type ChannelEvent,
@@ -9,14 +9,44 @@ import {
 import type { ChannelTransaction } from './channel-events.js';
 import { isMessageStatus, StatusLadder, type ReceiptStatus, type StatusReport, type Step } from './status-ladder.js';
 
+const RECEIPT_ROW = {
+  key_id: 'text',
+  viewer_id: 'text',
+  status: 'text',
+  timestamp: 'int8',
+  errors: narrowed<StatusReport['errors'] | null>('jsonb?'),
+} as const;
+
 /** A row of `receipts`. */
-export interface ReceiptRow {
-  key_id: string;
-  viewer_id: string;
-  status: string;
-  timestamp: string;
-  errors: StatusReport['errors'] | null;
-}
+export type ReceiptRow = RowOfColumns<typeof RECEIPT_ROW>;
+
+const RECEIPTS_BY_KEY = defineStatement({
+  name: 'receipts-by-key',
+  text: `SELECT key_id, viewer_id, status, timestamp, errors FROM receipts
+         WHERE channel_id = $1 AND key_id = ANY ($2)`,
+  parameters: ['text', 'text[]'],
+  row: RECEIPT_ROW,
+});
+
+/** Messages are found and changed one by one; see `status-step-writes.ts`. */
+const WRITE_STATUSES = defineStatement({
+  name: 'write-statuses',
+  text: `
+WITH step AS (
+  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
+  SELECT $1, r."keyId", r."viewerId", r.status, r.timestamp, r.errors
+  FROM jsonb_to_recordset($2::jsonb) AS r("keyId" text, "viewerId" text, status text, timestamp bigint, errors jsonb)
+  ON CONFLICT DO NOTHING
+), changed AS (
+  SELECT m.*, r.status FROM jsonb_to_recordset($3::jsonb) AS r("keyId" text, status text), LATERAL (
+    SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content FROM messages
+    WHERE channel_id = $1 AND key_id = r."keyId" AND from_me OFFSET 0
+  ) m
+)
+INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status)
+SELECT * FROM changed ON CONFLICT (channel_id, id) DO UPDATE SET status = excluded.status`,
+  parameters: ['text', 'jsonb', 'jsonb'],
+});
 
 /** What a set of reports does to the channel's own messages. */
 export interface StatusChanges {
@@ -127,13 +157,7 @@ export async function receiptsOf(
   { connection, channelId }: ChannelTransaction,
   keyIds: readonly string[],
 ): Promise<ReceiptRow[]> {
-  const { rows } = await connection.query<ReceiptRow>({
-    name: 'receipts-by-key',
-    text: `SELECT key_id, viewer_id, status, timestamp, errors FROM receipts
-           WHERE channel_id = $1 AND key_id = ANY ($2)`,
-    values: [channelId, keyIds],
-  });
-  return rows;
+  return RECEIPTS_BY_KEY.all(connection, channelId, keyIds);
 }
 
 /** Writes the steps and the messages' new statuses; the events are the caller's to append. */
@@ -143,25 +167,5 @@ export async function writeStatuses(
 ): Promise<void> {
   if (changes.receipts.length === 0) return;
   const statuses = [...changes.statuses].map(([keyId, status]) => ({ keyId, status }));
-  await connection.query({
-    name: 'write-statuses',
-    text: WRITE_STATUSES,
-    values: [channelId, storableJson(changes.receipts), storableJson(statuses)],
-  });
+  await WRITE_STATUSES.count(connection, channelId, storableJson(changes.receipts), storableJson(statuses));
 }
-
-/** Messages are found and changed one by one; see `status-step-writes.ts`. */
-const WRITE_STATUSES = `
-WITH step AS (
-  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
-  SELECT $1, r."keyId", r."viewerId", r.status, r.timestamp, r.errors
-  FROM jsonb_to_recordset($2::jsonb) AS r("keyId" text, "viewerId" text, status text, timestamp bigint, errors jsonb)
-  ON CONFLICT DO NOTHING
-), changed AS (
-  SELECT m.*, r.status FROM jsonb_to_recordset($3::jsonb) AS r("keyId" text, status text), LATERAL (
-    SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content FROM messages
-    WHERE channel_id = $1 AND key_id = r."keyId" AND from_me OFFSET 0
-  ) m
-)
-INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status)
-SELECT * FROM changed ON CONFLICT (channel_id, id) DO UPDATE SET status = excluded.status`;
