@@ -13,7 +13,7 @@ import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from './services.js';
 
-/** What every module may be given. */
+/** Services that the process opens once and every module can inject. */
 export interface Services {
   database: GlobalDatabase;
   regions: Regions;

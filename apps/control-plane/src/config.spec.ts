@@ -17,7 +17,7 @@ describe('controlPlaneConfig', () => {
     ]);
   });
 
-  it('keeps where a region has its files and how long links to them work', () => {
+  it('reads where a region stores its files and how long links to them work', () => {
     const storage = { bucket: 'files', endpoint: 'http://localhost:1', accessKeyId: 'a', secretAccessKey: 'b' };
     const { regions } = controlPlaneConfig({ ...enough, REGIONS: JSON.stringify({ sg: { ...region, storage } }) });
     expect(regions.get('sg')?.storage).toEqual({
@@ -44,14 +44,14 @@ describe('controlPlaneConfig', () => {
     expect(() => controlPlaneConfig({ ...enough, REGIONS: regions })).toThrow(message);
   });
 
-  it('keeps operators by name with the hash of their key, and has none unless they are named', () => {
+  it('reads operators by name with the hash of their key; there are none by default', () => {
     const hash = 'ab'.repeat(32);
     const named = { ...enough, OPERATORS: JSON.stringify({ ada: hash }) };
     expect([...controlPlaneConfig(named).operators]).toEqual([['ada', Buffer.from(hash, 'hex')]]);
     expect(controlPlaneConfig(enough).operators.size).toBe(0);
   });
 
-  it('refuses an operator whose key is no hash, and does not repeat it', () => {
+  it('refuses an operator whose key is not a hash, with an error that does not contain the key', () => {
     const wrong = { ...enough, OPERATORS: JSON.stringify({ ada: 'dmo_the-key-itself' }) };
     expect(() => controlPlaneConfig(wrong)).toThrow(/OPERATORS: ada must be a SHA-256 in hex/);
     expect(() => controlPlaneConfig(wrong)).not.toThrow(/dmo_/);

@@ -4,7 +4,7 @@ import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-stor
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from './management-limits.js';
 
-/** A region's files, for which links are signed: a key that may read is enough. Fields as the edge's `S3_*` switches. */
+/** Where a region stores its files, to sign links to them: a read-only key is enough. Fields as the edge's `S3_*` settings. */
 const storage = z
   .object({
     bucket: z.string().min(1),
@@ -13,7 +13,7 @@ const storage = z
     region: z.string().optional(),
     accessKeyId: z.string().optional(),
     secretAccessKey: z.string().optional(),
-    /** How long links work, in seconds; as the worker's switch. */
+    /** How long links work, in seconds; the same as the worker's setting. */
     linkTtlS: z.int().min(60).max(LONGEST_LINK_S).default(86_400),
   })
   .refine(
@@ -35,9 +35,9 @@ const storage = z
 const region = z.object({
   databaseUrl: variable.url('postgresql', 'postgres'),
   redisUrl: variable.url('redis', 'rediss'),
-  /** Only compared with what the region's database says: a region has the shards that are there. */
+  /** Only compared with the number of shards in the region's database, which is the one that counts. */
   shardCount: z.int().min(1).max(4_096).optional(),
-  /** Absent: events are shown with the links they were written with, which may have expired. */
+  /** Absent: events have the links they were written with, which may have expired. */
   storage: storage.optional(),
 });
 export type RegionAddress = z.output<typeof region>;
@@ -64,28 +64,28 @@ const schema = z
     REGIONS: variable.json(z.partialRecord(z.enum(REGIONS), region)),
     /**
      * JSON: name of an operator to the SHA-256 of their key in hex, as `create-operator-key.js` prints it:
-     * `{"ada":"9f86d0…"}`. None: nobody sees the fleet.
+     * `{"ada":"9f86d0…"}`. Empty: there are no operators, and /fleet is closed.
      */
     OPERATORS: variable.json(z.record(z.string().min(1), keyHash)).default({}),
-    /** Seals what is secret in settings of channels: 32 bytes in base64. That of every region's apps. */
+    /** Encrypts the secrets in settings of channels: 32 bytes in base64. The same key as in the apps of every region. */
     SETTINGS_MASTER_KEY: key.optional(),
     /** Name of that key, stored beside what it seals. */
     SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
-    /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
+    /** Other keys of settings, earlier or future ones: `{"<id>":"<base64>"}`. Without a current key, sealed values are read and new ones are stored in the clear. */
     SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
-    /** Requests that one account, or one operator, may make in a minute; 0: no limit. */
+    /** Requests of one account, or one operator, in a minute; 0: no limit. */
     REQUESTS_PER_MINUTE: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.perAccount),
-    /** Requests with keys that are not known that one address may make in a minute; 0: no limit. */
+    /** Requests with unknown keys from one address in a minute; 0: no limit. */
     BAD_KEYS_PER_MINUTE: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.badKeysPerAddress),
-    /** Most channels one account may have. */
+    /** Maximum number of channels of one account. */
     CHANNELS_PER_ACCOUNT: variable.integer(1, 1_000_000).default(DEFAULT_LIMITS.channelsPerAccount),
-    /** Addresses or networks of proxies whose X-Forwarded-For is believed, with commas. None: the connection's address counts. */
+    /** Addresses or networks of proxies whose X-Forwarded-For is trusted, with commas. Empty: the connection's address counts. */
     TRUSTED_PROXIES: variable.networks().default([]),
     /** Connections to the global database, and to each region's. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
-    /** Where the documentation lives: errors link to its errors page. */
+    /** Where the documentation is served: errors link to its errors page. */
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
-    /** Whom an error tells customers to write to. */
+    /** Address of support, named in every error. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
   })
   .transform((env) => ({
@@ -116,7 +116,7 @@ export type ControlPlaneConfig = z.output<typeof schema>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws {ConfigError} naming every variable that is wrong */
+/** @throws {ConfigError} that names every variable that is wrong */
 export function controlPlaneConfig(environment: Environment = process.env): ControlPlaneConfig {
   return readConfig(schema, environment);
 }
@@ -125,7 +125,7 @@ const createAccountSchema = z
   .object({ GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres') })
   .transform((env) => ({ globalDatabaseUrl: env.GLOBAL_DATABASE_URL }));
 
-/** What the command that creates accounts needs. @throws {ConfigError} */
+/** Settings of the command that creates accounts. @throws {ConfigError} */
 export function createAccountConfig(environment: Environment = process.env): { globalDatabaseUrl: string } {
   return readConfig(createAccountSchema, environment);
 }

@@ -60,7 +60,7 @@ describe('management API', () => {
       });
     });
 
-    it('is refused at once when it is revoked, while another of the account goes on', async () => {
+    it('is refused at once when it is revoked, while another key of the account still works', async () => {
       const second = await plane.accounts.addKey(accountId, 'second');
       expect((await plane.call(second.accountKey, 'GET', '/api/v1/account')).body).toMatchObject({ id: accountId });
       expect(await plane.accounts.revokeKey(accountId, second.keyId)).toBe(true);
@@ -76,7 +76,7 @@ describe('management API', () => {
   });
 
   describe('POST /channels', () => {
-    it('makes a channel that is not linked, with a token of its region that opens it', async () => {
+    it('creates a channel that is not linked, with a token of its region', async () => {
       const answer = await create({ name: ' Shop ', region: 'sg', colour: 'ignored' });
       expect(answer.status).toBe(201);
       expect(channelOf(answer)).toEqual({
@@ -120,7 +120,7 @@ describe('management API', () => {
       expect([answer.status, errorOf(answer)['details']]).toEqual([400, 'body: JSON expected']);
     });
 
-    it('is 503 while the region is away, and leaves nothing behind once it is back', async () => {
+    it('is 503 while the region is away, and leaves no channel once it is back', async () => {
       const answer = await plane.call(key, 'POST', '/api/v1/channels', { body: { name: 'Shop', region: 'eu' } });
       expect(answer.status).toBe(503);
       expect(answer.headers['retry-after']).toBe('5');
@@ -133,7 +133,7 @@ describe('management API', () => {
       expect(rows).toEqual([{ deleted: true, unsettled: true }]);
     });
 
-    it('cut off between the databases is not seen, and is cleaned up in both', async () => {
+    it('interrupted between the databases: the channel is not shown, and is deleted in both', async () => {
       const entries = new ChannelEntries(plane.database);
       const { id } = await entries.begin({ accountId, region: 'sg', name: 'Half' });
       await directory.create({ id, accountId, name: 'Half', tokenHash: hashToken('half'), shard: 0 });
@@ -146,7 +146,7 @@ describe('management API', () => {
       expect(left.map((entry) => entry.id)).not.toContain(id);
     });
 
-    it('takes another id when one is taken', async () => {
+    it('tries another id when one is in use', async () => {
       const taken = channelOf(await create()).id;
       const ids = [taken, taken, 'FRESH-22222'];
       const entries = new ChannelEntries(plane.database, () => ids.shift() ?? '');
@@ -167,14 +167,14 @@ describe('management API', () => {
       expect((await plane.call(stranger, 'GET', '/api/v1/channels')).body).toMatchObject({ channels: [], total: 0 });
     });
 
-    it('names a bad parameter', async () => {
+    it('names the parameter that is wrong', async () => {
       const answer = await plane.call(key, 'GET', '/api/v1/channels?count=501');
       expect([answer.status, errorOf(answer)['details']]).toEqual([400, 'count: must be between 1 and 500']);
     });
   });
 
   describe('GET /channels/{id}', () => {
-    it('has the status that the session has at this moment', async () => {
+    it('has the present status of the session', async () => {
       const { id } = channelOf(await create());
       await plane.regional.pool.query(
         "UPDATE channels SET session_state = 'open', linked = true, phone = '15550001111' WHERE id = $1",
@@ -188,7 +188,7 @@ describe('management API', () => {
       });
     });
 
-    it('says unknown, and is no failure, while the region is away', async () => {
+    it('answers 200 with the status unknown while the region is away', async () => {
       const entries = new ChannelEntries(plane.database);
       const { id } = await entries.begin({ accountId, region: 'eu', name: 'Far' });
       await entries.settleCreation(id);
@@ -216,22 +216,22 @@ describe('management API', () => {
   });
 
   describe('POST /channels/{id}/token', () => {
-    it('replaces the token: the old one is dead, the new one opens the channel, everybody is told', async () => {
+    it('replaces the token: the old one is refused, the new one works, and the change is published', async () => {
       const created = await create();
       const { id } = channelOf(created);
-      const told = await hearing(plane.redisUrl);
+      const changes = await receiveChanges(plane.redisUrl);
       const answer = await plane.call(key, 'POST', `/api/v1/channels/${id}/token`);
       expect(answer.status).toBe(200);
       OPERATIONS.rotateToken.answer.parse(answer.body);
       expect(await directory.byTokenHash(hashToken(tokenOf(created)))).toBeUndefined();
       expect((await directory.byTokenHash(hashToken(tokenOf(answer))))?.id).toBe(id);
-      await told.heard(id);
-      await told.close();
+      await changes.received(id);
+      await changes.close();
     });
   });
 
   describe('POST /channels/{id}/sleep', () => {
-    it('sets when the number sleeps, shows it with the channel, and takes it back', async () => {
+    it('sets when the number sleeps, shows it with the channel, and removes it again', async () => {
       const { id } = channelOf(await create());
       const path = `/api/v1/channels/${id}`;
       const set = await plane.call(key, 'POST', `${path}/sleep`, { body: { idle_after_s: 0, drain_every_s: 60 } });
@@ -245,7 +245,7 @@ describe('management API', () => {
   });
 
   describe('DELETE /channels/{id}', () => {
-    it('ends the token at once and has the worker end the session', async () => {
+    it('ends the token at once, and the worker ends the session', async () => {
       const created = await create();
       const { id } = channelOf(created);
       const shard = (await directory.byId(id))?.shard ?? -1;
@@ -274,7 +274,7 @@ describe('management API', () => {
       expect((await plane.call(key, 'GET', '/api/v1/channels')).body).toMatchObject({ total: 0 });
     });
 
-    it('is as durable without a worker: the directory says deleted and the token is dead', async () => {
+    it('is as durable without a worker: the channel is marked deleted and the token is refused', async () => {
       const created = await create();
       const { id } = channelOf(created);
       const answer = await plane.call(key, 'DELETE', `/api/v1/channels/${id}`);
@@ -283,7 +283,7 @@ describe('management API', () => {
       expect(await directory.byTokenHash(hashToken(tokenOf(created)))).toBeUndefined();
     });
 
-    it('is 503 while the region is away, can be asked again, and is finished when the region is back', async () => {
+    it('is 503 while the region is away, can be repeated, and is completed when the region is back', async () => {
       const entries = new ChannelEntries(plane.database);
       const { id } = await entries.begin({ accountId, region: 'eu', name: 'Far' });
       await entries.settleCreation(id);
@@ -301,12 +301,12 @@ describe('management API', () => {
     });
   });
 
-  it('describes itself to everybody', async () => {
+  it('serves its OpenAPI document without a key', async () => {
     const answer = await plane.call(undefined, 'GET', '/api/v1/openapi.json');
     expect(answer).toMatchObject({ status: 200, body: { openapi: '3.1.0' } });
   });
 
-  it('keeps readiness and metrics off the port of customers', async () => {
+  it('does not serve readiness and metrics on the port of customers', async () => {
     expect((await plane.call(undefined, 'GET', '/healthz')).body).toEqual({ status: 'alive' });
     for (const path of ['/readyz', '/metrics']) {
       expect([path, (await plane.call(undefined, 'GET', path)).status]).toEqual([path, 404]);
@@ -329,8 +329,10 @@ describe('management API', () => {
   });
 });
 
-/** Listens for announced changes. */
-async function hearing(redisUrl: string): Promise<{ heard(id: string): Promise<void>; close(): Promise<void> }> {
+/** Subscribes to published changes of channels. */
+async function receiveChanges(
+  redisUrl: string,
+): Promise<{ received(id: string): Promise<void>; close(): Promise<void> }> {
   const redis = openRedis({ url: redisUrl, name: 'control-plane-spec' });
   const ids = new Set<string>();
   let changed: () => void = () => undefined;
@@ -340,7 +342,7 @@ async function hearing(redisUrl: string): Promise<{ heard(id: string): Promise<v
   });
   await subscription.started;
   return {
-    heard: async (id) => {
+    received: async (id) => {
       while (!ids.has(id)) await new Promise<void>((resolve) => (changed = resolve));
     },
     close: async () => {

@@ -29,7 +29,7 @@ import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
 const MAX_BODY_BYTES = 65_536;
-/** Longer than load balancers keep an idle connection, so that they, not we, end it. */
+/** Longer than load balancers keep an idle connection open, so that they close it, and never while a request is on its way. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** The Nest application, complete but not listening. */
@@ -74,16 +74,16 @@ export async function createApp(
 }
 
 /**
- * Opens everything and listens. Neither the global database nor a region need be there for that.
- * @throws {RegionMismatchError} when `REGIONS` leads to another region's database, or disagrees with it
+ * Opens everything and listens. It starts without the global database and without the regions, too.
+ * @throws {RegionMismatchError} when an entry of `REGIONS` leads to another region's database, or disagrees with it
  */
 export async function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
   const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'control-plane' });
   const regions = new Regions(config.regions, log, new ChannelSeals(config.settingsKeys));
   const operators = new OperatorKeys(config.operators);
-  const isThere = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
-  // Only the global database counts: a region that is away makes some answers 503, not this process unfit.
-  const probes = new Probes({ app: 'control-plane', checks: { database: isThere } });
+  const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
+  // Only the global database decides readiness: without a region some requests are 503, and all others still work.
+  const probes = new Probes({ app: 'control-plane', checks: { database: isReachable } });
   measureConnections(probes.metrics, { databases: { global: database.pool } });
   await regions.check({ settings: config.settingsKeys.keys });
   const app = await createApp(

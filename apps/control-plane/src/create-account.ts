@@ -4,7 +4,7 @@ import { createAccountConfig } from './config.js';
 
 /*
  * `GLOBAL_DATABASE_URL=… node dist/create-account.js <name>`: adds an account with one key and prints
- * {"accountId": …, "accountKey": …}. The key is shown here and in no other place.
+ * {"accountId": …, "accountKey": …}. The key is printed once and cannot be read again.
  */
 const name = process.argv.slice(2).join(' ').trim();
 if (name === '') {

@@ -11,10 +11,10 @@ jest.setTimeout(120_000);
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 30);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_129);
 
-/** These wait for a worker, and say 503 where none answers: only channels that are not there are asked for. */
+/** These need a worker and are 503 without one, so they are sent for channels that do not exist. */
 const NEEDS_WORKER = /^(DELETE .*channels\/\{id\}|POST .*fleet.*\/(sleep|wake))$/;
 
-describe('whatever is sent', () => {
+describe('a hostile request', () => {
   let plane: RunningControlPlane;
   let key: string;
   let channelId: string;
@@ -42,7 +42,7 @@ describe('whatever is sent', () => {
 
   it.each(
     operationsOf(managementOpenApi()).map((operation): [string, FuzzedOperation] => [operation.route, operation]),
-  )('%s is answered or refused with the envelope and never as a failure of ours', async (route, operation) => {
+  )('to %s is answered, or refused with the envelope, and never ends in a 5xx', async (route, operation) => {
     const as = route.includes('/fleet') ? OPERATOR_KEY : key;
     await fc.assert(
       fc.asyncProperty(hostileRequests(operation, plausible(route)), async ({ method, path, headers, body: given }) => {

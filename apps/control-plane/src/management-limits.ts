@@ -1,6 +1,6 @@
 import type { RequestLimitsOptions } from './accounts/request-limits.js';
 
-/** How much an account may ask and have. */
+/** Limits of one account. */
 export interface ManagementLimits extends RequestLimitsOptions {
   channelsPerAccount: number;
 }

@@ -26,13 +26,13 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Nobody listens there: a region that is away. */
+/** No server listens there: a region that is away. */
 const AWAY = 'postgresql://nobody@127.0.0.1:9/away';
 export const SHARD_COUNT = 4;
 /** The key of the one operator, who is called ada. */
 export const OPERATOR_KEY = mintOperatorKey();
 
-/** A control plane for specs with databases of its own, one region (`sg`) that is there and one (`eu`) that is away. */
+/** A control plane for specs with databases of its own, one region (`sg`) that answers and one (`eu`) that is away. */
 export class RunningControlPlane {
   private constructor(
     readonly app: NestFastifyApplication,
@@ -47,7 +47,7 @@ export class RunningControlPlane {
     private readonly stores: TestStore[],
   ) {}
 
-  static async open(given: Partial<ManagementLimits> = {}): Promise<RunningControlPlane> {
+  static async open(changedLimits: Partial<ManagementLimits> = {}): Promise<RunningControlPlane> {
     const [globalStore, regionalStore, redisStore, bucket] = await Promise.all([
       createTestDatabase('global'),
       createTestDatabase('regional'),
@@ -76,7 +76,7 @@ export class RunningControlPlane {
     const regions = new Regions(addresses, log, seals);
     const operators = new OperatorKeys(new Map([['ada', hashOperatorKey(OPERATOR_KEY)]]));
     const probes = new Probes({ app: 'control-plane', checks: {} });
-    const limits = { perAccount: 0, badKeysPerAddress: 0, channelsPerAccount: 1_000, ...given };
+    const limits = { perAccount: 0, badKeysPerAddress: 0, channelsPerAccount: 1_000, ...changedLimits };
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
     const app = await createApp({ database, regions, operators, limits, log }, { site, probes });
     await app.init();
@@ -119,12 +119,12 @@ export class RunningControlPlane {
     return { status: response.statusCode, headers: response.headers, body: body as Answer['body'] };
   }
 
-  /** What the process does by itself every few seconds, done now and for entries of any age. */
+  /** Runs now, and for entries of any age, what the process does every few seconds. */
   async settleNow(): Promise<void> {
     const log = openLog({ name: 'spec', level: 'silent' });
     const entries = new ChannelEntries(this.database);
     const channels = new Channels(entries, this.regions, log);
-    const settings = { everyMs: 60_000, olderThanMs: -1_000 };
+    const settings = { intervalMs: 60_000, olderThanMs: -1_000 };
     await new UnsettledChannels(entries, channels, this.regions, log, settings).settle();
   }
 }

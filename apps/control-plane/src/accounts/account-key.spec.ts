@@ -1,7 +1,7 @@
 import { hashAccountKey, mintAccountKey, presentedKey } from './account-key.js';
 
 describe('account key', () => {
-  it('is never minted twice and stored as its SHA-256', () => {
+  it('is new each time and hashed with SHA-256', () => {
     expect(new Set(Array.from({ length: 100 }, () => mintAccountKey())).size).toBe(100);
     expect(mintAccountKey()).toMatch(/^dmk_[\w-]{43}$/);
     expect(hashAccountKey('dmk_x')).toHaveLength(32);

@@ -1,11 +1,11 @@
 /**
- * An account key opens the management API for one account. It is 256 random bits; only its SHA-256 is kept, and keys
- * are found by that hash, so that neither the database nor the timing of a look-up gives a key away.
+ * An account key authenticates one account at the management API. It is 256 random bits. Only its SHA-256 is stored, and
+ * keys are looked up by that hash, so that neither the database nor the timing of a look-up reveals a key.
  */
 import { createHash, randomBytes } from 'node:crypto';
 
 const PREFIX = 'dmk_';
-/** Longer texts are not worth hashing. */
+/** Longer texts are no keys and are not hashed. */
 const MAX_LENGTH = 256;
 
 /** A new key. Show it once; store its hash. */

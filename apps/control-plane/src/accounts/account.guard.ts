@@ -9,24 +9,24 @@ import type { RequestLimits } from './request-limits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; set by the guard. */
+    /** The account or operator that makes the request; set by the guard. */
     account?: Account;
     operator?: Operator;
   }
 }
 
-const OPEN = 'open to everybody';
-const OPERATORS_ONLY = 'for operators only';
+const PUBLIC = 'public';
+const OPERATORS_ONLY = 'operators only';
 
-/** Marks a controller that needs no account key. */
-export const OpenToEverybody = (): ClassDecorator => SetMetadata(OPEN, true);
+/** Marks a controller that needs no key. */
+export const Public = (): ClassDecorator => SetMetadata(PUBLIC, true);
 
 /** Marks a controller that needs an operator key. */
-export const ForOperators = (): ClassDecorator => SetMetadata(OPERATORS_ONLY, true);
+export const OperatorsOnly = (): ClassDecorator => SetMetadata(OPERATORS_ONLY, true);
 
 /**
- * Lets nobody in without an account key that is known and not revoked, or without an operator key where that is asked
- * for; everything is guarded unless marked open.
+ * Requires on every route an account key that is known and not revoked; on controllers marked {@link OperatorsOnly} an
+ * operator key; on controllers marked {@link Public} none.
  */
 export class AccountGuard implements CanActivate {
   readonly #reflector = new Reflector();
@@ -38,7 +38,7 @@ export class AccountGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.#reflector.get<boolean | undefined>(OPEN, context.getClass())) return true;
+    if (this.#reflector.get<boolean | undefined>(PUBLIC, context.getClass())) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = presentedKey(request.headers.authorization);
     if (this.#reflector.get<boolean | undefined>(OPERATORS_ONLY, context.getClass())) {
@@ -46,28 +46,28 @@ export class AccountGuard implements CanActivate {
       return true;
     }
     if (key === undefined) throw unauthorized('account', 'Authorization: Bearer <account key> is missing');
-    await this.limits.requireWelcome(request.ip, key);
+    await this.limits.requireNotBlocked(request.ip, key);
     const account = await this.accounts.byKey(key);
     if (!account) {
-      await this.limits.noteBadKey(request.ip, key);
-      throw unauthorized('account', 'the account key is not known or was revoked');
+      await this.limits.countBadKey(request.ip, key);
+      throw unauthorized('account', 'the account key is unknown or was revoked');
     }
-    await this.limits.take(account.id, key);
+    await this.limits.countRequest(account.id, key);
     request.account = account;
     return true;
   }
 
-  /** The global database is asked only about keys that are no operator's. */
+  /** The global database is queried only for keys that are not an operator's, so operators get in without it. */
   async #operator(key: string | undefined, address: string): Promise<Operator> {
     if (key === undefined) throw unauthorized('operator', 'Authorization: Bearer <operator key> is missing');
     const operator = this.operators.find(key);
     if (operator) return operator;
-    await this.limits.requireWelcome(address, key);
+    await this.limits.requireNotBlocked(address, key);
     if (await this.accounts.byKey(key)) {
       throw new GatewayError(403, { details: 'an operator key is required' });
     }
-    await this.limits.noteBadKey(address, key);
-    throw unauthorized('operator', 'the operator key is not known');
+    await this.limits.countBadKey(address, key);
+    throw unauthorized('operator', 'the operator key is unknown');
   }
 }
 
@@ -75,14 +75,14 @@ function unauthorized(kind: 'account' | 'operator', details: string): GatewayErr
   return new GatewayError(401, { message: `${kind} key missing or invalid`, details });
 }
 
-/** The account that asks. */
+/** The account that makes the request. */
 export const CurrentAccount = createParamDecorator((_: unknown, context: ExecutionContext): Account => {
   const { account } = context.switchToHttp().getRequest<FastifyRequest>();
   if (!account) throw new Error('no account: the route is not guarded');
   return account;
 });
 
-/** The operator that asks. */
+/** The operator that makes the request. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): Operator => {
   const { operator } = context.switchToHttp().getRequest<FastifyRequest>();
   if (!operator) throw new Error('no operator: the route is not for operators');

@@ -8,7 +8,7 @@ export interface Account {
   createdAt: Date;
 }
 
-/** A new account or key; the key is in no other place. */
+/** A new account or key. The key itself is not stored anywhere. */
 export interface MintedKey {
   accountId: string;
   keyId: string;
@@ -17,11 +17,11 @@ export interface MintedKey {
 
 const newId = (prefix: string): string => prefix + randomBytes(9).toString('base64url');
 
-/** Accounts and their keys. Nothing is remembered between requests: a revoked key is refused at once. */
+/** Accounts and their keys. Nothing is cached between requests, so a revoked key is refused at once. */
 export class Accounts {
   constructor(private readonly database: Pick<GlobalDatabase, 'prisma'>) {}
 
-  /** The account that a key opens, or undefined when the key is unknown or revoked. */
+  /** The account of a key, or undefined when the key is unknown or revoked. */
   async byKey(key: string): Promise<Account | undefined> {
     const hash = hashAccountKey(key);
     const found = await this.database.prisma.accountKey.findUnique({
@@ -49,7 +49,7 @@ export class Accounts {
     return minted;
   }
 
-  /** Ends a key. False when the account has no such live key. */
+  /** Revokes a key. False when the account has no such key, or it is revoked already. */
   async revokeKey(accountId: string, keyId: string): Promise<boolean> {
     const { count } = await this.database.prisma.accountKey.updateMany({
       where: { accountId, id: keyId, revokedAt: null },

@@ -10,7 +10,7 @@ describe('limits of the management API', () => {
   });
   afterAll(() => plane.close());
 
-  it('let an account make so many requests in a minute, and say when it may go on', async () => {
+  it('refuse requests of an account beyond its limit for a minute, with Retry-After', async () => {
     const { accountKey } = await plane.newAccount();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => plane.call(accountKey, 'GET', '/api/v1/account')),
@@ -18,12 +18,12 @@ describe('limits of the management API', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(10).fill(200), 429, 429]);
     const refused = answers.find(({ status }) => status === 429);
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    expect(refused?.body).toMatchObject({ error: { code: 429, details: 'too many requests of this account' } });
+    expect(refused?.body).toMatchObject({ error: { code: 429, details: 'too many requests from this account' } });
     const { accountKey: other } = await plane.newAccount();
     expect((await plane.call(other, 'GET', '/api/v1/account')).status).toBe(200);
   });
 
-  it('let an account have so many channels and no more', async () => {
+  it('refuse to create more channels than an account may have', async () => {
     const { accountKey } = await plane.newAccount();
     const create = () => plane.call(accountKey, 'POST', '/api/v1/channels', { body: { name: 'Shop' } });
     expect([(await create()).status, (await create()).status]).toEqual([201, 201]);
@@ -36,7 +36,7 @@ describe('limits of the management API', () => {
     ]);
   });
 
-  it('refuse an address that guesses, but not who came from there with a key that was good', async () => {
+  it('refuse an address that guesses keys, but not requests from there with a key that was valid before', async () => {
     const { accountKey } = await plane.newAccount();
     expect((await plane.call(accountKey, 'GET', '/api/v1/account')).status).toBe(200);
     const guess = (path: string, index: number) => plane.call(`dmk_guess${index}`, 'GET', `/api/v1${path}`);

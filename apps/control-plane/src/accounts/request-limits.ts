@@ -1,9 +1,10 @@
 /**
- * How much one account, and one address with keys that nobody has, may ask of the management API.
+ * Rate limits of the management API: for each account, and for each address that presents unknown keys.
  *
- * Counted in the memory of each control plane, in windows of a minute: with n of them a caller gets n times as much at
- * most. IPv6 addresses count by their network (/64). An address that guesses is refused before the database is asked; keys that were good lately still pass from
- * there, so that nobody behind the same address or proxy is shut out.
+ * Requests are counted in the memory of each process, in windows of a minute: with n processes a caller gets at most n
+ * times the limit. IPv6 addresses are counted by their network (/64). An address beyond its limit is refused before the
+ * database is queried. Keys that were valid recently still pass from there, so that customers behind the same address or
+ * proxy are not locked out.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import { addressBlock } from '@dormouse/public-addresses';
@@ -13,7 +14,7 @@ import { hashAccountKey } from './account-key.js';
 export interface RequestLimitsOptions {
   /** Requests of an account, or of an operator, in a minute; 0: no limit. */
   perAccount: number;
-  /** Requests of an address with keys that are not known, in a minute; 0: no limit. */
+  /** Requests with unknown keys from one address in a minute; 0: no limit. */
   badKeysPerAddress: number;
 }
 
@@ -23,7 +24,7 @@ const MAX_GOOD_KEYS = 10_000;
 export class RequestLimits {
   readonly #accounts: RateLimiterMemory | undefined;
   readonly #addresses: RateLimiterMemory | undefined;
-  /** Hashes of keys that were good lately, oldest first. */
+  /** Hashes of keys that were valid recently, the least recently used first. */
   readonly #goodKeys = new Set<string>();
 
   constructor({ perAccount, badKeysPerAddress }: RequestLimitsOptions) {
@@ -31,21 +32,21 @@ export class RequestLimits {
     this.#addresses = badKeysPerAddress === 0 ? undefined : limiterOf(badKeysPerAddress);
   }
 
-  /** Before a key is looked up. @throws {GatewayError} 429 for an address that has presented too many bad ones */
-  async requireWelcome(address: string, key: string): Promise<void> {
+  /** Call before a key is looked up. @throws {GatewayError} 429 for an address that has presented too many unknown keys */
+  async requireNotBlocked(address: string, key: string): Promise<void> {
     const state = await this.#addresses?.get(addressBlock(address));
     if (!state || state.remainingPoints > 0 || this.#goodKeys.has(nameOf(key))) return;
-    throw tooMany('too many requests with keys that are not known from this address', state);
+    throw tooMany('too many requests with unknown keys from this address', state);
   }
 
-  /** A key was not known. */
-  async noteBadKey(address: string, key: string): Promise<void> {
+  /** Counts a request with an unknown key. */
+  async countBadKey(address: string, key: string): Promise<void> {
     this.#goodKeys.delete(nameOf(key));
     await this.#addresses?.consume(addressBlock(address)).catch(() => undefined);
   }
 
-  /** Counts a request of whoever the key belongs to. @throws {GatewayError} 429 beyond the limit */
-  async take(holder: string, key: string): Promise<void> {
+  /** Counts a request of the account that holds the key. @throws {GatewayError} 429 beyond the limit */
+  async countRequest(holder: string, key: string): Promise<void> {
     const name = nameOf(key);
     this.#goodKeys.delete(name);
     this.#goodKeys.add(name);
@@ -55,7 +56,7 @@ export class RequestLimits {
       await this.#accounts?.consume(holder);
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      throw tooMany('too many requests of this account', refusal);
+      throw tooMany('too many requests from this account', refusal);
     }
   }
 }

@@ -13,8 +13,8 @@ export interface ChannelEntryRow {
 
 const COLUMNS = 'id, account_id, region, name, created_at';
 const ROW = { id: 'text', account_id: 'text', region: 'text', name: 'text', created_at: 'timestamptz' } as const;
-/** There and settled: what customers see. */
-const IS_SEEN = { deletedAt: null, unsettledSince: null };
+/** Neither deleted nor unsettled: what customers see. */
+const IS_VISIBLE = { deletedAt: null, unsettledSince: null };
 const ID_TRIES = 10;
 
 // Raw, not by Prisma: what is unsettled is so by the clock of the database, which all control planes share.
@@ -64,12 +64,12 @@ export class ChannelEntries {
     private readonly newId: () => string = newChannelId,
   ) {}
 
-  /** How many channels an account has, those included that are just being made. */
+  /** How many channels an account has, including those that are just being created. */
   async countOf(accountId: string): Promise<number> {
     return this.database.prisma.channelEntry.count({ where: { accountId, deletedAt: null } });
   }
 
-  /** Adds an entry under a new id, unsettled and so unseen. */
+  /** Adds an entry under a new id. It is unsettled, so it is not visible yet. */
   async begin(channel: { accountId: string; region: Region; name: string }): Promise<ChannelEntryRow> {
     for (let tries = 0; tries < ID_TRIES; tries += 1) {
       const { accountId, region, name } = channel;
@@ -79,7 +79,7 @@ export class ChannelEntries {
     throw new Error(`no free channel id in ${ID_TRIES} tries`);
   }
 
-  /** Both halves of a new channel are there: it is seen from now on. False when it was given up meanwhile. */
+  /** Call when both halves of a new channel are stored: it is visible from now on. False when it was given up meanwhile. */
   async settleCreation(id: string): Promise<boolean> {
     const { count } = await this.database.prisma.channelEntry.updateMany({
       where: { id, deletedAt: null },
@@ -88,13 +88,13 @@ export class ChannelEntries {
     return count === 1;
   }
 
-  /** Marks a half-made channel as deleted, still unsettled. */
+  /** Marks a channel whose creation is not complete as deleted; it stays unsettled. */
   async giveUp(id: string): Promise<void> {
     await GIVE_UP.count(this.database.pool, id);
   }
 
   /**
-   * Marks a channel as deleted and unsettled. Asked again before the deletion is settled it answers the same.
+   * Marks a channel as deleted and unsettled. Repeating it before the deletion is settled has the same result.
    * @returns undefined when the account has no such channel
    */
   async beginDeletion(accountId: string, id: string): Promise<ChannelEntryRow | undefined> {
@@ -102,7 +102,7 @@ export class ChannelEntries {
     return row && toEntry(row);
   }
 
-  /** The regional half is gone, too. */
+  /** Call when the regional half is deleted, too. */
   async settleDeletion(id: string): Promise<void> {
     await this.database.prisma.channelEntry.updateMany({
       where: { id, deletedAt: { not: null } },
@@ -110,13 +110,13 @@ export class ChannelEntries {
     });
   }
 
-  /** Entries of a region that have been unsettled for longer than any request takes, longest first. */
+  /** Entries of a region that have been unsettled for longer than `forMs`, the longest first. */
   async leftUnsettled(region: Region, forMs: number, limit: number): Promise<ChannelEntryRow[]> {
     return (await LEFT_UNSETTLED.all(this.database.pool, region, forMs, limit)).map(toEntry);
   }
 
   async find(accountId: string, id: string): Promise<ChannelEntryRow | undefined> {
-    const found = await this.database.prisma.channelEntry.findFirst({ where: { id, accountId, ...IS_SEEN } });
+    const found = await this.database.prisma.channelEntry.findFirst({ where: { id, accountId, ...IS_VISIBLE } });
     return found ? entryOf(found) : undefined;
   }
 
@@ -125,7 +125,7 @@ export class ChannelEntries {
     accountId: string,
     page: { count: number; offset: number },
   ): Promise<{ entries: ChannelEntryRow[]; total: number }> {
-    const where = { accountId, ...IS_SEEN };
+    const where = { accountId, ...IS_VISIBLE };
     const { channelEntry } = this.database.prisma;
     const [entries, total] = await Promise.all([
       channelEntry.findMany({

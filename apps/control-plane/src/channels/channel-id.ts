@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Short, easy to say, hard to mistake for one another. */
+/** Short words that are easy to pronounce and hard to confuse. */
 const WORDS = [
   ...['ACORN', 'ALDER', 'AMBER', 'ASPEN', 'BADGER', 'BASIL', 'BEECH', 'BIRCH', 'BRAMBLE', 'BREEZE', 'BROOK', 'CEDAR'],
   ...['CLOVER', 'COMET', 'CORAL', 'CRANE', 'DAISY', 'DAWN', 'DELTA', 'DORMOUSE', 'DUNE', 'EAGLE', 'ELDER', 'EMBER'],
@@ -15,7 +15,7 @@ const WORDS = [
 const CHARACTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 5;
 
-/** A channel id, `WORD-XXXXX`: some two thousand million of them, so the caller must still see to it that it is new. */
+/** A random channel id, `WORD-XXXXX`. There are some two thousand million of them, so the caller must check that it is new. */
 export function newChannelId(random: (below: number) => number = randomInt): string {
   const word = WORDS[random(WORDS.length)] ?? WORDS[0];
   const suffix = Array.from({ length: LENGTH }, () => CHARACTERS.charAt(random(CHARACTERS.length))).join('');

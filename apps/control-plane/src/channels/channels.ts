@@ -1,16 +1,16 @@
 /**
- * Channels live in two databases: the global entry (whose it is, where it lives) and the regional record (all else).
+ * A channel is stored in two databases: the global entry (its account and region) and the regional record (the rest).
  *
- * Guarantees: customers see a channel only when both halves are there, and a deletion that was answered with success
- * has reached both. Each change begins with the global row, marked unsettled, and ends by settling it:
- * - create: entry (unsettled, unseen), regional record with the token's hash, settle, answer. If it fails or the process
- *   dies before the settling, nobody ever saw the token: the channel is given up and its regional half deleted, by the
- *   request itself or by `UnsettledChannels`.
- * - delete: entry marked deleted (gone from every answer), regional record marked deleted (the token dies, edges forget
- *   it within a second), settle. With the region away the answer is 503, the deletion stays begun, and it is finished by
- *   the next DELETE or by `UnsettledChannels`. The worker is told, but not relied upon: it finds deleted channels in
- *   its directory.
- * A region that is away makes creating, deleting and rotating there fail with 503 and nothing else.
+ * Guarantees: customers see a channel only when both halves are stored, and a deletion that was answered with success
+ * has reached both. Each change first writes the global row, marked unsettled, and ends by settling it:
+ * - create: entry (unsettled, not visible), regional record with the token's hash, settle, answer. If it fails or the
+ *   process dies before the entry is settled, the token was never returned: the channel is given up and its regional half
+ *   deleted, by the request itself or by `UnsettledChannels`.
+ * - delete: entry marked deleted (no longer visible), regional record marked deleted (the token is refused, within a
+ *   second also by edges that cached it), settle. With the region away the answer is 503, the deletion stays unsettled, and
+ *   the next DELETE or `UnsettledChannels` completes it. The worker gets a command, but the deletion does not depend on it:
+ *   workers find deleted channels in their directory.
+ * While a region is away, only creating, deleting and changing its channels fails, with 503.
  */
 import type { Logger } from '@dormouse/bootstrap';
 import type { ChannelDirectory, ChannelRecord, SleepOverride } from '@dormouse/channel-directory';
@@ -30,8 +30,8 @@ import { RegionAwayError, type RegionLink, type Regions } from '../regions/regio
 import { DEFAULT_LIMITS } from '../management-limits.js';
 import type { ChannelEntries, ChannelEntryRow } from './channel-entries.js';
 
-/** A look at a channel does not wait longer for its region. */
-const STATUS_WITHIN_MS = 2_000;
+/** Timeout of the query for a channel's present status. */
+const STATUS_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_S = 5;
 
 export class Channels {
@@ -39,13 +39,13 @@ export class Channels {
     private readonly entries: ChannelEntries,
     private readonly regions: Regions,
     private readonly log: Logger,
-    /** Most channels an account may have; calls at the same moment may exceed it by their number. */
+    /** Maximum number of channels of an account; concurrent calls may exceed it by their number. */
     private readonly maxChannels = DEFAULT_LIMITS.channelsPerAccount,
   ) {}
 
   /**
-   * Makes a channel with a token of its own.
-   * @throws {GatewayError} 400 for a region that is not here, 403 beyond the account's limit, 503 if the region is away
+   * Creates a channel with a token of its own.
+   * @throws {GatewayError} 400 for an unknown region, 403 beyond the account's limit, 503 if the region is away
    */
   async create(accountId: string, body: CreateChannelBody): Promise<ChannelWithToken> {
     const link = this.#linkFor(body.region);
@@ -56,7 +56,7 @@ export class Channels {
     const entry = await this.entries.begin({ accountId, region: link.region, name: body.name });
     const token = mintToken(link.region);
     try {
-      const record = await link.ask(async (directory) =>
+      const record = await link.run(async (directory) =>
         directory.create({
           id: entry.id,
           accountId,
@@ -82,10 +82,10 @@ export class Channels {
   async get(accountId: string, id: string): Promise<ManagedChannel> {
     const entry = await this.#find(accountId, id);
     try {
-      const record = await this.regions.link(entry.region)?.ask((directory) => directory.byId(id), STATUS_WITHIN_MS);
+      const record = await this.regions.link(entry.region)?.run((directory) => directory.byId(id), STATUS_TIMEOUT_MS);
       return shown(entry, record);
     } catch (error) {
-      this.log.warn({ err: error, channelId: id }, 'status of a channel is not known');
+      this.log.warn({ err: error, channelId: id }, 'reading the status of a channel failed');
       return shown(entry, undefined);
     }
   }
@@ -96,12 +96,12 @@ export class Channels {
     const link = this.#linkOf(entry);
     const token = mintToken(entry.region);
     const record = await link
-      .ask(async (directory) => ((await directory.rotateToken(id, hashToken(token))) ? directory.byId(id) : undefined))
+      .run(async (directory) => ((await directory.rotateToken(id, hashToken(token))) ? directory.byId(id) : undefined))
       .catch((error: unknown) => {
-        throw regionAway(error, 'ask again: the old token may or may not work until then');
+        throw regionAway(error, 'try again: until it succeeds, either token may be the valid one');
       });
     if (!record) throw channelNotFound();
-    await link.announceChange(id);
+    await link.notifyChange(id);
     return { channel: shown(entry, record), token };
   }
 
@@ -110,15 +110,15 @@ export class Channels {
     const entry = await this.#find(accountId, id);
     const override = toOverride(sleep);
     const record = await this.#linkOf(entry)
-      .ask(async (directory) => ((await directory.setSleep(id, override)) ? directory.byId(id) : undefined))
+      .run(async (directory) => ((await directory.setSleep(id, override)) ? directory.byId(id) : undefined))
       .catch((error: unknown) => {
-        throw regionAway(error, 'ask again');
+        throw regionAway(error, 'try again');
       });
     if (!record) throw channelNotFound();
     return shown(entry, record);
   }
 
-  /** Deletes a channel; asked again after a 503 it goes on. @throws 404; 503 when the region is away */
+  /** Deletes a channel. After a 503, repeating it continues the deletion. @throws 404; 503 when the region is away */
   async delete(accountId: string, id: string, requestId: string): Promise<ChannelDeleted> {
     const entry = await this.entries.beginDeletion(accountId, id);
     if (!entry) throw channelNotFound();
@@ -126,23 +126,23 @@ export class Channels {
       return { success: true, unlinked: await this.finishDeletion(entry, requestId) };
     } catch (error) {
       if (!(error instanceof RegionAwayError)) throw error;
-      throw regionAway(error, 'the deletion has begun and ends when the region is back');
+      throw regionAway(error, 'the deletion has started and is completed when the region is back');
     }
   }
 
   /**
-   * Deletes the regional half of a channel whose entry is marked deleted, settles it and tells the worker. Doing it again
-   * is harmless. @returns whether a worker has ended the session @throws {RegionAwayError}
+   * Deletes the regional half of a channel whose entry is marked deleted, settles it and has the worker end the session.
+   * Idempotent. @returns whether a worker has ended the session @throws {RegionAwayError}
    */
   async finishDeletion(entry: ChannelEntryRow, requestId: string): Promise<boolean> {
     const link = this.#linkOf(entry);
-    const record = await link.ask(async (directory) => {
+    const record = await link.run(async (directory) => {
       await directory.markDeleted(entry.id);
       return directory.byId(entry.id);
     });
     await this.entries.settleDeletion(entry.id);
     if (!record) return true; // it had no regional half, so no session either
-    await link.announceChange(entry.id);
+    await link.notifyChange(entry.id);
     return link.endSession(record, requestId);
   }
 
@@ -152,13 +152,13 @@ export class Channels {
     return entry;
   }
 
-  /** What cannot be undone now is undone by `UnsettledChannels`. */
+  /** Undoes a creation. What fails here is undone later by `UnsettledChannels`. */
   async #giveUp(entry: ChannelEntryRow): Promise<void> {
     try {
       await this.entries.giveUp(entry.id);
       await this.finishDeletion(entry, entry.id);
     } catch (error) {
-      this.log.warn({ err: error, channelId: entry.id }, 'a half-made channel is left to be cleaned up');
+      this.log.warn({ err: error, channelId: entry.id }, 'undoing the creation of a channel failed; it is tried again');
     }
   }
 
@@ -169,7 +169,7 @@ export class Channels {
     return link;
   }
 
-  /** @throws {RegionAwayError} for a region that this installation no longer knows */
+  /** @throws {RegionAwayError} for a region that is no longer configured here */
   #linkOf(entry: ChannelEntryRow): RegionLink {
     const link = this.regions.link(entry.region);
     if (!link) throw new RegionAwayError(entry.region);

@@ -1,6 +1,6 @@
 /**
- * Brings channels to an end that were left between two databases: creations that nobody finished are given up, begun
- * deletions are finished. Runs in every control plane; doing the same twice is harmless.
+ * Settles channels whose change reached one of the two databases only: unfinished creations are given up, started
+ * deletions are completed. Runs in every control plane; it is idempotent.
  */
 import { newRequestId, type Logger } from '@dormouse/bootstrap';
 import type { Regions } from '../regions/regions.js';
@@ -8,38 +8,38 @@ import type { ChannelEntries } from './channel-entries.js';
 import type { Channels } from './channels.js';
 
 export interface UnsettledSettings {
-  /** How often to look. */
-  everyMs: number;
-  /** Younger ones are still in some request's hands: longer than a creation can take with every timeout used up. */
+  /** Interval between two runs. */
+  intervalMs: number;
+  /** Entries unsettled for less are left to their request: longer than a creation takes when every timeout is used up. */
   olderThanMs: number;
 }
 
-const AT_ONCE = 100;
+const BATCH = 100;
 
 export class UnsettledChannels {
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
 
   constructor(
     private readonly entries: ChannelEntries,
     private readonly channels: Channels,
     private readonly regions: Regions,
     private readonly log: Logger,
-    private readonly settings: UnsettledSettings = { everyMs: 15_000, olderThanMs: 120_000 },
+    private readonly settings: UnsettledSettings = { intervalMs: 15_000, olderThanMs: 120_000 },
   ) {}
 
   start(): void {
     this.#timer = setInterval(() => {
-      this.#looking ??= this.settle().finally(() => (this.#looking = undefined));
-    }, this.settings.everyMs);
+      this.#running ??= this.settle().finally(() => (this.#running = undefined));
+    }, this.settings.intervalMs);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#running;
   }
 
-  /** Looks once. Never throws: what fails is tried again at the next look. */
+  /** One run. Never throws: what fails is retried at the next run. */
   async settle(): Promise<void> {
     await Promise.all(this.regions.names.map((region) => this.#settleRegion(region)));
   }
@@ -47,14 +47,14 @@ export class UnsettledChannels {
   async #settleRegion(region: Regions['names'][number]): Promise<void> {
     try {
       const { olderThanMs } = this.settings;
-      for (const entry of await this.entries.leftUnsettled(region, olderThanMs, AT_ONCE)) {
+      for (const entry of await this.entries.leftUnsettled(region, olderThanMs, BATCH)) {
         await this.entries.giveUp(entry.id);
-        // A region that is away ends this look: its other channels would only wait for the same.
+        // A region that is away ends its part of this run: its other channels would time out as well.
         await this.channels.finishDeletion(entry, newRequestId());
-        this.log.info({ channelId: entry.id, region }, 'a channel left unsettled is deleted in both databases');
+        this.log.info({ channelId: entry.id, region }, 'an unsettled channel was deleted in both databases');
       }
     } catch (error) {
-      this.log.warn({ err: error, region }, 'channels stay unsettled for now');
+      this.log.warn({ err: error, region }, 'settling channels failed; it is tried again');
     }
   }
 }

@@ -1,8 +1,8 @@
 import { managementOpenApi } from '@dormouse/management-contract';
 import { Controller, Get } from '@nestjs/common';
-import { OpenToEverybody } from '../accounts/account.guard.js';
+import { Public } from '../accounts/account.guard.js';
 
-@OpenToEverybody()
+@Public()
 @Controller('openapi.json')
 export class DocumentationController {
   readonly #document = managementOpenApi();

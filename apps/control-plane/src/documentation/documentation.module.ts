@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DocumentationController } from './documentation.controller.js';
 
-/** The management API described by itself. */
+/** Serves the OpenAPI document of the management API. */
 @Module({ controllers: [DocumentationController] })
 export class DocumentationModule {}

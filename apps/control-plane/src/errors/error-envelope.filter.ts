@@ -9,7 +9,7 @@ const FRAMEWORK_ERRORS: FrameworkErrors = {
   502: { status: 502, message: 'the request could not be carried out' },
 };
 
-/** The only code that writes an error body: whatever is thrown leaves as the envelope. */
+/** The only code that writes an error body: everything that is thrown is answered with the error envelope. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   constructor(

@@ -4,19 +4,19 @@ import { webhookBody } from '@dormouse/gateway-contract';
 import type { EventPage } from '@dormouse/management-contract';
 import type { FreshLinks } from '@dormouse/media-store/read';
 
-/** Where a region's events are, and what makes their links work. */
+/** Where a region's events are stored, and what signs the links to files in them. */
 export interface EventSource {
   database: Pick<RegionalDatabase, 'pool'>;
   links: Pick<FreshLinks, 'inTold'>;
 }
 
-/** Cursor of a channel's newest event: what comes is everything after it. */
+/** Cursor that stands for a channel's newest event: only events after it are read. */
 export const LATEST = 'latest';
 
 /**
- * A page of a channel's events, in sequence. Sequence order is commit order, so nothing ever appears behind a cursor;
- * what is older than the retention is gone.
- * @param cursor sequence of the last event that is known, {@link LATEST}, or undefined for the oldest that is kept
+ * A page of a channel's events, in sequence. Sequence order is commit order, so no event is ever added behind a cursor.
+ * Events older than the retention are deleted.
+ * @param cursor sequence of the last event the caller has, {@link LATEST}, or undefined for the oldest stored event
  */
 export async function readEvents(
   { database, links }: EventSource,

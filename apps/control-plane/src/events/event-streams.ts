@@ -1,10 +1,10 @@
 /**
  * Channels' events as server-sent events: the pages of `event-pages.ts`, pushed.
  *
- * Guarantees: what a page would hold is sent, in sequence; the id of each is its sequence, so a browser that connects
- * again goes on where it was. Redis only shortens the wait: without it streams look once a second, and every five
- * seconds otherwise. A region that is away leaves streams open and silent until it is back. A stream ends when its
- * channel is deleted or its account key revoked, within `checkMs`.
+ * Guarantees: a stream sends the same events as the pages, in sequence. The id of each is its sequence, so a browser that
+ * reconnects continues after the last event it received. Signals in Redis only shorten the delay: streams poll the
+ * database every five seconds, and every second without Redis. While a region is away its streams stay open and send
+ * no events. A stream ends within `checkMs` when its channel is deleted or its account key revoked.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -14,9 +14,11 @@ import type { RegionLink } from '../regions/regions.js';
 import { LATEST, readEvents } from './event-pages.js';
 
 export interface StreamSettings {
+  /** Interval between two polls without signals from Redis. */
   pollMs: number;
+  /** Interval between two polls while signals are received. */
   pollWhileLiveMs: number;
-  /** How often a silent stream says that it is alive and is asked whether it still may. */
+  /** Interval between two keep-alive comments, and between two checks that the stream is still authorized. */
   checkMs: number;
 }
 
@@ -25,16 +27,16 @@ const PAGE = 100;
 
 interface Stream {
   readonly ended: AbortController;
-  /** Ends the present wait. */
+  /** Ends the present wait for the next poll. */
   wake: () => void;
 }
 
-type Ear = ReturnType<RegionLink['hearEvents']>;
+type EventSubscription = ReturnType<RegionLink['subscribeEvents']>;
 
 export class EventStreams {
   /** By channel. */
   readonly #streams = new Map<string, Set<Stream>>();
-  readonly #ears = new Map<RegionLink, Ear>();
+  readonly #subscriptions = new Map<RegionLink, EventSubscription>();
   readonly #running = new Set<Promise<void>>();
 
   constructor(
@@ -42,24 +44,24 @@ export class EventStreams {
     private readonly settings: StreamSettings = DEFAULTS,
   ) {}
 
-  /** Streams of one channel that are open. */
+  /** Number of open streams of one channel. */
   open(channelId: string): number {
     return this.#streams.get(channelId)?.size ?? 0;
   }
 
   /**
-   * Sends events until the receiver leaves or `mayGoOn` says no. Takes the response over.
+   * Sends events until the client disconnects or `isAuthorized` resolves to false. Takes over the response.
    * @param cursor as for `readEvents`
    */
   send(
     response: ServerResponse,
-    what: { link: RegionLink; channelId: string; cursor: string | undefined; mayGoOn: () => Promise<boolean> },
+    what: { link: RegionLink; channelId: string; cursor: string | undefined; isAuthorized: () => Promise<boolean> },
   ): void {
     const stream: Stream = { ended: new AbortController(), wake: () => undefined };
     response.once('close', () => end(stream));
     this.#add(what.channelId, stream);
     const running = this.#run(response, stream, what)
-      .catch((error: unknown) => this.log.warn({ err: error, channelId: what.channelId }, 'an event stream broke off'))
+      .catch((error: unknown) => this.log.warn({ err: error, channelId: what.channelId }, 'an event stream failed'))
       .finally(() => {
         this.#remove(what.channelId, stream);
         this.#running.delete(running);
@@ -72,20 +74,20 @@ export class EventStreams {
   async close(): Promise<void> {
     for (const streams of this.#streams.values()) streams.forEach(end);
     await Promise.all(this.#running);
-    await Promise.all([...this.#ears.values()].map((ear) => ear.close()));
+    await Promise.all([...this.#subscriptions.values()].map((subscription) => subscription.close()));
   }
 
   async #run(response: ServerResponse, stream: Stream, what: Parameters<EventStreams['send']>[1]): Promise<void> {
     const { signal } = stream.ended;
-    const ear = this.#earOf(what.link);
+    const subscription = this.#subscriptionOf(what.link);
     let { cursor } = what;
-    // Fixed before the stream is open: what happens from then on is on it.
+    // The start is fixed before the client sees the stream open, so every event from then on is sent.
     if (cursor === LATEST) cursor = (await this.#read(what.link, what.channelId, cursor))?.cursor ?? cursor;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
-      // So that a stream that we end at a stop leaves no connection that the stop would wait for.
+      // A stream that ends at shutdown must leave no idle connection: the server would wait for it.
       connection: 'close',
     });
     response.write(': open\n\n');
@@ -96,34 +98,35 @@ export class EventStreams {
       if (page) cursor = page.cursor;
       for (const event of page?.events ?? []) if (!signal.aborted) await write(response, frameOf(event), signal);
       if (page?.more === true) continue;
-      const pollMs = ear.isLive() ? this.settings.pollWhileLiveMs : this.settings.pollMs;
-      const look = setTimeout(() => stream.wake(), pollMs);
+      const pollMs = subscription.isLive() ? this.settings.pollWhileLiveMs : this.settings.pollMs;
+      const poll = setTimeout(() => stream.wake(), pollMs);
       if (!signal.aborted) await woken;
-      clearTimeout(look);
+      clearTimeout(poll);
       if (performance.now() - checkedAtMs < this.settings.checkMs) continue;
       checkedAtMs = performance.now();
       await write(response, ': alive\n\n', signal);
-      if (!(await what.mayGoOn().catch(() => true))) return;
+      if (!(await what.isAuthorized().catch(() => true))) return;
     }
   }
 
   async #read(link: RegionLink, channelId: string, cursor: string | undefined): Promise<EventPage | undefined> {
     try {
       const { links } = link;
-      return await link.ask((_directory, database) =>
+      return await link.run((_directory, database) =>
         readEvents({ database, links }, channelId, { cursor, count: PAGE }),
       );
     } catch {
-      return undefined; // the region is away: look again later
+      return undefined; // the region is away: the next poll tries again
     }
   }
 
-  #earOf(link: RegionLink): Ear {
-    const known = this.#ears.get(link);
+  #subscriptionOf(link: RegionLink): EventSubscription {
+    const known = this.#subscriptions.get(link);
     if (known) return known;
-    const ear = link.hearEvents((channelId) => this.#streams.get(channelId)?.forEach((stream) => stream.wake()));
-    this.#ears.set(link, ear);
-    return ear;
+    const wakeStreams = (channelId: string) => this.#streams.get(channelId)?.forEach((stream) => stream.wake());
+    const subscription = link.subscribeEvents(wakeStreams);
+    this.#subscriptions.set(link, subscription);
+    return subscription;
   }
 
   #add(channelId: string, stream: Stream): void {
@@ -146,12 +149,12 @@ function frameOf({ id, sequence, created_at_ms, body }: PulledEvent): string {
   return `id: ${sequence}\ndata: ${JSON.stringify({ id, sequence, created_at_ms, body })}\n\n`;
 }
 
-/** Waits for a receiver that is slower than we are. */
+/** Writes to the response, and waits while the client reads more slowly than events arrive. */
 async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
   if (!response.write(text)) await once(response, 'drain', { signal }).catch(() => undefined);
 }
 
-/** Where a stream begins: a browser that connects again names the last event it saw. */
+/** The cursor a stream starts at: a browser that reconnects sends the id of the last event it received. */
 export function streamCursor(lastEventId: unknown, cursor: string | undefined): string | undefined {
   return typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId) ? lastEventId : (cursor ?? undefined);
 }

@@ -9,7 +9,7 @@ import { valid } from '../http/valid.js';
 import { EventStreams, streamCursor } from './event-streams.js';
 import { Events } from './events.js';
 
-/** Streams that one channel can have at a time. */
+/** Maximum number of open streams of one channel. */
 const STREAMS_PER_CHANNEL = 10;
 const RETRY_AFTER_S = 5;
 
@@ -21,7 +21,7 @@ export class EventsController {
     private readonly accounts: Accounts,
   ) {}
 
-  /** A page, or with `Accept: text/event-stream` the same as server-sent events. */
+  /** A page of events, or with `Accept: text/event-stream` a stream of them. */
   @Get()
   async list(
     @CurrentAccount() account: Account,
@@ -36,7 +36,10 @@ export class EventsController {
     }
     const link = await this.events.linkOf(account.id, id);
     if (this.streams.open(id) >= STREAMS_PER_CHANNEL) {
-      throw new GatewayError(429, { details: 'too many event streams of this channel', retryAfterS: RETRY_AFTER_S });
+      throw new GatewayError(429, {
+        details: 'too many open event streams of this channel: close one first',
+        retryAfterS: RETRY_AFTER_S,
+      });
     }
     const key = presentedKey(request.headers.authorization) ?? '';
     const cursor = streamCursor(request.headers['last-event-id'], query.cursor);
@@ -47,8 +50,8 @@ export class EventsController {
       link,
       channelId: id,
       cursor,
-      mayGoOn: async () =>
-        (await this.accounts.byKey(key))?.id === account.id && (await this.events.isThere(account.id, id)),
+      isAuthorized: async () =>
+        (await this.accounts.byKey(key))?.id === account.id && (await this.events.exists(account.id, id)),
     });
   }
 }

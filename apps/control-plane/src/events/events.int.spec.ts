@@ -24,7 +24,7 @@ describe('events in the management API', () => {
   let id: string;
   let hook: string;
 
-  /** Makes a request, and holds a success to its shape. */
+  /** Makes a request; a successful answer must have the shape of the contract. */
   const call = async (name: OperationName, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> => {
     const answer = await plane.call(key, method, `/api/v1/channels/${path}`, body === undefined ? {} : { body });
     if (answer.status === 200) OPERATIONS[name].answer.parse(answer.body);
@@ -76,7 +76,7 @@ describe('events in the management API', () => {
     [hook = ''] = webhookIds(update?.after ?? { webhooks: [] });
   });
 
-  it('belong to their account: everybody else gets 404, and so does an unknown webhook', async () => {
+  it('belong to their account: other accounts get 404, and so does an unknown webhook', async () => {
     const { accountKey: other } = await plane.newAccount();
     for (const path of ['webhook-secret', 'webhooks', 'events', `webhooks/${hook}/deliveries`]) {
       expect((await plane.call(other, 'GET', `/api/v1/channels/${id}/${path}`)).status).toBe(404);
@@ -100,7 +100,7 @@ describe('events in the management API', () => {
     expect(rows.filter(({ secret }) => secret.startsWith('whsec_'))).toEqual([]);
   });
 
-  it('lie in a backlog whose size and age are exact: what was not asked for does not count', async () => {
+  it('are in a backlog whose size and age are exact: kinds the webhook does not subscribe to are not counted', async () => {
     await write(2, 'messages.post', 100);
     await write(3, 'statuses.post', 500);
     await query('UPDATE webhook_cursors SET position = 1, attempts = 2, last_error = $2 WHERE channel_id = $1', [
@@ -116,7 +116,7 @@ describe('events in the management API', () => {
     expect(state?.backlog.oldest_age_s).toBeLessThan(130);
   });
 
-  it('that wait or were set aside are counted, in the backlog and by themselves; a replay makes them new again', async () => {
+  it('that are held or were set aside are counted, in the backlog and by themselves; a replay delivers them again', async () => {
     await write(6);
     await query(
       `UPDATE webhook_cursors SET position = 5, attempts = 0, has_held = true, paused = true, redirects_to = 'https://new.example/'
@@ -154,7 +154,7 @@ describe('events in the management API', () => {
     expect(before).toBe('&before=undefined');
   });
 
-  it('that nobody took are listed with their content and told again one by one or all', async () => {
+  it('that were not accepted are listed with their content and delivered again one by one or all', async () => {
     await write(3);
     await bury([1, 3]);
     const list = `${id}/webhooks/${hook}/dead-letters`;
@@ -177,7 +177,7 @@ describe('events in the management API', () => {
     expect((await call('redriveDeadLetters', 'POST', `${list}/redrive`, { sequences: [] })).status).toBe(400);
   });
 
-  it('are told again from a time on, whoever holds the webhook', async () => {
+  it('are replayed from a time on, even while a dispatcher holds the webhook', async () => {
     await write(2, 'messages.post', 1_000);
     await write(2, 'messages.post', 100);
     await query('UPDATE webhook_cursors SET position = 4, leased_by = $2, attempts = 3 WHERE channel_id = $1', [
@@ -192,15 +192,15 @@ describe('events in the management API', () => {
     expect((await call('listDeadLetters', 'GET', `${id}/webhooks/${hook}/dead-letters`)).body).toMatchObject({
       total: 1,
     });
-    // A replay never moves a webhook past what it has not been told.
+    // A replay never moves a webhook past events that were not delivered to it.
     await call('replayEvents', 'POST', `${id}/webhooks/${hook}/replay`, { from: Math.floor(Date.now() / 1_000) + 60 });
     expect(await cursor()).toMatchObject({ at: 2 });
   });
 
-  it('can be tried out: a test event is written for one webhook, and the dispatcher is told', async () => {
+  it('can be tested: a test event is stored for one webhook, and the dispatcher is notified', async () => {
     const redis = openRedis({ url: plane.redisUrl, name: 'spec' });
-    const heard: string[] = [];
-    const subscription = subscribeEventsReady(redis, (channelId) => heard.push(channelId));
+    const notified: string[] = [];
+    const subscription = subscribeEventsReady(redis, (channelId) => notified.push(channelId));
     await subscription.started;
     await write(1);
     const { body } = await call('sendTestEvent', 'POST', `${id}/webhooks/${hook}/test`);
@@ -210,7 +210,7 @@ describe('events in the management API', () => {
     );
     expect(rows).toEqual([{ seq: 2, id: body['event_id'], type: 'messages', webhook_id: hook }]);
     expect(body['sequence']).toBe(2);
-    expect(heard).toContain(id);
+    expect(notified).toContain(id);
     await subscription.close();
     await closeRedis(redis);
   });
@@ -236,7 +236,7 @@ describe('events in the management API', () => {
     expect((await call('listEvents', 'GET', `${id}/events?cursor=x`)).status).toBe(400);
   });
 
-  it('are streamed as they happen, and a stream that was broken off goes on where it was', async () => {
+  it('are streamed as they happen, and a stream that reconnects continues where it ended', async () => {
     await write(2);
     const redis = openRedis({ url: plane.redisUrl, name: 'spec' });
     await once(redis, 'ready');
@@ -253,7 +253,7 @@ describe('events in the management API', () => {
     await closeRedis(redis);
   });
 
-  it('are all on a stream from the latest on that happen once it is open', async () => {
+  it('are all sent on a stream from the latest event when they happen after it opened', async () => {
     await write(1);
     let isOpen = false;
     const open = async () => {
@@ -281,7 +281,7 @@ describe('events in the management API', () => {
     await closeRedis(redis);
   });
 
-  it('have links to files that work, however late they are fetched, streamed or listed as dead', async () => {
+  it('have links to files that work, however late they are read, streamed or listed as dead letters', async () => {
     const storage = new ObjectStorage(plane.bucket);
     const bytes = Buffer.from('bytes of the picture');
     const file = await new MediaUploads({ database: plane.regional, storage }).keep(
@@ -322,9 +322,9 @@ describe('events in the management API', () => {
       )[0]?.body,
     ];
     for (const body of shown) {
-      const [told] = body?.['messages'] as (typeof message)[];
-      const { link = '', ...image } = told?.image ?? {};
-      expect({ ...told, image }).toEqual({
+      const [shown] = body?.['messages'] as (typeof message)[];
+      const { link = '', ...image } = shown?.image ?? {};
+      expect({ ...shown, image }).toEqual({
         ...message,
         image: { id: file.id, mime_type: 'image/jpeg', caption: 'Tea?' },
       });

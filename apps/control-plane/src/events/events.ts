@@ -28,7 +28,7 @@ interface Region extends EventSource {
   seals: ChannelSeals | undefined;
 }
 
-/** What an account may see and do about the events of its channels. Everything throws 404, and 503 when the region is away. */
+/** Events and webhooks of an account's channels. Every method throws 404 for an unknown channel, and 503 when its region is away. */
 export class Events {
   constructor(
     private readonly entries: ChannelEntries,
@@ -36,52 +36,52 @@ export class Events {
   ) {}
 
   async secrets(accountId: string, id: string): Promise<WebhookSecretsShape> {
-    return this.#ask(accountId, id, async ({ database, seals }) =>
+    return this.#inRegion(accountId, id, async ({ database, seals }) =>
       shownSecrets(await new WebhookSecrets(database, seals).valid(id)),
     );
   }
 
   async rotateSecret(accountId: string, id: string, oldValidForMs: number): Promise<WebhookSecretsShape> {
-    return this.#ask(accountId, id, async ({ database, seals }) =>
+    return this.#inRegion(accountId, id, async ({ database, seals }) =>
       shownSecrets(await new WebhookSecrets(database, seals).rotate(id, oldValidForMs)),
     );
   }
 
   async webhooks(accountId: string, id: string): Promise<WebhookList> {
-    return this.#ask(accountId, id, async (region) => {
+    return this.#inRegion(accountId, id, async (region) => {
       const rows = new WebhookRows(region);
       return { webhooks: await Promise.all(webhooksOf(region.record).map((webhook) => rows.state(webhook))) };
     });
   }
 
   async deliveries(accountId: string, id: string, webhook: string, query: DeliveriesQuery): Promise<DeliveryList> {
-    return this.#askOf(accountId, id, webhook, (rows, found) => rows.deliveries(found, query));
+    return this.#forWebhook(accountId, id, webhook, (rows, found) => rows.deliveries(found, query));
   }
 
   async deadLetters(accountId: string, id: string, webhook: string, query: DeadLettersQuery): Promise<DeadLetterList> {
-    return this.#askOf(accountId, id, webhook, (rows, found) => rows.deadLetters(found, query));
+    return this.#forWebhook(accountId, id, webhook, (rows, found) => rows.deadLetters(found, query));
   }
 
   async redrive(accountId: string, id: string, webhook: string, { sequences }: RedriveBody): Promise<RedriveResult> {
-    const ask = async (rows: WebhookRows, found: ManagedWebhook) => ({
+    const work = async (rows: WebhookRows, found: ManagedWebhook) => ({
       redriving: await rows.redrive(found, sequences),
     });
-    return this.#announced(id, accountId, await this.#askOf(accountId, id, webhook, ask));
+    return this.#notifying(id, accountId, await this.#forWebhook(accountId, id, webhook, work));
   }
 
   async replay(accountId: string, id: string, webhook: string, { from }: ReplayBody): Promise<ReplayResult> {
-    const ask = (rows: WebhookRows, found: ManagedWebhook) => rows.replay(found, from);
-    return this.#announced(id, accountId, await this.#askOf(accountId, id, webhook, ask));
+    const work = (rows: WebhookRows, found: ManagedWebhook) => rows.replay(found, from);
+    return this.#notifying(id, accountId, await this.#forWebhook(accountId, id, webhook, work));
   }
 
   async test(accountId: string, id: string, webhook: string): Promise<TestEventResult> {
-    const ask = (rows: WebhookRows, found: ManagedWebhook, record: ChannelRecord) =>
+    const work = (rows: WebhookRows, found: ManagedWebhook, record: ChannelRecord) =>
       rows.test(found, record.session.phone ?? undefined, Date.now());
-    return this.#announced(id, accountId, await this.#askOf(accountId, id, webhook, ask));
+    return this.#notifying(id, accountId, await this.#forWebhook(accountId, id, webhook, work));
   }
 
   async page(accountId: string, id: string, { cursor, count }: EventsQuery): Promise<EventPage> {
-    return this.#ask(accountId, id, (region) => readEvents(region, id, { cursor, count }));
+    return this.#inRegion(accountId, id, (region) => readEvents(region, id, { cursor, count }));
   }
 
   /** The region of a channel of this account. @throws 404 */
@@ -93,14 +93,15 @@ export class Events {
     return link;
   }
 
-  async isThere(accountId: string, id: string): Promise<boolean> {
+  /** Whether the account has this channel. */
+  async exists(accountId: string, id: string): Promise<boolean> {
     return (await this.entries.find(accountId, id)) !== undefined;
   }
 
-  async #ask<T>(accountId: string, id: string, work: (region: Region) => Promise<T>): Promise<T> {
+  async #inRegion<T>(accountId: string, id: string, work: (region: Region) => Promise<T>): Promise<T> {
     const link = await this.linkOf(accountId, id);
     try {
-      return await link.ask(async (directory, database) => {
+      return await link.run(async (directory, database) => {
         const record = await directory.byId(id);
         if (!record || record.deleted) throw channelNotFound();
         return work({ record, database, links: link.links, seals: link.seals });
@@ -110,13 +111,13 @@ export class Events {
     }
   }
 
-  async #askOf<T>(
+  async #forWebhook<T>(
     accountId: string,
     id: string,
     webhookId: string,
     work: (rows: WebhookRows, webhook: ManagedWebhook, record: ChannelRecord) => Promise<T>,
   ): Promise<T> {
-    return this.#ask(accountId, id, async (region) => {
+    return this.#inRegion(accountId, id, async (region) => {
       const { record } = region;
       const webhook = webhooksOf(record).find((each) => each.id === webhookId);
       if (!webhook) throw new GatewayError(404, { message: 'webhook not found' });
@@ -124,8 +125,9 @@ export class Events {
     });
   }
 
-  async #announced<T>(id: string, accountId: string, result: T): Promise<T> {
-    await (await this.linkOf(accountId, id)).announceEvents(id);
+  /** Notifies the dispatcher, then returns `result`. */
+  async #notifying<T>(id: string, accountId: string, result: T): Promise<T> {
+    await (await this.linkOf(accountId, id)).notifyEvents(id);
     return result;
   }
 }

@@ -38,8 +38,9 @@ export interface ManagedWebhook {
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
 
 /**
- * What a region's database knows of the webhooks of a channel, and what a customer may change about it. The dispatcher
- * is told by rows alone: a replay takes the webhook away from it, so that what it is doing there ends.
+ * Reads the state of a channel's webhooks in a region's database, and changes it for customers. The dispatcher follows
+ * the rows alone: a replay takes the dispatcher's lease of the webhook away, so that a delivery that is under way
+ * cannot move the position any more.
  */
 export class WebhookRows {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
@@ -112,17 +113,17 @@ export class WebhookRows {
     };
   }
 
-  /** Has dead letters delivered once more. @param seqs which; undefined: all @returns how many wait for that */
+  /** Marks dead letters to be delivered again. @param seqs sequences; undefined: all @returns how many are marked */
   async redrive({ channelId, id }: ManagedWebhook, seqs: readonly number[] | undefined): Promise<number> {
     return redrive(this.database, { channelId, webhookId: id }, seqs);
   }
 
-  /** Moves the webhook back to what happened since `fromS`; dead letters from there on are part of it. */
+  /** Moves the webhook's position back to the first event since `fromS`, in epoch seconds. Dead letters from there on are delivered with the rest. */
   async replay({ channelId, id, entry }: ManagedWebhook, fromS: number): Promise<ReplayResult> {
     return replay(this.database, { channelId, webhookId: id }, wantedEvents(entry), fromS);
   }
 
-  /** Appends an event that is for this webhook alone. @param phone digits of the channel's number, or undefined */
+  /** Appends an event that only this webhook receives. @param phone digits of the channel's number, or undefined */
   async test({ channelId, id }: ManagedWebhook, phone: string | undefined, atMs: number): Promise<TestEventResult> {
     const event = {
       id: randomUUID(),
@@ -138,7 +139,7 @@ export class WebhookRows {
   }
 }
 
-/** A message nobody sent, in the shape of any other. */
+/** A made-up message in the shape of a real one. */
 function testPayload(phone: string, atMs: number): EventPayloads['messages.post'] {
   return {
     messages: [

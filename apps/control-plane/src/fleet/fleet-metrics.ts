@@ -1,12 +1,15 @@
 /**
- * Every region's figures as metrics, so that alerts need no worker to be alive. Asked for at most every few seconds,
- * however many scrape; a region that takes too long counts as away and does not hold the others up.
+ * The figures of every region as metrics, so that alerts work even when no worker is alive. They are queried at most once
+ * in {@link FRESH_FOR_MS}, however often metrics are scraped. A region that does not answer in time counts as away and
+ * does not delay the others.
  */
 import type { RegionFigures } from '@dormouse/management-contract';
 import { Gauge, type Registry } from 'prom-client';
 
+/** How long figures are cached. */
 const FRESH_FOR_MS = 5_000;
-const WITHIN_MS = 3_000;
+/** Timeout of the query for one region's figures. */
+const TIMEOUT_MS = 3_000;
 
 /** One value of a gauge with its labels beside the region. */
 type Sample = [labels: Record<string, string>, value: number];
@@ -21,7 +24,7 @@ interface RegionGauge {
 const GAUGES: readonly RegionGauge[] = [
   {
     name: 'workers',
-    help: 'Workers of a region: living ones, and those of them that take no shards',
+    help: 'Live workers of a region, and those of them that take no shards',
     labels: ['state'],
     read: ({ workers }) => [
       [{ state: 'living' }, workers.living],
@@ -30,7 +33,7 @@ const GAUGES: readonly RegionGauge[] = [
   },
   {
     name: 'shards',
-    help: 'Shards of a region: with a lease that holds, and without',
+    help: 'Shards of a region with a valid lease, and without one',
     labels: ['state'],
     read: ({ shards }) => [
       [{ state: 'owned' }, shards.total - shards.without_owner],
@@ -45,12 +48,12 @@ const GAUGES: readonly RegionGauge[] = [
   },
   {
     name: 'wakes_overdue',
-    help: 'Sleeping channels whose time to be woken passed more than a minute ago',
+    help: 'Sleeping channels that should have been woken more than a minute ago',
     read: ({ sleeping }) => [[{}, sleeping.overdue]],
   },
   {
     name: 'commands',
-    help: "Commands in a region's queues: not taken yet, and taken but not answered; none while Redis is away",
+    help: "Commands in a region's queues: waiting for a worker, and running; absent while Redis is away",
     labels: ['state'],
     read: ({ commands }) =>
       commands
@@ -62,27 +65,27 @@ const GAUGES: readonly RegionGauge[] = [
   },
   {
     name: 'command_age_seconds',
-    help: 'How long the oldest command that no worker has taken waits',
+    help: 'Age of the oldest command that waits for a worker',
     read: ({ commands }) => (commands ? [[{}, commands.oldest_age_s]] : []),
   },
   {
     name: 'event_backlog',
-    help: 'Events that webhooks have not passed yet',
+    help: 'Events not yet delivered to webhooks',
     read: ({ events }) => [[{}, events.backlog]],
   },
   {
     name: 'event_age_seconds',
-    help: 'Age of the oldest of them',
+    help: 'Age of the oldest event not yet delivered',
     read: ({ events }) => [[{}, events.oldest_age_s]],
   },
   {
     name: 'dead_letters',
-    help: 'Events that no webhook took in 72 h',
+    help: 'Events that a webhook did not accept within 72 h',
     read: ({ events }) => [[{}, events.dead_letters]],
   },
 ];
 
-/** Where figures come from. */
+/** Source of the figures. */
 export interface FigureSource {
   readonly names: readonly string[];
   /** @throws when the region does not answer */
@@ -91,6 +94,7 @@ export interface FigureSource {
 
 type Figures = ReadonlyMap<string, RegionFigures | undefined>;
 
+/** Registers a gauge for each figure; scraping them queries the regions. @param now monotonic clock in milliseconds */
 export function measureFleet(
   registry: Registry,
   source: FigureSource,
@@ -119,9 +123,10 @@ export function measureFleet(
       registers,
       async collect() {
         const all = await read();
-        this.reset(); // nothing is said of a region that is away
+        this.reset(); // a region that is away has no figures, rather than old ones
         for (const [region, figures] of all) {
-          if (figures) for (const [given, value] of samples(figures)) this.set({ region, ...given }, value);
+          if (figures)
+            for (const [sampleLabels, value] of samples(figures)) this.set({ region, ...sampleLabels }, value);
         }
       },
     });
@@ -129,14 +134,14 @@ export function measureFleet(
 }
 
 async function readAll({ names, region }: FigureSource): Promise<Figures> {
-  const read = names.map(async (name) => [name, await within(WITHIN_MS, region(name))] as const);
+  const read = names.map(async (name) => [name, await within(TIMEOUT_MS, region(name))] as const);
   return new Map(await Promise.all(read));
 }
 
-/** Undefined when it fails or takes too long. */
-async function within<T>(withinMs: number, work: Promise<T>): Promise<T | undefined> {
+/** The result of `work`; undefined when it fails or takes longer than `timeoutMs`. */
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
+  const tooLong = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, timeoutMs, undefined)));
   try {
     return await Promise.race([work, tooLong]);
   } catch {

@@ -101,7 +101,7 @@ export function byState(counts: Partial<Record<SessionState, number>>): Record<S
   return Object.fromEntries(SESSION_STATES.map((state) => [state, counts[state] ?? 0])) as Record<SessionState, number>;
 }
 
-/** Seconds to the millisecond. */
+/** Seconds, rounded to milliseconds. */
 export function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }

@@ -15,15 +15,15 @@ import {
 } from '@dormouse/management-contract';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentOperator, ForOperators } from '../accounts/account.guard.js';
+import { CurrentOperator, OperatorsOnly } from '../accounts/account.guard.js';
 import { valid } from '../http/valid.js';
 import type { Operator } from '../operators/operator-keys.js';
 import { Fleet } from './fleet.js';
 
-/** Taken down for good, not reached yet. */
+/** Status of a drain or a placement that is stored but not carried out yet. */
 const ACCEPTED = 202;
 
-@ForOperators()
+@OperatorsOnly()
 @Controller('fleet')
 export class FleetController {
   constructor(private readonly fleet: Fleet) {}

@@ -30,7 +30,7 @@ describe('fleet', () => {
     }
   });
 
-  /** Makes a request as the operator; what succeeds has the shape that the contract says. */
+  /** Makes a request as the operator; a successful answer must have the shape of the contract. */
   const ask = async (
     name: OperationName,
     path: string,
@@ -59,7 +59,7 @@ describe('fleet', () => {
   };
 
   describe('is for operators', () => {
-    it('refuses everybody else: no key and an unknown one with 401, an account key with 403', async () => {
+    it('is 401 without a key and with an unknown one, 403 with an account key', async () => {
       const { accountKey } = await plane.newAccount();
       for (const [key, status] of [
         [undefined, 401],
@@ -75,11 +75,11 @@ describe('fleet', () => {
       expect((await sql('SELECT 1 FROM workers WHERE drained_at IS NOT NULL')).rowCount).toBe(0);
     });
 
-    it('and an operator key opens nothing of an account', async () => {
+    it('and an operator key is refused on routes of accounts', async () => {
       expect((await plane.call(OPERATOR_KEY, 'GET', '/api/v1/channels')).status).toBe(401);
     });
 
-    it('never logs the key, and logs who did what', async () => {
+    it('logs every action with its operator, and never a key', async () => {
       await ask('drainFleetWorker', '/sg/workers/a/drain');
       const lines = plane.logged.join('');
       expect(lines).not.toContain(OPERATOR_KEY);
@@ -94,7 +94,7 @@ describe('fleet', () => {
     const worker = async (id: string): Promise<FleetWorker> =>
       (await ask('getFleetWorker', `/sg/workers/${id}`)).body as unknown as FleetWorker;
 
-    it('are listed with what they hold and whether they live', async () => {
+    it('are listed with their shards and whether they are alive', async () => {
       await own(0, 'a');
       await own(3, 'a');
       await sql(
@@ -108,7 +108,7 @@ describe('fleet', () => {
       expect((await worker('b')).heartbeat_age_s).toBeGreaterThan(10);
     });
 
-    it('are drained: 202 while they hold shards, 200 once they hold none, the same when asked again', async () => {
+    it('are drained: 202 while they hold shards, 200 once they hold none, the same when repeated', async () => {
       await own(1, 'a');
       expect(await ask('drainFleetWorker', '/sg/workers/a/drain')).toMatchObject({
         status: 202,
@@ -122,7 +122,7 @@ describe('fleet', () => {
       expect([back.status, back.body['state'], back.body['drain_asked_at']]).toEqual([200, 'taking', undefined]);
     });
 
-    it('that are not there or dead cannot be drained: 404', async () => {
+    it('that are unknown or dead cannot be drained: 404', async () => {
       await sql(`UPDATE workers SET expires_at = now() WHERE id = 'b'`);
       for (const id of ['b', 'nobody', "x'; --"]) {
         const answer = await ask('drainFleetWorker', `/sg/workers/${encodeURIComponent(id)}/drain`);
@@ -149,7 +149,7 @@ describe('fleet', () => {
       expect(shards[2]?.commands).toEqual({ waiting: 0, running: 0, oldest_age_s: 0 });
     });
 
-    it('are moved: 202 until their worker has them, 200 then, the same when asked again', async () => {
+    it('are moved: 202 until their worker has them, 200 then, the same when repeated', async () => {
       await own(1, 'a');
       const place = () => ask('placeFleetShard', '/sg/shards/1/placement', { worker: 'b' });
       expect(await place()).toMatchObject({ status: 202, body: { owner: 'a', placed_on: 'b', state: 'moving' } });
@@ -165,7 +165,7 @@ describe('fleet', () => {
         const answer = await ask('placeFleetShard', '/sg/shards/1/placement', { worker });
         expect([answer.status, errorOf(answer)['details']]).toEqual([
           400,
-          expect.stringMatching(/^worker: must be a living/),
+          expect.stringMatching(/^worker: must be a live worker/),
         ]);
       }
       const empty = await ask('placeFleetShard', '/sg/shards/1/placement', {});
@@ -176,7 +176,7 @@ describe('fleet', () => {
       }
     });
 
-    it('say that they move while their owner is drained', async () => {
+    it('are in the state moving while their owner is drained', async () => {
       await own(0, 'a');
       await ask('drainFleetWorker', '/sg/workers/a/drain');
       expect((await ask('getFleetShard', '/sg/shards/0')).body).toMatchObject({ owner: 'a', state: 'moving' });
@@ -210,30 +210,30 @@ describe('fleet', () => {
       expect([answer.status, errorOf(answer)['details']]).toEqual([400, expect.stringMatching(details)]);
     });
 
-    /** A worker that answers every command of shard 0 like this. */
+    /** Runs `work` with a worker that gives every command of shard 0 this answer. Returns the commands it received. */
     const withWorker = async (reply: (name: string) => Promise<CommandReply>, work: () => Promise<void>) => {
-      const told: string[] = [];
+      const received: string[] = [];
       const worker = openCommandWorker({
         redisUrl: plane.redisUrl,
         shard: 0,
         concurrency: 1,
         handle: ({ name, channelId }) => {
-          told.push(`${name} ${channelId}`);
+          received.push(`${name} ${channelId}`);
           return reply(name);
         },
         onError: () => undefined,
       });
       await work().finally(() => worker.close());
-      return told;
+      return received;
     };
 
-    it('are put to sleep and woken by their worker, and nobody is asked for what is already so', async () => {
+    it('are put to sleep and woken by their worker, which gets no command for a state they are in already', async () => {
       const id = await addChannel();
       const become = async (state: string, result: object): Promise<CommandReply> => {
         await sql('UPDATE channels SET session_state = $2 WHERE id = $1', [id, state]);
         return { ok: true, result };
       };
-      const told = await withWorker(
+      const commands = await withWorker(
         (name) =>
           name === 'channel.sleep' ? become('hibernated', { asleep: true }) : become('open', { success: true }),
         async () => {
@@ -247,10 +247,10 @@ describe('fleet', () => {
           }
         },
       );
-      expect(told).toEqual([`channel.sleep ${id}`, `channel.wake ${id}`]);
+      expect(commands).toEqual([`channel.sleep ${id}`, `channel.wake ${id}`]);
     });
 
-    it('that are in use stay awake, and the answer says so: 503', async () => {
+    it('that are in use stay awake: 503 that says so', async () => {
       const id = await addChannel();
       await withWorker(
         () => Promise.resolve({ ok: true, result: { asleep: false } }),
@@ -262,7 +262,7 @@ describe('fleet', () => {
       );
     });
 
-    it('that are not linked cannot be woken: 403; that are elsewhere or nowhere: 404', async () => {
+    it('that are not linked cannot be woken: 403; of another region or unknown ones: 404', async () => {
       const id = await addChannel({ linked: false, state: 'closed' });
       expect((await ask('wakeFleetChannel', `/sg/channels/${id}/wake`)).status).toBe(403);
       expect((await ask('wakeFleetChannel', '/sg/channels/NO-SUCH/wake')).status).toBe(404);
@@ -271,7 +271,7 @@ describe('fleet', () => {
   });
 
   describe('figures', () => {
-    it('count what is there', async () => {
+    it('count workers, shards, sessions, wakes, commands and events', async () => {
       await own(0, 'a');
       await ask('drainFleetWorker', '/sg/workers/b/drain');
       await addChannel();
@@ -298,7 +298,7 @@ describe('fleet', () => {
       expect((body['events'] as { oldest_age_s: number }).oldest_age_s).toBeGreaterThanOrEqual(40);
     });
 
-    it('of a region that is away are said to be missing, and asking for it is 503 with Retry-After', async () => {
+    it('of a region that is away are marked as not available, and its own are 503 with Retry-After', async () => {
       const { body } = await ask('getFleet', '');
       expect(body['regions']).toMatchObject([
         { region: 'sg', available: true },
@@ -309,17 +309,17 @@ describe('fleet', () => {
         expect([path, answer.status, answer.headers['retry-after']]).toEqual([path, 503, '5']);
       }
       const act = await plane.call(OPERATOR_KEY, 'PUT', `${FLEET}/eu/workers/a/drain`);
-      expect([act.status, errorOf(act)['details']]).toEqual([503, 'ask again: nothing is known and nothing was done']);
+      expect([act.status, errorOf(act)['details']]).toEqual([503, 'try again: repeating the request is safe']);
     });
 
-    it('of a region that is not here: 404 that names those that are', async () => {
+    it('of an unknown region: 404 that names the known ones', async () => {
       const answer = await ask('getFleetRegion', '/usw');
       expect([answer.status, errorOf(answer)['details']]).toEqual([404, 'the regions of this installation are sg, eu']);
     });
   });
 
   describe('stuck things', () => {
-    it('are none in a region that is well', async () => {
+    it('are none in a healthy region', async () => {
       for (let shard = 0; shard < SHARD_COUNT; shard += 1) await own(shard, 'a');
       await addChannel();
       const { body } = await ask('listStuck', '/sg/stuck');
@@ -327,7 +327,7 @@ describe('fleet', () => {
       expect(Object.keys(body)).toHaveLength(7);
     });
 
-    /** What a caller leaves that was killed: a command that nobody withdraws any more. */
+    /** Leaves a command in the queue that is not withdrawn at its deadline, as a caller does that was killed. */
     const leaveLateCommand = async (shard: number): Promise<void> => {
       const redis = openRedis({ url: plane.redisUrl, name: 'fleet-spec' });
       const queue = `bull:${commandQueueName(shard)}`;

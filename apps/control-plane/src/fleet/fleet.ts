@@ -1,11 +1,11 @@
 /**
- * The fleet as operators see and run it.
+ * What operators read and do under /fleet.
  *
- * What it guarantees: an answer says what is. A drain and a placement are wishes written into the region's database,
- * where workers read them; an answer of success means that they are there, whatever happens to Redis, a worker or this
- * process, and 202 that they are not reached yet. Asking again changes nothing. Sleep and wake are commands to the
- * channel's worker: an answer of success means done, 503 that nothing was done. Who asked for what is logged.
- * The region's database away: 503. Redis away: figures come without the queues, sleep and wake are 503.
+ * Guarantees: every read is of the present state. A drain and a placement are stored in the region's database, where
+ * workers read them. Once answered with success they hold, whatever happens to Redis, a worker or this process; 202 means
+ * that they are stored but not carried out yet. Repeating a request changes nothing. Sleep and wake are commands to the
+ * channel's worker: success means done, 503 that nothing was done. Every action is logged with its operator.
+ * The region's database away: 503. Redis away: figures lack the queues, sleep and wake are 503.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
@@ -32,23 +32,23 @@ import { readChannel, readChannels, readShards, readWorkers, rounded } from './f
 import { readRegionFigures } from './region-figures.js';
 import { readStuck } from './stuck-rows.js';
 
-/** Who asks for something to be done, in which request. */
-export interface Asking {
+/** The operator behind an action, and the request it came in. */
+export interface ActionSource {
   operator: Operator;
   requestId: string;
 }
 
-const SLEEPS_WITHIN_MS = 20_000;
-const WAKES_WITHIN_MS = 30_000;
+const SLEEP_TIMEOUT_MS = 20_000;
+const WAKE_TIMEOUT_MS = 30_000;
 const RETRY_AFTER_S = 2;
-/** How often, and how long apart, it is looked whether a session that is open is written down as such. */
-const STATE_LOOKS = 20;
-const STATE_LOOK_EVERY_MS = 50;
-/** Numbers beyond are no shard of anybody; the column holds no larger ones. */
+/** Polls for the stored state of a session that was opened: how many, and the interval between two. */
+const STATE_POLLS = 20;
+const STATE_POLL_INTERVAL_MS = 50;
+/** Upper bound of shard numbers in any region. */
 const MAX_SHARD = 4_096;
-/** The list of late queues is as long as those of the database. */
+/** Length of the list of late queues; the same as of the lists from the database. */
 const FIRST = 100;
-/** A worker refuses a late command by itself; what is still there that much later has none. */
+/** A worker rejects late commands itself. One that is still queued this long after its deadline has no worker. */
 const LATE_AFTER_MS = 1_000;
 
 export class Fleet {
@@ -61,14 +61,14 @@ export class Fleet {
     return this.regions.names;
   }
 
-  /** Every region; one that does not answer is said to be away. */
+  /** Figures of every region; one that does not answer has `available: false`. */
   async figures(): Promise<FleetFigures> {
     const regions = await Promise.all(
       this.regions.names.map(async (region) => {
         try {
           return { available: true as const, ...(await this.region(region)) };
         } catch (error) {
-          this.log.warn({ err: error, region }, 'figures of a region are not known');
+          this.log.warn({ err: error, region }, 'reading the figures of a region failed');
           return { region, available: false as const };
         }
       }),
@@ -78,7 +78,7 @@ export class Fleet {
 
   readonly region = async (name: string): Promise<RegionFigures> => {
     const link = this.#link(name);
-    const { figures, shards } = await ask(link, async ({ pool }) => {
+    const { figures, shards } = await queryRegion(link, async ({ pool }) => {
       const numbers = await shardNumbers(pool);
       return { figures: await readRegionFigures(pool, numbers), shards: numbers };
     });
@@ -87,76 +87,76 @@ export class Fleet {
   };
 
   async workers(region: string): Promise<FleetWorkerList> {
-    return { workers: await ask(this.#link(region), ({ pool }) => readWorkers(pool)) };
+    return { workers: await queryRegion(this.#link(region), ({ pool }) => readWorkers(pool)) };
   }
 
   async worker(region: string, id: string): Promise<FleetWorker> {
-    const [worker] = await ask(this.#link(region), ({ pool }) => readWorkers(pool, id));
+    const [worker] = await queryRegion(this.#link(region), ({ pool }) => readWorkers(pool, id));
     if (!worker) throw workerNotFound();
     return worker;
   }
 
-  /** Wants a worker to hold no shards, or its share again. */
-  async setDrain(asking: Asking, region: string, id: string, wanted: boolean): Promise<FleetWorker> {
-    if (!(await ask(this.#link(region), ({ pool }) => setDrain(pool, id, wanted)))) throw workerNotFound();
-    this.#audit(asking, wanted ? 'drain worker' : 'undrain worker', { region, worker: id });
+  /** Drains a worker of its shards, or lets it take its share again. */
+  async setDrain(source: ActionSource, region: string, id: string, drained: boolean): Promise<FleetWorker> {
+    if (!(await queryRegion(this.#link(region), ({ pool }) => setDrain(pool, id, drained)))) throw workerNotFound();
+    this.#audit(source, drained ? 'drain worker' : 'undrain worker', { region, worker: id });
     return this.worker(region, id);
   }
 
   async shards(region: string): Promise<FleetShardList> {
     const link = this.#link(region);
-    return { shards: await this.#withQueues(link, await ask(link, ({ pool }) => readShards(pool))) };
+    return { shards: await this.#withQueues(link, await queryRegion(link, ({ pool }) => readShards(pool))) };
   }
 
   async shard(region: string, number: string): Promise<FleetShard> {
     const link = this.#link(region);
     const shard = shardNumber(number);
-    const found = await ask(link, ({ pool }) => readShards(pool, shard));
+    const found = await queryRegion(link, ({ pool }) => readShards(pool, shard));
     const [shown] = await this.#withQueues(link, found);
     if (!shown) throw shardNotFound();
     return shown;
   }
 
   /** Moves a shard to a worker. @throws 400 when that worker takes no shards */
-  async place(asking: Asking, region: string, number: string, worker: string): Promise<FleetShard> {
+  async place(source: ActionSource, region: string, number: string, worker: string): Promise<FleetShard> {
     await this.shard(region, number);
-    const placed = await ask(this.#link(region), ({ pool }) => placeShard(pool, shardNumber(number), worker));
+    const placed = await queryRegion(this.#link(region), ({ pool }) => placeShard(pool, shardNumber(number), worker));
     if (!placed) {
-      const details = 'worker: must be a living worker of this region that is not drained and not about to end';
+      const details = 'worker: must be a live worker of this region that is neither drained nor shutting down';
       throw new GatewayError(400, { details });
     }
-    this.#audit(asking, 'place shard', { region, shard: shardNumber(number), worker });
+    this.#audit(source, 'place shard', { region, shard: shardNumber(number), worker });
     return this.shard(region, number);
   }
 
-  /** Lets a shard be spread with the others. */
-  async unplace(asking: Asking, region: string, number: string): Promise<FleetShard> {
+  /** Removes the placement of a shard, so that it is distributed with the others. */
+  async unplace(source: ActionSource, region: string, number: string): Promise<FleetShard> {
     await this.shard(region, number);
-    await ask(this.#link(region), ({ pool }) => endPlacement(pool, shardNumber(number)));
-    this.#audit(asking, 'unplace shard', { region, shard: shardNumber(number) });
+    await queryRegion(this.#link(region), ({ pool }) => endPlacement(pool, shardNumber(number)));
+    this.#audit(source, 'unplace shard', { region, shard: shardNumber(number) });
     return this.shard(region, number);
   }
 
   async channels(region: string, query: FleetChannelsQuery): Promise<FleetChannelList> {
-    return ask(this.#link(region), ({ pool }) => readChannels(pool, query));
+    return queryRegion(this.#link(region), ({ pool }) => readChannels(pool, query));
   }
 
   async channel(region: string, id: string): Promise<FleetChannel> {
-    const channel = await ask(this.#link(region), ({ pool }) => readChannel(pool, id));
+    const channel = await queryRegion(this.#link(region), ({ pool }) => readChannel(pool, id));
     if (!channel) throw new GatewayError(404, { message: 'channel not found', details: `not in region ${region}` });
     return channel;
   }
 
   /** Puts a number to sleep now. @throws 403 when it is not linked; 503 when it stays awake */
-  async sleep(asking: Asking, region: string, id: string): Promise<FleetChannel> {
+  async sleep(source: ActionSource, region: string, id: string): Promise<FleetChannel> {
     const channel = await this.#linked(region, id);
     if (channel.state === 'hibernated') return channel;
-    this.#audit(asking, 'put channel to sleep', { region, channelId: id });
+    this.#audit(source, 'put channel to sleep', { region, channelId: id });
     const { asleep } = await this.#link(region).command(
       channel,
       'channel.sleep',
       {},
-      options(asking, SLEEPS_WITHIN_MS),
+      options(source, SLEEP_TIMEOUT_MS),
     );
     const now = await this.channel(region, id);
     if (asleep || now.state === 'hibernated') return now;
@@ -165,23 +165,23 @@ export class Fleet {
   }
 
   /** Wakes a number now. @throws 403 when it is not linked; 503 when it did not open in time */
-  async wake(asking: Asking, region: string, id: string): Promise<FleetChannel> {
+  async wake(source: ActionSource, region: string, id: string): Promise<FleetChannel> {
     const channel = await this.#linked(region, id);
     if (channel.state === 'open') return channel;
-    this.#audit(asking, 'wake channel', { region, channelId: id });
-    await this.#link(region).command(channel, 'channel.wake', {}, options(asking, WAKES_WITHIN_MS));
-    // The socket is open; its worker writes that down beside everything else it does.
-    for (let looks = 1; looks < STATE_LOOKS; looks += 1) {
+    this.#audit(source, 'wake channel', { region, channelId: id });
+    await this.#link(region).command(channel, 'channel.wake', {}, options(source, WAKE_TIMEOUT_MS));
+    // The socket is open; the worker stores the new state a moment later.
+    for (let polls = 1; polls < STATE_POLLS; polls += 1) {
       const now = await this.channel(region, id);
       if (now.state === 'open') return now;
-      await delay(STATE_LOOK_EVERY_MS);
+      await delay(STATE_POLL_INTERVAL_MS);
     }
     return this.channel(region, id);
   }
 
   async stuck(region: string): Promise<StuckThings> {
     const link = this.#link(region);
-    const [stuck, shards] = await ask(link, ({ pool }) => Promise.all([readStuck(pool), readShards(pool)]));
+    const [stuck, shards] = await queryRegion(link, ({ pool }) => Promise.all([readStuck(pool), readShards(pool)]));
     const queues = await link.queueFigures(shards.map(({ shard }) => shard));
     if (!queues) return stuck;
     const late = [...queues.values()].filter(({ lateMs }) => lateMs > LATE_AFTER_MS);
@@ -211,25 +211,23 @@ export class Fleet {
     throw new GatewayError(404, { message: 'region not found', details });
   }
 
-  #audit({ operator, requestId }: Asking, action: string, target: object): void {
-    this.log.info({ audit: true, operator: operator.name, requestId, action, ...target }, 'an operator acts');
+  #audit({ operator, requestId }: ActionSource, action: string, target: object): void {
+    this.log.info({ audit: true, operator: operator.name, requestId, action, ...target }, 'operator action');
   }
 }
 
-const options = ({ requestId }: Asking, withinMs: number) => ({
+const options = ({ requestId }: ActionSource, timeoutMs: number) => ({
   requestId,
-  startWithinMs: withinMs,
-  answerWithinMs: withinMs,
+  startWithinMs: timeoutMs,
+  answerWithinMs: timeoutMs,
 });
 
 /** @throws {GatewayError} 503 when the region's database does not answer */
-async function ask<T>(link: RegionLink, work: (database: RegionalDatabase) => Promise<T>): Promise<T> {
+async function queryRegion<T>(link: RegionLink, work: (database: RegionalDatabase) => Promise<T>): Promise<T> {
   try {
-    return await link.ask((_directory, database) => work(database));
+    return await link.run((_directory, database) => work(database));
   } catch (error) {
-    throw error instanceof RegionAwayError
-      ? regionAway(error, 'ask again: nothing is known and nothing was done')
-      : error;
+    throw error instanceof RegionAwayError ? regionAway(error, 'try again: repeating the request is safe') : error;
   }
 }
 

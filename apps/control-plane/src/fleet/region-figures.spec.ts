@@ -3,11 +3,11 @@ import { wakePercentiles } from './region-figures.js';
 const bucket = (upToMs: number, wakes: number, maxMs = upToMs) => ({ up_to_ms: upToMs, wakes, max_ms: maxMs });
 
 describe('wakePercentiles', () => {
-  it('says nothing of durations when nothing was woken', () => {
+  it('has no durations without wakes', () => {
     expect(wakePercentiles([])).toEqual({ count: 0 });
   });
 
-  it('are the bound under which that part of the wakes lies', () => {
+  it('are upper bounds of the buckets that hold them', () => {
     const buckets = [bucket(100, 50), bucket(200, 44), bucket(400, 5), bucket(3_000, 1, 2_950)];
     expect(wakePercentiles(buckets)).toEqual({ count: 100, p50_ms: 100, p95_ms: 400, max_ms: 2_950 });
   });

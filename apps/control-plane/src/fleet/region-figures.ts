@@ -1,4 +1,4 @@
-/** A region in figures: what its database says at this moment, without its queues. */
+/** The present figures of a region from its database; those of its queues come from Redis. */
 import { overdueWakes, sessionsByState } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { ownerFigures, wakeBuckets } from '@dormouse/database/shards';
@@ -10,12 +10,12 @@ import { byState, rounded } from './fleet-rows.js';
 type Pool = RegionalDatabase['pool'];
 
 const WAKES_WINDOW_S = 900;
-/** A sleeping channel counts as overdue that much after its time: a few at once are woken, in their turn. */
+/** How late a wake counts as overdue. Some delay is normal: only a few channels are woken at once. */
 const OVERDUE_AFTER_S = 60;
 
 /**
- * Every figure of the database.
- * @param shards all of the region
+ * The figures that come from the database.
+ * @param shards all shards of the region
  * @throws when it does not answer
  */
 export async function readRegionFigures(
@@ -58,7 +58,7 @@ async function readWakes(pool: Pool): Promise<RegionFigures['wakes']> {
 }
 
 /**
- * Percentiles of counted durations: the bound under which that part of them lies.
+ * Percentiles of durations counted in buckets: the upper bound of the bucket that a percentile falls into.
  * @param buckets in ascending order
  */
 export function wakePercentiles(buckets: readonly WakeBucket[]): Omit<RegionFigures['wakes'], 'window_s'> {

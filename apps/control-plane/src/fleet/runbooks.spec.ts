@@ -4,7 +4,7 @@ import { OPERATIONS, type Operation } from '@dormouse/management-contract';
 const FOLDER = new URL('../../../../infra/runbooks/', import.meta.url);
 const pages = readdirSync(FOLDER).map((file) => ({ file, text: readFileSync(new URL(file, FOLDER), 'utf8') }));
 
-/** Does a call such as `/sg/shards/<n>` go to a path such as `/fleet/{region}/shards/{shard}`? */
+/** Whether a call such as `/sg/shards/<n>` matches a path such as `/fleet/{region}/shards/{shard}`. */
 function goesTo(call: string, path: string): boolean {
   const pattern = path.replace(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${pattern}$`).test(`/fleet${call.split('?')[0] ?? ''}`);
@@ -22,7 +22,7 @@ describe('infra/runbooks', () => {
     expect(found).toBe(true);
   });
 
-  it('link only to pages that there are', () => {
+  it('link only to pages that exist', () => {
     const names = new Set(pages.map(({ file }) => file));
     for (const { text } of pages) {
       for (const [, page = ''] of text.matchAll(/\]\(([\w-]+\.md)\)/g)) expect([...names]).toContain(page);

@@ -1,4 +1,4 @@
-/** What does not mend itself in time, as a region's database has it. Every list is the worst hundred and how many there are. */
+/** What is stuck in a region, from its database. Every list holds the worst hundred, and their total number. */
 import { channelsStuckIn, closedChannels, damagedSnapshots } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { freeShardRows } from '@dormouse/database/shards';
@@ -10,11 +10,11 @@ import { rounded, toFleetChannel } from './fleet-rows.js';
 type Pool = RegionalDatabase['pool'];
 
 const FIRST = 100;
-/** A connect, a wake and falling asleep are over by then, or something keeps them from it. */
+/** A connect, a wake or a hibernation that takes longer is stuck. */
 const SLOW_AFTER_S = 120;
-/** States that a session only passes through. */
+/** Transitional states of a session. */
 const PASSING: readonly SessionState[] = ['connecting', 'waking', 'hibernating'];
-/** States in which a session has its rows, so that a snapshot was opened for it. */
+/** States of a session whose snapshot was opened, if it had one. */
 const AWAKE: readonly SessionState[] = ['open', ...PASSING];
 
 /** @throws when the database does not answer */

@@ -3,7 +3,7 @@ import { RunningControlPlane } from '../test-control-plane.js';
 
 jest.setTimeout(60_000);
 
-describe('a request that no route of the management API is reached by', () => {
+describe('a request that reaches no route of the management API', () => {
   let plane: RunningControlPlane;
   let key: string;
   beforeAll(async () => {
@@ -13,8 +13,8 @@ describe('a request that no route of the management API is reached by', () => {
   afterAll(() => plane.close());
 
   it.each([
-    ['a bare percent', '/api/v1/channels/%', 400, /^path: /],
-    ['a percent of no character', '/api/v1/channels/%ff', 400, /^path: /],
+    ['a lone percent sign', '/api/v1/channels/%', 400, /^path: /],
+    ['a percent-encoded byte that is not UTF-8', '/api/v1/channels/%ff', 400, /^path: /],
     ['an id that is too long', `/api/v1/channels/${'x'.repeat(2_000)}`, 404, /longer than any id/],
     ['an unknown path', '/api/v1/nothing', 404, /no such endpoint/],
   ])('gets the envelope and a request id: %s', async (_what, path, status, details) => {
@@ -29,7 +29,7 @@ describe('a request that no route of the management API is reached by', () => {
     expect(plane.logged.some((line) => line.includes(requestId))).toBe(true);
   });
 
-  it('names the content type that is none, and does not mind it where no body follows', async () => {
+  it('is 400 that names an invalid content type; without a body the content type is ignored', async () => {
     for (const type of ['garbage', '', 'application/json, text/html']) {
       const headers = { 'content-type': type };
       const refused = await plane.call(key, 'POST', '/api/v1/channels', { body: { name: 'x' }, headers });

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/** JSON is the only kind of body. None at all is fine, whatever the content type says. */
+/** Accepts JSON bodies only. An empty body is accepted with any content type. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addHook('preParsing', ({ headers, mediaType }, _reply, payload, done) => {
@@ -12,7 +12,7 @@ export function readJsonBodies(fastify: FastifyInstance): void {
         const details = 'content-type: must be one media type, such as application/json';
         return done(new GatewayError(400, { details }));
       }
-      // Fastify refuses it even where nothing follows.
+      // Fastify rejects an invalid content type even without a body.
       delete headers['content-type'];
     }
     done(null, payload);

@@ -22,14 +22,14 @@ describe('an id that holds a control character', () => {
   });
   afterAll(() => plane.close());
 
-  it.each(parameters)('%s says that there is nothing with it (%s)', async (_name, parameter, operation) => {
+  it.each(parameters)('%s answers not found (%s)', async (_name, parameter, operation) => {
     for (const bad of ['a%00b', '%00', 'a%1Fb', '%7F']) {
       const valid: Record<string, string> = { id: channelId, region: 'sg', shard: '0', [parameter]: bad };
       const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => valid[name] ?? 'unknown');
       const method = operation.method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'DELETE';
       const as = operation.for === 'operators' ? OPERATOR_KEY : key;
       const { status, body } = await plane.call(as, method, MANAGEMENT_PREFIX + path, { body: {} });
-      // A body or a query is looked at before the path.
+      // A body or a query is validated before the path.
       expect([operation.body || operation.query ? [400, 404] : [404]].flat()).toContain(status);
       expect(body).toHaveProperty('error.code', status);
     }

@@ -2,7 +2,10 @@ import type { Logger, Probes } from '@dormouse/bootstrap';
 import type { FastifyInstance } from 'fastify';
 import { Histogram } from 'prom-client';
 
-/** Puts the request id on every answer and one line and one measurement for each into log and metrics: no ids, no bodies. */
+/**
+ * Sets the request id on every response, and writes one log line and one measurement for each request. Both hold the
+ * route, never the path with its ids, and no bodies.
+ */
 export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Logger; probes: Probes }): void {
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
@@ -29,7 +32,7 @@ export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Lo
 
 const LIVENESS = '/healthz';
 
-/** For load balancers: it tells nothing but that somebody answers, and needs no key. The other probes have their own port. */
+/** Liveness for load balancers, without a key: it only shows that the process answers. The other probes have a port of their own. */
 export function answerLiveness(fastify: FastifyInstance, probes: Probes): void {
   fastify.get(LIVENESS, async (_request, reply) => {
     const answer = await probes.answer(LIVENESS);

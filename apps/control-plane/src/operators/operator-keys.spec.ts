@@ -9,14 +9,14 @@ describe('OperatorKeys', () => {
     ]),
   );
 
-  it('finds the operator whose key it is, and nobody else', () => {
+  it('finds the operator of a key, and none for an unknown one', () => {
     expect(keys.find(key)).toEqual({ name: 'ada' });
     expect(keys.find(mintOperatorKey())).toBeUndefined();
     expect(keys.find(key.slice(0, -1))).toBeUndefined();
     expect(keys.find('')).toBeUndefined();
   });
 
-  it('lets nobody in when none are named', () => {
+  it('finds none when no operators are configured', () => {
     expect(new OperatorKeys(new Map()).find(key)).toBeUndefined();
   });
 });

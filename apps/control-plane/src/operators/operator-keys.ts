@@ -1,13 +1,13 @@
 /**
- * Who may see and run the fleet. Operators are named in the configuration with the SHA-256 of their key, so they need
- * no database: during an outage of the global one they still get in. A key is ended by taking it out of there.
+ * Keys of operators. The configuration names each operator with the SHA-256 of their key, so no database is needed:
+ * operators have access during an outage of the global database, too. Removing a key from the configuration revokes it.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const PREFIX = 'dmo_';
 
 export interface Operator {
-  /** As the configuration names them; written into the log beside everything they do. */
+  /** Their name in the configuration; logged with every action. */
   name: string;
 }
 
@@ -24,7 +24,7 @@ export class OperatorKeys {
   /** @param operators name to the SHA-256 of the key */
   constructor(private readonly operators: ReadonlyMap<string, Buffer>) {}
 
-  /** The operator whose key this is. Compared with every one of them, each in constant time. */
+  /** The operator of a key. It is compared with the keys of all operators, each in constant time. */
   find(key: string): Operator | undefined {
     const hash = hashOperatorKey(key);
     const [name] = [...this.operators].filter(([, known]) => timingSafeEqual(known, hash)).map(([known]) => known);

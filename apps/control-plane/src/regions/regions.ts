@@ -1,8 +1,8 @@
 /**
- * The regions as the control plane reaches them: database, channel directory, Redis, commands.
+ * The control plane's access to the regions: database, channel directory, Redis, commands.
  *
- * A region may be away. Asking it is bounded in time and ends in {@link RegionAwayError}; everything global goes on.
- * Redis is used for signals and for telling workers only: without it both come later by themselves.
+ * A region may be away. Every query then ends in {@link RegionAwayError} within a timeout; the rest of the API goes on.
+ * Redis carries only signals and commands to workers. Without it, edges and workers find changes by polling.
  */
 import type { Logger } from '@dormouse/bootstrap';
 import {
@@ -28,7 +28,7 @@ import {
 import { closeRedis, openRedis, type Redis, type Subscription } from '@dormouse/redis';
 import type { RegionAddress } from '../config.js';
 
-/** The region did not answer, or not in time: whether it did what it was asked is not known. */
+/** The region did not answer, or not in time. Whether a write took effect is not known. */
 export class RegionAwayError extends Error {
   constructor(
     readonly region: Region,
@@ -39,7 +39,7 @@ export class RegionAwayError extends Error {
   }
 }
 
-/** How long a worker has for the deletion of a session while the customer waits. It does it later otherwise. */
+/** Timeouts of the command that ends the session of a deleted channel. After them the worker does it on its own, later. */
 const WORKER_STARTS_WITHIN_MS = 2_000;
 const WORKER_ANSWERS_WITHIN_MS = 6_000;
 /** Connections of the control plane to one region. */
@@ -53,14 +53,14 @@ export class RegionLink {
   readonly #directory: ChannelDirectory;
   readonly #storage: ObjectStorage | undefined;
   #check: RegionCheck | undefined;
-  /** Links to files in events, as they work now. */
+  /** Signs the links to files in events again. */
   readonly links: Pick<FreshLinks, 'inTold'>;
 
   constructor(
     readonly region: Region,
     private readonly address: RegionAddress,
     private readonly log: Logger,
-    /** Opens what is sealed of channels. */
+    /** Decrypts the secrets of channels. */
     readonly seals?: ChannelSeals,
   ) {
     this.#database = openRegionalDatabase({
@@ -73,12 +73,12 @@ export class RegionLink {
     this.#storage = address.storage && new ObjectStorage(address.storage.place);
     this.links = linksOf(address, this.#database, this.#storage);
     this.#commands = new CommandClient({ redisUrl: address.redisUrl, log });
-    // Nothing is remembered here: customers see what they have just changed.
+    // No cache: customers must see what they have just changed.
     this.#directory = new ChannelDirectory({ database: this.#database, cacheMs: 0, seals });
   }
 
   /**
-   * Compares the entry of `REGIONS` with what the region's database says. A region that is away is compared later.
+   * Compares the entry of `REGIONS` with the region's database. A region that is away is compared when it is back.
    * @throws {RegionMismatchError} when they disagree
    */
   async check(masterKeys: RegionFacts['masterKeys']): Promise<void> {
@@ -86,24 +86,24 @@ export class RegionLink {
     await check.start();
     const { shardCount } = this.address;
     if (shardCount === undefined) return;
-    const there = await this.ask((directory) => directory.shardCount()).catch(() => 0);
-    if (there === 0 || there === shardCount) return;
+    const actual = await this.run((directory) => directory.shardCount()).catch(() => 0);
+    if (actual === 0 || actual === shardCount) return;
     throw new RegionMismatchError(
-      `REGIONS: ${this.region} has ${there} shards, not ${shardCount}: correct shardCount, or leave it out`,
+      `REGIONS: ${this.region} has ${actual} shards, not ${shardCount}: correct shardCount, or leave it out`,
     );
   }
 
   /**
-   * Asks the region's directory or its database.
-   * @throws {RegionAwayError} on any failure, or when it takes longer than `withinMs`; a `GatewayError` of `work` as it is
+   * Runs `work` on the region's directory or its database.
+   * @throws {RegionAwayError} on any failure, or when it takes longer than `timeoutMs`; a `GatewayError` of `work` as it is
    */
-  async ask<T>(
+  async run<T>(
     work: (directory: ChannelDirectory, database: RegionalDatabase) => Promise<T>,
-    withinMs = 10_000,
+    timeoutMs = 10_000,
   ): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new RegionAwayError(this.region)), withinMs);
+      timer = setTimeout(() => reject(new RegionAwayError(this.region)), timeoutMs);
     });
     try {
       return await Promise.race([work(this.#directory, this.#database), late]);
@@ -115,24 +115,24 @@ export class RegionLink {
     }
   }
 
-  /** Tells whoever remembers the channel that its record changed. Without Redis they notice within a second or so. */
-  async announceChange(channelId: string): Promise<void> {
+  /** Notifies all caches of the channel that its record changed. Without Redis they notice within about a second. */
+  async notifyChange(channelId: string): Promise<void> {
     await publishChannelChanged(this.#redis, channelId).catch(() => undefined);
   }
 
-  /** Tells the dispatcher to look at the channel now. Without Redis it does within a second or so. */
-  async announceEvents(channelId: string): Promise<void> {
+  /** Notifies the dispatcher that the channel has events to deliver. Without Redis it notices within about a second. */
+  async notifyEvents(channelId: string): Promise<void> {
     await publishEventsReady(this.#redis, channelId).catch(() => undefined);
   }
 
-  /** Hears of every channel of the region that has new events, on a connection of its own. */
-  hearEvents(hear: (channelId: string) => void): Subscription {
-    return subscribeAllEvents(this.#redis, hear);
+  /** Calls `onEvents` for every channel of the region that has new events; uses a connection of its own. */
+  subscribeEvents(onEvents: (channelId: string) => void): Subscription {
+    return subscribeAllEvents(this.#redis, onEvents);
   }
 
   /**
-   * Has the owner of the channel unlink the number and forget its session.
-   * @returns false when no worker did it in time; it is then up to the owner to find the deleted channel in its directory
+   * Sends the command to unlink the number and delete its session to the channel's worker.
+   * @returns false when no worker did it in time; the worker then finds the deleted channel in its directory, later
    */
   async endSession(channel: { id: string; shard: number }, requestId: string): Promise<boolean> {
     try {
@@ -141,12 +141,15 @@ export class RegionLink {
       return true;
     } catch (error) {
       const status = error instanceof GatewayError ? error.status : undefined;
-      this.log.info({ channelId: channel.id, requestId, status }, 'no worker has ended the session yet');
+      this.log.info(
+        { channelId: channel.id, requestId, status },
+        'no worker ended the session of a deleted channel in time',
+      );
       return false;
     }
   }
 
-  /** Says a command to a channel. @throws {GatewayError} its failure; 503: it was not done and never will be */
+  /** Sends a command to the channel's worker. @throws {GatewayError} its failure; 503: it was not run and never will be */
   async command<Name extends 'channel.delete' | 'channel.sleep' | 'channel.wake'>(
     channel: { id: string; shard: number },
     name: Name,
@@ -156,13 +159,13 @@ export class RegionLink {
     return this.#commands.call(channel, name, input, options);
   }
 
-  /** What lies in the queues of shards; undefined while Redis does not answer. */
+  /** Figures of the command queues of shards; undefined while Redis does not answer. */
   async queueFigures(shards: readonly number[]): Promise<ReadonlyMap<number, QueueFigures> | undefined> {
     try {
       const figures = await readQueueFigures(this.#redis, shards, Date.now());
       return new Map(figures.map((each) => [each.shard, each]));
     } catch (error) {
-      this.log.warn({ err: error, region: this.region }, 'the command queues cannot be looked into');
+      this.log.warn({ err: error, region: this.region }, 'reading the command queues of a region failed');
       return undefined;
     }
   }
@@ -179,7 +182,7 @@ function linksOf(
   database: RegionalDatabase,
   storage: ObjectStorage | undefined,
 ): Pick<FreshLinks, 'inTold'> {
-  if (!configured || !storage) return { inTold: (_channelId, told) => Promise.resolve([...told]) };
+  if (!configured || !storage) return { inTold: (_channelId, events) => Promise.resolve([...events]) };
   return new FreshLinks(new MediaReader({ database, storage, linkTtlS: configured.linkTtlS }));
 }
 
@@ -192,12 +195,12 @@ export class Regions {
     );
   }
 
-  /** Compares every region's entry with its database. @throws {RegionMismatchError} */
+  /** Compares the entry of every region with its database. @throws {RegionMismatchError} */
   async check(masterKeys: RegionFacts['masterKeys']): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.check(masterKeys)));
   }
 
-  /** The regions of this installation; the first is the one for channels that name none. */
+  /** The regions of this installation. Channels that are created without a region go to the first. */
   get names(): Region[] {
     return [...this.#links.keys()];
   }
