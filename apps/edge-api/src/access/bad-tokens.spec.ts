@@ -24,6 +24,13 @@ describe('BadTokens', () => {
     expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(false);
   });
 
+  it('counts the addresses of one IPv6 network together', async () => {
+    const { bad } = open();
+    for (let n = 1; n <= 3; n++) expect(await bad.count(`2001:db8:1:2::${n}`, refusal)).toBe(refusal);
+    expect(await bad.count('2001:db8:1:2::4', refusal)).toMatchObject({ status: 429 });
+    expect(await bad.count('2001:db8:1:3::1', refusal)).toBe(refusal);
+  });
+
   it('lets a token through that was good lately, until it is not any more', async () => {
     const { bad } = open(1);
     bad.noteGood('good');

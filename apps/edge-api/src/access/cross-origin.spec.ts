@@ -51,6 +51,7 @@ describe('requests from pages of other origins', () => {
     const { ask } = await answers('*');
     expect((await ask('OPTIONS', { origin: PAGE })).status).toBe(401);
     expect((await ask('OPTIONS', { 'access-control-request-method': 'POST' })).status).toBe(401);
+    expect((await ask('GET', { origin: PAGE, 'access-control-request-method': 'POST' })).status).toBe(401);
   });
 
   it('only listed origins are allowed where there is a list, and caches are told that it depends', async () => {
@@ -69,5 +70,6 @@ describe('requests from pages of other origins', () => {
     const { preflight } = await answers([]);
     const { status, headers } = await preflight(PAGE);
     expect([status, Object.keys(headers).filter((name) => name.startsWith('access-control'))]).toEqual([401, []]);
+    expect(headers).not.toHaveProperty('vary');
   });
 });

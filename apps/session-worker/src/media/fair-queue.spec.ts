@@ -73,6 +73,38 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a2', 'a3', 'b2', 'a3']);
   });
 
+  it('stops no more lent work than is needed, the youngest first, also while it still ends', async () => {
+    const queue = new FairQueue({ slots: 3, slotsPerOwner: 1 });
+    const stopped: string[] = [];
+    const ends = new Map<string, (error?: Error) => void>();
+    const add = (owner: string, name: string) =>
+      queue.run(
+        owner,
+        (signal) =>
+          new Promise<void>((resolve, reject) => {
+            ends.set(name, (error) => (error ? reject(error) : resolve()));
+            signal?.addEventListener('abort', () => stopped.push(name));
+          }),
+        undefined,
+        { canRestart: true },
+      );
+    const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const all = ['a1', 'a2', 'a3'].map((name) => add('a', name));
+    await settle();
+    all.push(add('b', 'b1'));
+    all.push(add('a', 'a4'));
+    await settle();
+    expect([stopped, ends.has('b1')]).toEqual([['a3'], false]);
+    ends.get('a3')?.(new Error('stopped'));
+    await settle();
+    expect(ends.has('b1')).toBe(true);
+    for (let left = 0; left < 3; left += 1) {
+      for (const end of ends.values()) end();
+      await settle();
+    }
+    await Promise.all(all);
+  });
+
   it('goes round: another owner waits for two pieces of work, however many are before it', async () => {
     const { begun, add, endNext, settle } = works(new FairQueue({ slots: 1, slotsPerOwner: 1 }));
     for (let number = 1; number <= 4; number += 1) void add('a', `a${number}`);

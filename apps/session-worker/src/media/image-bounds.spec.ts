@@ -1,4 +1,10 @@
-import { assertConvertible, assertDecodable, decodedBytes, type ImageHeader } from './image-bounds.js';
+import {
+  assertConvertible,
+  assertDecodable,
+  decodedBytes,
+  MOST_PIXELS_OF_SMALL,
+  type ImageHeader,
+} from './image-bounds.js';
 
 const header = (changes: Partial<ImageHeader>): ImageHeader => ({
   format: 'png',
@@ -42,6 +48,12 @@ describe('what an image takes when it is decoded', () => {
     ['more pixels than any camera makes', { format: 'jpeg', width: 20_000, height: 10_000 }],
   ])('refuses what is too large: %s', (_what, changes) => {
     expect(() => assertDecodable(header(changes))).toThrow(/^is an image too large to open \(\d+ x \d+ pixels\)/);
+  });
+
+  it('refuses more pixels than its use needs, however few bytes they take', () => {
+    const photo = header({ format: 'jpeg', width: 6_000, height: 5_000 });
+    expect(() => assertDecodable(photo)).not.toThrow();
+    expect(() => assertDecodable(photo, MOST_PIXELS_OF_SMALL)).toThrow(/\(6000 x 5000 pixels\)/);
   });
 
   it('refuses animations of too many frames, or too large ones', () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -55,6 +55,77 @@ describe('the media process', () => {
         expect(outcome).toMatchObject({ status: 'rejected', reason: new Error('the command is over') });
       }
       expect((await process.run('icon', { path: small }, terms)).length).toBeGreaterThan(0);
+    });
+  });
+
+  describe('has no process left', () => {
+    /** A program that notes its process and answers requests for icons only. */
+    const noting = async () => {
+      const [program, noted] = [join(directory, 'noting.mjs'), join(directory, 'noted')];
+      await rm(noted, { force: true });
+      const note = `writeFileSync(${JSON.stringify(noted)}, String(process.pid) + ' ')`;
+      const answer = `if (request.task === 'icon') process.send({ result: Buffer.alloc(1) })`;
+      await writeFile(
+        program,
+        `import { writeFileSync } from 'node:fs';\nprocess.on('message', (request) => { ${note}; ${answer}; });\n`,
+      );
+      return { program, pid: () => eventually(async () => Number(await readFile(noted, 'utf8').catch(() => 0))) };
+    };
+    const eventually = async <T>(look: () => Promise<T> | T): Promise<T> => {
+      for (;;) {
+        const found = await look();
+        if (found) return found;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const ended = (pid: number) =>
+      eventually(() => {
+        try {
+          return !process.kill(pid, 0);
+        } catch {
+          return true;
+        }
+      });
+
+    it('of a task that takes too long', async () => {
+      const { program, pid } = await noting();
+      await run(
+        async (tasks) => {
+          const late = tasks.run('sticker', { path: slow, target: target() }, { ...terms, timeoutMs: 2_000 });
+          const refused = expect(late).rejects.toBeInstanceOf(FileRefused);
+          const own = await pid();
+          await refused;
+          await ended(own);
+        },
+        { program },
+      );
+    });
+
+    it('of a task that has begun and whose caller has gone', async () => {
+      const { program, pid } = await noting();
+      await run(
+        async (tasks) => {
+          const gone = new AbortController();
+          const begun = tasks.run('sticker', { path: slow, target: target() }, { ...terms, signal: gone.signal });
+          const refused = expect(begun).rejects.toThrow('the command is over');
+          const own = await pid();
+          gone.abort(new Error('the command is over'));
+          await refused;
+          await ended(own);
+        },
+        { program },
+      );
+    });
+
+    it('when nothing was asked for a while', async () => {
+      const { program, pid } = await noting();
+      await run(
+        async (tasks) => {
+          await tasks.run('icon', { path: small }, terms);
+          await ended(await pid());
+        },
+        { program, idleMs: 10 },
+      );
     });
   });
 

@@ -47,7 +47,9 @@ describe('Waveform', () => {
     }
     expect(waveform.held).toBeLessThan(8_192);
     const bars = waveform.bars();
-    expect(bars?.[0]).toBeLessThan(20);
+    // Every part of the sound has its share of the bars: the first half is quiet, the second is not.
+    expect(Math.max(...(bars?.subarray(0, 31) ?? []))).toBeLessThan(20);
+    expect(Math.min(...(bars?.subarray(33) ?? []))).toBe(100);
     expect(bars?.[63]).toBe(100);
   });
 });
