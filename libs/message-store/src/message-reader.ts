@@ -1,4 +1,4 @@
-import type { RegionalDatabase } from '@dormouse/database';
+import { defineStatement, narrowed, type RegionalDatabase } from '@dormouse/database';
 import { eventsAfter } from '@dormouse/event-outbox';
 import {
   GatewayError,
@@ -13,10 +13,10 @@ import {
   type StatusesList,
 } from '@dormouse/gateway-contract';
 import type { ChatTimer } from './records.js';
-import { chatsQuery, toChat, type ChatRow } from './chat-rows.js';
-import { CONTACT_COLUMNS, toContact, type ContactRow } from './contact-rows.js';
-import { messageListQueries, selectNamed, type PreparedQuery } from './message-query.js';
-import { toMessage, type MessageRow } from './message-rows.js';
+import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from './chat-rows.js';
+import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from './contact-rows.js';
+import { messageListQueries, selectNamed } from './message-query.js';
+import { MESSAGE_ROW, toMessage, type MessageRow } from './message-rows.js';
 import { isMessageStatus } from './status-ladder.js';
 import { statusEntry, type ReceiptRow } from './status-writes.js';
 
@@ -31,6 +31,103 @@ export interface StoredEvent {
   payload: Record<string, unknown>;
   createdAtMs: number;
 }
+
+const CHAT_EXISTS = defineStatement({
+  name: 'chat-exists',
+  text: 'SELECT id FROM chats WHERE channel_id = $1 AND id = $2',
+  parameters: ['text', 'text'],
+  row: { id: 'text' },
+});
+
+const BY_ID = defineStatement({
+  name: 'message-by-id',
+  text: selectNamed('SELECT * FROM messages WHERE channel_id = $1 AND id = $2'),
+  parameters: ['text', 'text'],
+  row: { ...MESSAGE_ROW, chat_name: 'text?', contact_name: 'text?' },
+});
+
+const STATUSES = defineStatement({
+  name: 'statuses-of-message',
+  text: `SELECT m.chat_id, m.from_me, r.key_id, r.viewer_id, r.status, r.timestamp, r.errors
+             FROM messages m
+             LEFT JOIN receipts r ON r.channel_id = m.channel_id AND r.key_id = m.key_id AND m.from_me
+             WHERE m.channel_id = $1 AND m.id = $2
+             ORDER BY array_position(ARRAY['pending', 'sent', 'failed', 'delivered', 'read', 'played', 'deleted'],
+               r.status), r.timestamp, r.viewer_id`,
+  parameters: ['text', 'text'],
+  row: {
+    chat_id: 'text',
+    from_me: 'bool',
+    key_id: 'text?',
+    viewer_id: 'text?',
+    status: 'text?',
+    timestamp: 'int8?',
+    errors: narrowed<ReceiptRow['errors']>('jsonb?'),
+  },
+});
+
+const CHATS = defineStatement({
+  name: 'list-chats',
+  text: chatsQuery(`SELECT * FROM chats WHERE channel_id = $1 ORDER BY timestamp DESC, id LIMIT $2 OFFSET $3`),
+  parameters: ['text', 'int8', 'int8'],
+  row: CHAT_WITH_LAST_ROW,
+});
+
+const CHAT = defineStatement({
+  name: 'chat-by-id',
+  text: chatsQuery('SELECT * FROM chats WHERE channel_id = $1 AND id = $2'),
+  parameters: ['text', 'text'],
+  row: CHAT_WITH_LAST_ROW,
+});
+
+const CHAT_TIMER = defineStatement({
+  name: 'chat-timer',
+  text: 'SELECT ephemeral_s, ephemeral_at FROM chats WHERE channel_id = $1 AND id = $2',
+  parameters: ['text', 'text'],
+  row: { ephemeral_s: 'int4?', ephemeral_at: 'int8?' },
+});
+
+const CONTACTS = defineStatement({
+  name: 'list-contacts',
+  text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 ORDER BY id LIMIT $2 OFFSET $3`,
+  parameters: ['text', 'int8', 'int8'],
+  row: CONTACT_ROW,
+});
+
+const CONTACT = defineStatement({
+  name: 'contact-by-id',
+  text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 AND id = $2`,
+  parameters: ['text', 'text'],
+  row: CONTACT_ROW,
+});
+
+const LID_SHOWN = defineStatement({
+  name: 'lid-shown',
+  text: `SELECT EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = $2)
+               OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = $2)
+               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = $2)
+               OR EXISTS (SELECT FROM groups WHERE channel_id = $1 AND position($3 in members::text) > 0)
+               OR EXISTS (SELECT FROM receipts WHERE channel_id = $1 AND viewer_id = $2 AND viewer_id LIKE '%@lid')
+               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND content::text LIKE '%@lid"%'
+                 AND position('"' || $2 || '"' in content::text) > 0) AS shown`,
+  parameters: ['text', 'text', 'text'],
+  row: { shown: 'bool' },
+});
+
+const OF_LID = defineStatement({
+  name: 'contact-of-lid',
+  text: `SELECT id FROM contacts WHERE channel_id = $1 AND lid = $2 AND id <> $3 LIMIT 1`,
+  parameters: ['text', 'text', 'text'],
+  row: { id: 'text' },
+});
+
+/** How many rows of a table the channel has. */
+const COUNT_ROWS = defineStatement({
+  name: 'count-rows',
+  text: `SELECT rows AS total FROM row_counts WHERE channel_id = $1 AND kind = $2 AND chat_id = ''`,
+  parameters: ['text', 'text'],
+  row: { total: 'int8' },
+});
 
 /**
  * Reads what a channel said and heard, as customers see it. Needs no session and no Redis; with PostgreSQL away every
@@ -57,26 +154,18 @@ export class MessageReader {
     query: ListMessagesQuery,
   ): Promise<MessagesList | undefined> {
     const [known, list] = await Promise.all([
-      this.pool.query({
-        name: 'chat-exists',
-        text: 'SELECT FROM chats WHERE channel_id = $1 AND id = $2',
-        values: [channelId, chatId],
-      }),
+      CHAT_EXISTS.first(this.pool, channelId, chatId),
       this.messagePage(channelId, query, chatId),
     ]);
-    if (known.rowCount !== 0) return list;
+    if (known) return list;
     const moved = await this.movedTo(channelId, chatId);
     return moved === undefined ? undefined : this.listChatMessages(channelId, `${moved}${NUMBER_SERVER}`, query);
   }
 
   /** One message by its public id. */
   async message(channelId: string, id: string): Promise<Message | undefined> {
-    const { rows } = await this.pool.query<MessageRow>({
-      name: 'message-by-id',
-      text: selectNamed('SELECT * FROM messages WHERE channel_id = $1 AND id = $2'),
-      values: [channelId, id],
-    });
-    return rows[0] && toMessage(rows[0]);
+    const row = await BY_ID.first(this.pool, channelId, id);
+    return row && toMessage(row);
   }
 
   /**
@@ -84,16 +173,7 @@ export class MessageReader {
    * @throws {GatewayError} 403 for a message somebody else wrote
    */
   async statuses(channelId: string, id: string): Promise<StatusesList | undefined> {
-    const { rows } = await this.pool.query<StatusRow>({
-      name: 'statuses-of-message',
-      text: `SELECT m.chat_id, m.from_me, r.key_id, r.viewer_id, r.status, r.timestamp, r.errors
-             FROM messages m
-             LEFT JOIN receipts r ON r.channel_id = m.channel_id AND r.key_id = m.key_id AND m.from_me
-             WHERE m.channel_id = $1 AND m.id = $2
-             ORDER BY array_position(ARRAY['pending', 'sent', 'failed', 'delivered', 'read', 'played', 'deleted'],
-               r.status), r.timestamp, r.viewer_id`,
-      values: [channelId, id],
-    });
+    const rows = await STATUSES.all(this.pool, channelId, id);
     const [first] = rows;
     if (!first) return undefined;
     if (!first.from_me) throw new GatewayError(403, { details: "MessageID: not a message of this channel's own" });
@@ -113,92 +193,57 @@ export class MessageReader {
   /** Chats, the last active first, each with its last message. */
   async listChats(channelId: string, query: PageQuery): Promise<ChatsList> {
     const [page, counted] = await Promise.all([
-      this.pool.query<ChatRow>({
-        name: 'list-chats',
-        text: chatsQuery(`SELECT * FROM chats WHERE channel_id = $1 ORDER BY timestamp DESC, id LIMIT $2 OFFSET $3`),
-        values: [channelId, query.count, query.offset],
-      }),
-      this.pool.query<TotalRow>(rowsOf(channelId, 'chats')),
+      CHATS.all(this.pool, channelId, query.count, query.offset),
+      COUNT_ROWS.first(this.pool, channelId, 'chats'),
     ]);
     const nowMs = this.now();
-    const chats = page.rows.map((row) => toChat(row, nowMs));
-    return { chats, count: query.count, total: Number(counted.rows[0]?.total ?? 0), offset: query.offset };
+    const chats = page.map((row) => toChat(row, nowMs));
+    return { chats, count: query.count, total: Number(counted?.total ?? 0), offset: query.offset };
   }
 
   /** One chat by its id, or by the LID it had before its number was known. */
   async chat(channelId: string, chatId: string): Promise<Chat | undefined> {
-    const { rows } = await this.pool.query<ChatRow>({
-      name: 'chat-by-id',
-      text: chatsQuery('SELECT * FROM chats WHERE channel_id = $1 AND id = $2'),
-      values: [channelId, chatId],
-    });
-    if (rows[0]) return toChat(rows[0], this.now());
+    const row = await CHAT.first(this.pool, channelId, chatId);
+    if (row) return toChat(row, this.now());
     const moved = await this.movedTo(channelId, chatId);
     return moved === undefined ? undefined : this.chat(channelId, `${moved}${NUMBER_SERVER}`);
   }
 
   /** How long messages of a chat of two stay; undefined while that is not known. */
   async chatTimer(channelId: string, chatId: string): Promise<ChatTimer | undefined> {
-    const { rows } = await this.pool.query<{ ephemeral_s: number | null; ephemeral_at: string | null }>({
-      name: 'chat-timer',
-      text: 'SELECT ephemeral_s, ephemeral_at FROM chats WHERE channel_id = $1 AND id = $2',
-      values: [channelId, chatId],
-    });
-    const { ephemeral_s: seconds = null, ephemeral_at: setAtS = null } = rows[0] ?? {};
+    const row = await CHAT_TIMER.first(this.pool, channelId, chatId);
+    const { ephemeral_s: seconds = null, ephemeral_at: setAtS = null } = row ?? {};
     return seconds === null ? undefined : { seconds, setAtS: Number(setAtS ?? 0) };
   }
 
   /** Contacts by their ids. */
   async listContacts(channelId: string, query: PageQuery): Promise<ContactsList> {
     const [page, counted] = await Promise.all([
-      this.pool.query<ContactRow>({
-        name: 'list-contacts',
-        text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 ORDER BY id LIMIT $2 OFFSET $3`,
-        values: [channelId, query.count, query.offset],
-      }),
-      this.pool.query<TotalRow>(rowsOf(channelId, 'contacts')),
+      CONTACTS.all(this.pool, channelId, query.count, query.offset),
+      COUNT_ROWS.first(this.pool, channelId, 'contacts'),
     ]);
-    const contacts = page.rows.map(toContact);
-    return { contacts, count: query.count, total: Number(counted.rows[0]?.total ?? 0), offset: query.offset };
+    const contacts = page.map(toContact);
+    return { contacts, count: query.count, total: Number(counted?.total ?? 0), offset: query.offset };
   }
 
   /** One contact by its id, or by the LID it had before its number was known. */
   async contact(channelId: string, contactId: string): Promise<ContactShape | undefined> {
-    const { rows } = await this.pool.query<ContactRow>({
-      name: 'contact-by-id',
-      text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 AND id = $2`,
-      values: [channelId, contactId],
-    });
-    if (rows[0]) return toContact(rows[0]);
+    const row = await CONTACT.first(this.pool, channelId, contactId);
+    if (row) return toContact(row);
     const moved = await this.movedTo(channelId, contactId);
     return moved === undefined ? undefined : this.contact(channelId, moved);
   }
 
   /** Was this `<digits>@lid` ever shown to the customer: as a chat, a contact, an author, a member, named or a reader? */
   async hasShown(channelId: string, lidId: string): Promise<boolean> {
-    const { rows } = await this.pool.query<{ shown: boolean }>({
-      name: 'lid-shown',
-      text: `SELECT EXISTS (SELECT FROM chats WHERE channel_id = $1 AND id = $2)
-               OR EXISTS (SELECT FROM contacts WHERE channel_id = $1 AND id = $2)
-               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND author = $2)
-               OR EXISTS (SELECT FROM groups WHERE channel_id = $1 AND position($3 in members::text) > 0)
-               OR EXISTS (SELECT FROM receipts WHERE channel_id = $1 AND viewer_id = $2 AND viewer_id LIKE '%@lid')
-               OR EXISTS (SELECT FROM messages WHERE channel_id = $1 AND content::text LIKE '%@lid"%'
-                 AND position('"' || $2 || '"' in content::text) > 0) AS shown`,
-      values: [channelId, lidId, lidId.slice(0, -LID_SERVER.length)],
-    });
-    return rows[0]?.shown ?? false;
+    const user = lidId.slice(0, -LID_SERVER.length);
+    return (await LID_SHOWN.first(this.pool, channelId, lidId, user))?.shown ?? false;
   }
 
   /** Digits of the number that a `<digits>@lid` turned out to have. */
   private async movedTo(channelId: string, id: string): Promise<string | undefined> {
     if (!id.endsWith(LID_SERVER)) return undefined;
-    const { rows } = await this.pool.query<{ id: string }>({
-      name: 'contact-of-lid',
-      text: `SELECT id FROM contacts WHERE channel_id = $1 AND lid = $2 AND id <> $3 LIMIT 1`,
-      values: [channelId, id.slice(0, -LID_SERVER.length), id],
-    });
-    return rows[0]?.id;
+    return (await OF_LID.first(this.pool, channelId, id.slice(0, -LID_SERVER.length), id))?.id;
   }
 
   /** Events of the channel after a sequence number, in order. */
@@ -236,19 +281,4 @@ const NUMBER_SERVER = '@s.whatsapp.net';
 
 interface TotalRow {
   total: string;
-}
-
-/** How many rows of a table the channel has. */
-function rowsOf(channelId: string, table: string): PreparedQuery {
-  const text = `SELECT rows AS total FROM row_counts WHERE channel_id = $1 AND kind = $2 AND chat_id = ''`;
-  return { name: 'count-rows', text, values: [channelId, table] };
-}
-
-interface StatusRow {
-  chat_id: string;
-  from_me: boolean;
-  viewer_id: string | null;
-  status: string | null;
-  timestamp: string | null;
-  errors: ReceiptRow['errors'];
 }
