@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { RowOfColumns } from '@dormouse/database';
 import { readMimeType } from '@dormouse/gateway-contract';
 
 /** The type, or that of bytes of any kind where it is one that no header can hold. */
@@ -26,21 +27,23 @@ export interface MediaFile extends FileFacts {
   expiresAtMs: number;
 }
 
-export interface MediaFileRow {
-  id: string;
-  origin: string;
-  object_key: string;
-  mime_type: string;
-  file_name: string | null;
-  size: string;
-  sha256: Buffer;
-  created_at: Date;
-  expires_at: Date;
-}
-
-/** Columns of MediaFileRow, for `FROM media_files f JOIN media_objects o ON o.key = f.object_key`. */
+/** Columns of a {@link MediaFileRow}, for `FROM media_files f JOIN media_objects o ON o.key = f.object_key`. */
 export const FILE_COLUMNS =
-  'f.id, f.origin, f.object_key, f.mime_type, f.file_name, o.size, o.sha256, f.created_at, f.expires_at';
+  'f.id, f.origin, o.key AS object_key, f.mime_type, f.file_name, o.size, o.sha256, f.created_at, f.expires_at';
+
+export type MediaFileRow = RowOfColumns<typeof FILE_ROW>;
+
+export const FILE_ROW = {
+  id: 'text',
+  origin: 'text',
+  object_key: 'text',
+  mime_type: 'text',
+  file_name: 'text?',
+  size: 'int8',
+  sha256: 'bytea',
+  created_at: 'timestamptz',
+  expires_at: 'timestamptz',
+} as const;
 
 function originOf(text: string): MediaOrigin {
   return text === 'uploaded' || text === 'sent' ? text : 'received';

@@ -14,6 +14,20 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import type { SpooledFile } from '@dormouse/media-files';
 import type { ObjectStorage } from '@dormouse/object-storage';
 import { headerType, type FileFacts, type MediaOrigin } from './media-file.js';
+import {
+  BEGIN_OBJECT,
+  DOOM,
+  END_OBJECT,
+  FILE_BEFORE,
+  FORGET_OBJECTS,
+  GIVE_UP_OBJECT,
+  HOLD_OBJECT,
+  IS_DELETED,
+  LOCK_CONTENT,
+  LOCK_OBJECTS,
+  USAGE,
+  WRITE_FILE,
+} from './media-statements.js';
 import { storageFailure } from './storage-failure.js';
 
 export interface MediaStoreOptions {
@@ -52,11 +66,7 @@ export interface NewFile extends FileFacts {
 
 /** Serializes everything that decides which object holds this content of this channel. */
 async function lockContent(connection: Connection, channelId: string, sha256: Buffer): Promise<void> {
-  await connection.query({
-    name: 'media-lock-content',
-    text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 4))',
-    values: [`${channelId} ${sha256.toString('hex')}`],
-  });
+  await LOCK_CONTENT.count(connection, `${channelId} ${sha256.toString('hex')}`);
 }
 
 /** The stored, living object with this content, held so that nobody dooms it before this transaction ends. */
@@ -66,14 +76,7 @@ export async function holdObject(
   sha256: Buffer,
 ): Promise<string | undefined> {
   await lockContent(connection, channelId, sha256);
-  const found = await connection.query<{ key: string }>({
-    name: 'media-hold-object',
-    text: `SELECT key FROM media_objects
-           WHERE channel_id = $1 AND sha256 = $2 AND stored_at IS NOT NULL AND doomed_at IS NULL
-           LIMIT 1 FOR UPDATE`,
-    values: [channelId, sha256],
-  });
-  return found.rows[0]?.key;
+  return (await HOLD_OBJECT.first(connection, channelId, sha256))?.key;
 }
 
 /**
@@ -81,25 +84,13 @@ export async function holdObject(
  * for each other.
  */
 export async function lockObjects(connection: Connection, keys: readonly string[]): Promise<void> {
-  await connection.query({
-    name: 'media-lock-objects',
-    text: 'SELECT key FROM media_objects WHERE key = ANY($1) ORDER BY key FOR UPDATE',
-    values: [keys],
-  });
+  await LOCK_OBJECTS.count(connection, keys);
 }
 
 /** Dooms those of the locked objects that no file uses any more. */
 export async function doomUnused(connection: Connection, keys: readonly string[], nowMs: number): Promise<string[]> {
   if (keys.length === 0) return [];
-  const doomed = await connection.query<{ key: string }>({
-    name: 'media-doom',
-    text: `UPDATE media_objects o SET doomed_at = $2
-           WHERE key = ANY($1) AND doomed_at IS NULL
-             AND NOT EXISTS (SELECT 1 FROM media_files f WHERE f.object_key = o.key)
-           RETURNING key`,
-    values: [keys, new Date(nowMs)],
-  });
-  return doomed.rows.map((row) => row.key);
+  return (await DOOM.all(connection, keys, new Date(nowMs))).map(({ key }) => key);
 }
 
 /** Deletes doomed bytes and forgets them. What the storage does not delete now, the next sweep tries again. */
@@ -109,11 +100,7 @@ export async function deleteDoomed(
 ): Promise<void> {
   if (keys.length === 0) return;
   await storage.delete(keys);
-  await database.pool.query({
-    name: 'media-forget-objects',
-    text: 'DELETE FROM media_objects WHERE key = ANY($1) AND doomed_at IS NOT NULL',
-    values: [keys],
-  });
+  await FORGET_OBJECTS.count(database.pool, keys);
 }
 
 /** Whether the customer deleted a file that could come again by itself. */
@@ -122,12 +109,7 @@ export async function isDeleted(
   channelId: string,
   id: string,
 ): Promise<boolean> {
-  const found = await database.pool.query({
-    name: 'media-is-deleted',
-    text: 'SELECT 1 FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key IS NULL AND expires_at > $3',
-    values: [channelId, id, new Date(now())],
-  });
-  return found.rowCount === 1;
+  return (await IS_DELETED.first(database.pool, channelId, id, new Date(now()))) !== undefined;
 }
 
 /**
@@ -140,12 +122,8 @@ export async function assertRoom(
   channelId: string,
   bytes: number,
 ): Promise<void> {
-  const found = await database.pool.query<{ bytes: string }>({
-    name: 'media-usage',
-    text: 'SELECT bytes FROM media_usage WHERE channel_id = $1',
-    values: [channelId],
-  });
-  if (Number(found.rows[0]?.bytes ?? 0) + bytes > maxBytesPerChannel) throw new StorageFull(maxBytesPerChannel);
+  const used = await USAGE.first(database.pool, channelId);
+  if (Number(used?.bytes ?? 0) + bytes > maxBytesPerChannel) throw new StorageFull(maxBytesPerChannel);
 }
 
 /** What a customer deleted does not come back. */
@@ -165,32 +143,20 @@ export async function writeFile(
   objectKey: string,
   times: { nowMs: number; retentionMs: number },
 ): Promise<void> {
-  const before = await connection.query<{ object_key: string | null }>({
-    name: 'media-file-before',
-    text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 FOR UPDATE',
-    values: [channelId, file.id],
-  });
-  const written = await connection.query({
-    name: 'media-write-file',
-    text: `INSERT INTO media_files (channel_id, id, origin, object_key, mime_type, file_name, created_at, expires_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-           ON CONFLICT (channel_id, id) DO UPDATE
-           SET object_key = excluded.object_key, mime_type = excluded.mime_type, file_name = excluded.file_name,
-               expires_at = excluded.expires_at
-           WHERE media_files.object_key IS NOT NULL`,
-    values: [
-      channelId,
-      file.id,
-      file.origin,
-      objectKey,
-      file.mimeType,
-      file.fileName ?? null,
-      new Date(times.nowMs),
-      new Date(times.nowMs + times.retentionMs),
-    ],
-  });
-  if (written.rowCount !== 1) throw fileDeleted();
-  const replaced = before.rows[0]?.object_key ?? objectKey;
+  const before = await FILE_BEFORE.first(connection, channelId, file.id);
+  const written = await WRITE_FILE.count(
+    connection,
+    channelId,
+    file.id,
+    file.origin,
+    objectKey,
+    file.mimeType,
+    file.fileName ?? null,
+    new Date(times.nowMs),
+    new Date(times.nowMs + times.retentionMs),
+  );
+  if (written !== 1) throw fileDeleted();
+  const replaced = before?.object_key ?? objectKey;
   if (replaced === objectKey) return;
   await lockObjects(connection, [replaced]);
   await doomUnused(connection, [replaced], times.nowMs);
@@ -206,26 +172,14 @@ async function beginObject(
   object: { key: string; channelId: string; sha256: Buffer; size: number },
 ): Promise<void> {
   const { key, channelId, sha256, size } = object;
-  const begun = await database.pool.query({
-    name: 'media-begin-object',
-    // The first part locks the channel's sum, so that files that arrive at once pass here one by one.
-    text: `WITH used AS (
-             INSERT INTO media_usage AS known (channel_id, bytes) VALUES ($2, 0)
-             ON CONFLICT (channel_id) DO UPDATE SET bytes = known.bytes RETURNING bytes)
-           INSERT INTO media_objects (key, channel_id, sha256, size, created_at)
-           SELECT $1, $2, $3, $4::bigint, $5 FROM used WHERE used.bytes + $4::bigint <= $6::bigint`,
-    values: [key, channelId, sha256, size, new Date(now()), maxBytesPerChannel],
-  });
-  if (begun.rowCount !== 1) throw new StorageFull(maxBytesPerChannel);
+  const { pool } = database;
+  const begun = await BEGIN_OBJECT.count(pool, key, channelId, sha256, size, new Date(now()), maxBytesPerChannel);
+  if (begun !== 1) throw new StorageFull(maxBytesPerChannel);
 }
 
 /** Gives the room of a failed write back at once. Its bytes are deleted once the storage can no longer complete them. */
 async function giveUpObject({ database, now = Date.now }: MediaStoreOptions, key: string): Promise<void> {
-  await database.pool.query({
-    name: 'media-give-up-object',
-    text: 'UPDATE media_objects SET doomed_at = $2 WHERE key = $1 AND doomed_at IS NULL',
-    values: [key, new Date(now() + ABANDONED_WRITE_MS)],
-  });
+  await GIVE_UP_OBJECT.count(database.pool, key, new Date(now() + ABANDONED_WRITE_MS));
 }
 
 /**
@@ -261,12 +215,9 @@ export async function withStoredBytes<T>(
     const other = await holdObject(connection, channelId, sha256);
     const done = await use(connection, other ?? key);
     // Last, because it may lock the channel's sum, and nothing else is waited for under that lock.
-    const ended = await connection.query({
-      name: 'media-end-object',
-      text: 'UPDATE media_objects SET stored_at = $2, doomed_at = $3 WHERE key = $1 AND doomed_at IS NULL',
-      values: [key, new Date(now()), other === undefined ? null : new Date(now())],
-    });
-    if (ended.rowCount !== 1) throw new Error('the write took so long that the sweep gave it up');
+    const at = new Date(now());
+    const ended = await END_OBJECT.count(connection, key, at, other === undefined ? null : at);
+    if (ended !== 1) throw new Error('the write took so long that the sweep gave it up');
     return done;
   });
 }

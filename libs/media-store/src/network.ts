@@ -2,7 +2,7 @@
  * The worker's half: files that came with messages, names of sent files by their message, and where the network holds
  * copies. Unfenced on purpose: all of it is true whoever writes it, and says nothing of who owns a channel.
  */
-import { transaction, type Connection } from '@dormouse/database';
+import { defineStatement, transaction, type Connection } from '@dormouse/database';
 import { readMimeType } from '@dormouse/gateway-contract';
 import { extensionOf, type SpooledFile } from '@dormouse/media-files';
 import { newMediaId, type FileFacts, type MediaOrigin } from './media-file.js';
@@ -32,16 +32,54 @@ export interface NetworkCopy {
   uploadedAtMs: number;
 }
 
-interface CopyRow {
-  direct_path: string;
-  url: string | null;
-  media_key: Buffer;
-  file_sha256: Buffer;
-  file_enc_sha256: Buffer;
-  file_length: string;
-  prepared: unknown;
-  uploaded_at: Date;
-}
+const END_FILES = defineStatement({
+  name: 'media-end-files',
+  text: `UPDATE media_files SET expires_at = $3
+             WHERE channel_id = $1 AND id = ANY ($2) AND object_key IS NOT NULL AND expires_at > $3`,
+  parameters: ['text', 'text[]', 'timestamptz'],
+});
+
+const COPY = defineStatement({
+  name: 'media-copy',
+  text: `SELECT direct_path, url, media_key, file_sha256, file_enc_sha256, file_length, prepared, uploaded_at
+             FROM media_network_copies WHERE object_key = $1 AND variant = $2`,
+  parameters: ['text', 'text'],
+  row: {
+    direct_path: 'text',
+    url: 'text?',
+    media_key: 'bytea',
+    file_sha256: 'bytea',
+    file_enc_sha256: 'bytea',
+    file_length: 'int8',
+    prepared: 'jsonb',
+    uploaded_at: 'timestamptz',
+  },
+});
+
+const REMEMBER_COPY = defineStatement({
+  name: 'media-remember-copy',
+  text: `INSERT INTO media_network_copies (object_key, variant, direct_path, url, media_key, file_sha256,
+               file_enc_sha256, file_length, prepared, uploaded_at)
+             SELECT key, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM media_objects WHERE key = $1
+             ON CONFLICT (object_key, variant) DO UPDATE
+             SET direct_path = excluded.direct_path, url = excluded.url, media_key = excluded.media_key,
+                 file_sha256 = excluded.file_sha256, file_enc_sha256 = excluded.file_enc_sha256,
+                 file_length = excluded.file_length, prepared = excluded.prepared, uploaded_at = excluded.uploaded_at`,
+  parameters: ['text', 'text', 'text', 'text?', 'bytea', 'bytea', 'bytea', 'int8', 'jsonb', 'timestamptz'],
+});
+
+const FORGET_COPY = defineStatement({
+  name: 'media-forget-copy',
+  text: 'DELETE FROM media_network_copies WHERE object_key = $1 AND variant = $2',
+  parameters: ['text', 'text'],
+});
+
+const TYPE_OF_OBJECT = defineStatement({
+  name: 'media-type-of-object',
+  text: 'SELECT mime_type FROM media_files WHERE object_key = $1 ORDER BY created_at, id LIMIT 1',
+  parameters: ['text'],
+  row: { mime_type: 'text' },
+});
 
 export class NetworkMedia {
   readonly #times: () => { nowMs: number; retentionMs: number };
@@ -120,23 +158,12 @@ export class NetworkMedia {
    * them, and the next sweep takes them and bytes that nobody else uses.
    */
   async endFiles(connection: Connection, channelId: string, ids: readonly string[]): Promise<void> {
-    await connection.query({
-      name: 'media-end-files',
-      text: `UPDATE media_files SET expires_at = $3
-             WHERE channel_id = $1 AND id = ANY ($2) AND object_key IS NOT NULL AND expires_at > $3`,
-      values: [channelId, ids, new Date(this.#times().nowMs)],
-    });
+    await END_FILES.count(connection, channelId, ids, new Date(this.#times().nowMs));
   }
 
   /** The network's copy of an object in one variant, however old. */
   async copy(objectKey: string, variant: string): Promise<NetworkCopy | undefined> {
-    const found = await this.options.database.pool.query<CopyRow>({
-      name: 'media-copy',
-      text: `SELECT direct_path, url, media_key, file_sha256, file_enc_sha256, file_length, prepared, uploaded_at
-             FROM media_network_copies WHERE object_key = $1 AND variant = $2`,
-      values: [objectKey, variant],
-    });
-    const [row] = found.rows;
+    const row = await COPY.first(this.options.database.pool, objectKey, variant);
     return (
       row && {
         directPath: row.direct_path,
@@ -153,46 +180,28 @@ export class NetworkMedia {
 
   /** Remembers a copy in place of an earlier one. An object that was deleted meanwhile has none, which is fine. */
   async rememberCopy(objectKey: string, variant: string, copy: NetworkCopy): Promise<void> {
-    await this.options.database.pool.query({
-      name: 'media-remember-copy',
-      text: `INSERT INTO media_network_copies (object_key, variant, direct_path, url, media_key, file_sha256,
-               file_enc_sha256, file_length, prepared, uploaded_at)
-             SELECT key, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM media_objects WHERE key = $1
-             ON CONFLICT (object_key, variant) DO UPDATE
-             SET direct_path = excluded.direct_path, url = excluded.url, media_key = excluded.media_key,
-                 file_sha256 = excluded.file_sha256, file_enc_sha256 = excluded.file_enc_sha256,
-                 file_length = excluded.file_length, prepared = excluded.prepared, uploaded_at = excluded.uploaded_at`,
-      values: [
-        objectKey,
-        variant,
-        copy.directPath,
-        copy.url ?? null,
-        Buffer.from(copy.mediaKey),
-        Buffer.from(copy.fileSha256),
-        Buffer.from(copy.fileEncSha256),
-        copy.fileLength,
-        JSON.stringify(copy.prepared),
-        new Date(copy.uploadedAtMs),
-      ],
-    });
+    await REMEMBER_COPY.count(
+      this.options.database.pool,
+      objectKey,
+      variant,
+      copy.directPath,
+      copy.url ?? null,
+      Buffer.from(copy.mediaKey),
+      Buffer.from(copy.fileSha256),
+      Buffer.from(copy.fileEncSha256),
+      copy.fileLength,
+      JSON.stringify(copy.prepared),
+      new Date(copy.uploadedAtMs),
+    );
   }
 
   /** Forgets every copy that points to a path the network no longer has. */
   async forgetCopy(objectKey: string, variant: string): Promise<void> {
-    await this.options.database.pool.query({
-      name: 'media-forget-copy',
-      text: 'DELETE FROM media_network_copies WHERE object_key = $1 AND variant = $2',
-      values: [objectKey, variant],
-    });
+    await FORGET_COPY.count(this.options.database.pool, objectKey, variant);
   }
 }
 
 /** The type its first file was given: by content, where content shows it. */
 async function typeOfObject(connection: Connection, objectKey: string): Promise<string | undefined> {
-  const found = await connection.query<{ mime_type: string }>({
-    name: 'media-type-of-object',
-    text: 'SELECT mime_type FROM media_files WHERE object_key = $1 ORDER BY created_at, id LIMIT 1',
-    values: [objectKey],
-  });
-  return readMimeType(found.rows[0]?.mime_type);
+  return readMimeType((await TYPE_OF_OBJECT.first(connection, objectKey))?.mime_type);
 }

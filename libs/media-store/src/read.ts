@@ -1,6 +1,7 @@
 /** What both the edge and the worker read of a channel's files. */
+import { defineStatement } from '@dormouse/database';
 import { isObjectFailure, type ByteRange, type StoredObject } from '@dormouse/object-storage';
-import { FILE_COLUMNS, mediaFileOf, type MediaFile, type MediaFileRow } from './media-file.js';
+import { FILE_COLUMNS, FILE_ROW, mediaFileOf, type MediaFile } from './media-file.js';
 import { isDeleted, type MediaStoreOptions } from './media-objects.js';
 import { SignedLinks } from './signed-links.js';
 import { storageFailure } from './storage-failure.js';
@@ -39,6 +40,44 @@ export interface OpenedFile {
   object: StoredObject;
 }
 
+const FILES = 'FROM media_files f JOIN media_objects o ON o.key = f.object_key';
+
+const FILE = defineStatement({
+  name: 'media-file',
+  text: `SELECT ${FILE_COLUMNS} ${FILES} WHERE f.channel_id = $1 AND f.id = $2 AND f.expires_at > $3`,
+  parameters: ['text', 'text', 'timestamptz'],
+  row: FILE_ROW,
+});
+
+const FILES_BY_ID = defineStatement({
+  name: 'media-files-by-id',
+  text: `SELECT ${FILE_COLUMNS} ${FILES} WHERE f.channel_id = $1 AND f.id = ANY($2) AND f.expires_at > $3`,
+  parameters: ['text', 'text[]', 'timestamptz'],
+  row: FILE_ROW,
+});
+
+/** The uploaded files of `$1` that have not expired at `$2`, made from `$3` on and before `$4`, if that is given. */
+const UPLOADED = `${FILES} WHERE f.channel_id = $1 AND f.origin = 'uploaded' AND f.expires_at > $2
+  AND f.created_at >= $3 AND ($4::timestamptz IS NULL OR f.created_at < $4)`;
+
+const COUNT_UPLOADED = defineStatement({
+  name: 'media-count',
+  text: `SELECT count(*) AS total ${UPLOADED}`,
+  parameters: ['text', 'timestamptz', 'timestamptz', 'timestamptz?'],
+  row: { total: 'int8' },
+});
+
+const listUploaded = (direction: 'ASC' | 'DESC') =>
+  defineStatement({
+    name: `media-list-${direction}`,
+    text: `SELECT ${FILE_COLUMNS} ${UPLOADED}
+           ORDER BY f.created_at ${direction}, f.id ${direction} LIMIT $5 OFFSET $6`,
+    parameters: ['text', 'timestamptz', 'timestamptz', 'timestamptz?', 'int8', 'int8'],
+    row: FILE_ROW,
+  });
+
+const LIST = { asc: listUploaded('ASC'), desc: listUploaded('DESC') };
+
 const DAY_S = 24 * 60 * 60;
 
 export class MediaReader {
@@ -56,13 +95,8 @@ export class MediaReader {
 
   /** A file by its id; undefined when the channel has none, or it has expired. */
   async file(channelId: string, id: string): Promise<MediaFile | undefined> {
-    const found = await this.options.database.pool.query<MediaFileRow>({
-      name: 'media-file',
-      text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
-             WHERE f.channel_id = $1 AND f.id = $2 AND f.expires_at > $3`,
-      values: [channelId, id, new Date(this.#now())],
-    });
-    return found.rows[0] && mediaFileOf(found.rows[0]);
+    const row = await FILE.first(this.options.database.pool, channelId, id, new Date(this.#now()));
+    return row && mediaFileOf(row);
   }
 
   /** Whether the customer deleted this file of a received message, which the network could still give. */
@@ -73,27 +107,19 @@ export class MediaReader {
   /** The uploaded files of a channel by time, and how many match before paging. */
   async list(channelId: string, query: MediaListQuery): Promise<{ files: ListedFile[]; total: number }> {
     const { pool } = this.options.database;
-    const matching = `FROM media_files f JOIN media_objects o ON o.key = f.object_key
-      WHERE f.channel_id = $1 AND f.origin = 'uploaded' AND f.expires_at > $2
-        AND f.created_at >= $3 AND f.created_at < $4`;
-    const values = [
+    const matching = [
       channelId,
       new Date(this.#now()),
       new Date((query.timeFrom ?? 0) * 1_000),
       // Inclusive to the second, while rows have milliseconds.
-      query.timeTo === undefined ? 'infinity' : new Date((Math.floor(query.timeTo) + 1) * 1_000),
-    ];
-    const direction = query.sort === 'asc' ? 'ASC' : 'DESC';
+      query.timeTo === undefined ? null : new Date((Math.floor(query.timeTo) + 1) * 1_000),
+    ] as const;
     const [counted, page] = await Promise.all([
-      pool.query<{ total: string }>({ name: 'media-count', text: `SELECT count(*) AS total ${matching}`, values }),
-      pool.query<MediaFileRow>({
-        name: `media-list-${direction}`,
-        text: `SELECT ${FILE_COLUMNS} ${matching} ORDER BY f.created_at ${direction}, f.id ${direction} LIMIT $5 OFFSET $6`,
-        values: [...values, query.count, query.offset],
-      }),
+      COUNT_UPLOADED.first(pool, ...matching),
+      LIST[query.sort].all(pool, ...matching, query.count, query.offset),
     ]);
-    const files = await Promise.all(page.rows.map((row) => this.#listed(mediaFileOf(row))));
-    return { files, total: Number(counted.rows[0]?.total ?? 0) };
+    const files = await Promise.all(page.map((row) => this.#listed(mediaFileOf(row))));
+    return { files, total: Number(counted?.total ?? 0) };
   }
 
   async #listed(file: MediaFile): Promise<ListedFile> {
@@ -136,13 +162,8 @@ export class MediaReader {
 
   /** Links to those of the files that the channel has, by id. */
   async links(channelId: string, ids: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.options.database.pool.query<MediaFileRow>({
-      name: 'media-files-by-id',
-      text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
-             WHERE f.channel_id = $1 AND f.id = ANY($2) AND f.expires_at > $3`,
-      values: [channelId, ids, new Date(this.#now())],
-    });
-    const files = found.rows.map(mediaFileOf);
+    const rows = await FILES_BY_ID.all(this.options.database.pool, channelId, ids, new Date(this.#now()));
+    const files = rows.map(mediaFileOf);
     return new Map(await Promise.all(files.map(async (file) => [file.id, await this.link(file)] as const)));
   }
 }

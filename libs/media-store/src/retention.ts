@@ -3,10 +3,59 @@
  * which may be repeated; several sweepers at once pass each other by.
  */
 import { defineDeletedChannelSearch } from '@dormouse/channel-directory';
-import { transaction } from '@dormouse/database';
+import { defineStatement, transaction } from '@dormouse/database';
 import { ABANDONED_WRITE_MS, deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
 
 const BATCH = 500;
+
+const HOLD_EXPIRED = defineStatement({
+  name: 'media-hold-expired',
+  text: `SELECT key FROM media_objects WHERE key IN (
+               SELECT object_key FROM media_files
+               WHERE expires_at <= $1 AND object_key IS NOT NULL ORDER BY expires_at LIMIT $2)
+             FOR UPDATE SKIP LOCKED`,
+  parameters: ['timestamptz', 'int8'],
+  row: { key: 'text' },
+});
+
+const EXPIRE = defineStatement({
+  name: 'media-expire',
+  text: 'DELETE FROM media_files WHERE object_key = ANY($1) AND expires_at <= $2',
+  parameters: ['text[]', 'timestamptz'],
+});
+
+const FORGET_DELETED = defineStatement({
+  name: 'media-forget-deleted',
+  text: 'DELETE FROM media_files WHERE object_key IS NULL AND expires_at <= $1',
+  parameters: ['timestamptz'],
+});
+
+const DOOM_ABANDONED = defineStatement({
+  name: 'media-doom-abandoned',
+  text: `UPDATE media_objects SET doomed_at = $1
+           WHERE doomed_at IS NULL AND stored_at IS NULL AND created_at < $2`,
+  parameters: ['timestamptz', 'timestamptz'],
+});
+
+const DOOMED = defineStatement({
+  name: 'media-doomed',
+  text: 'SELECT key FROM media_objects WHERE doomed_at <= $2 ORDER BY doomed_at LIMIT $1',
+  parameters: ['int8', 'timestamptz'],
+  row: { key: 'text' },
+});
+
+const OF_CHANNEL = defineStatement({
+  name: 'media-of-channel',
+  text: 'SELECT DISTINCT object_key FROM media_files WHERE channel_id = $1 AND object_key IS NOT NULL',
+  parameters: ['text'],
+  row: { object_key: 'text?' },
+});
+
+const FORGET_CHANNEL = defineStatement({
+  name: 'media-forget-channel',
+  text: 'DELETE FROM media_files WHERE channel_id = $1 AND (object_key = ANY($2) OR object_key IS NULL)',
+  parameters: ['text', 'text[]'],
+});
 
 export interface SweepResult {
   /** Files whose retention ended. */
@@ -20,54 +69,30 @@ type Options = Omit<MediaStoreOptions, 'retentionMs'>;
 /** @returns how many files it removed; objects somebody holds just now are left to the next step or sweep */
 async function expireBatch({ database, now = Date.now }: Options): Promise<number> {
   return transaction(database, async (connection) => {
-    const held = await connection.query<{ key: string }>({
-      name: 'media-hold-expired',
-      text: `SELECT key FROM media_objects WHERE key IN (
-               SELECT object_key FROM media_files
-               WHERE expires_at <= $1 AND object_key IS NOT NULL ORDER BY expires_at LIMIT $2)
-             FOR UPDATE SKIP LOCKED`,
-      values: [new Date(now()), BATCH],
-    });
-    const keys = held.rows.map((row) => row.key);
-    const expired = await connection.query({
-      name: 'media-expire',
-      text: 'DELETE FROM media_files WHERE object_key = ANY($1) AND expires_at <= $2',
-      values: [keys, new Date(now())],
-    });
+    const held = await HOLD_EXPIRED.all(connection, new Date(now()), BATCH);
+    const keys = held.map(({ key }) => key);
+    const expired = await EXPIRE.count(connection, keys, new Date(now()));
     await doomUnused(connection, keys, now());
-    return expired.rowCount ?? 0;
+    return expired;
   });
 }
 
 /** Nobody can fetch these files any more. */
 async function forgetDeleted({ database, now = Date.now }: Options): Promise<void> {
-  await database.pool.query({
-    name: 'media-forget-deleted',
-    text: 'DELETE FROM media_files WHERE object_key IS NULL AND expires_at <= $1',
-    values: [new Date(now())],
-  });
+  await FORGET_DELETED.count(database.pool, new Date(now()));
 }
 
 async function doomAbandoned({ database, now = Date.now }: Options): Promise<void> {
-  await database.pool.query({
-    name: 'media-doom-abandoned',
-    text: `UPDATE media_objects SET doomed_at = $1
-           WHERE doomed_at IS NULL AND stored_at IS NULL AND created_at < $2`,
-    values: [new Date(now()), new Date(now() - ABANDONED_WRITE_MS)],
-  });
+  await DOOM_ABANDONED.count(database.pool, new Date(now()), new Date(now() - ABANDONED_WRITE_MS));
 }
 
 async function deleteBatch(options: Options): Promise<number> {
-  const doomed = await options.database.pool.query<{ key: string }>({
-    name: 'media-doomed',
-    text: 'SELECT key FROM media_objects WHERE doomed_at <= $2 ORDER BY doomed_at LIMIT $1',
-    values: [BATCH, new Date((options.now ?? Date.now)())],
-  });
+  const doomed = await DOOMED.all(options.database.pool, BATCH, new Date((options.now ?? Date.now)()));
   await deleteDoomed(
     options,
-    doomed.rows.map((row) => row.key),
+    doomed.map(({ key }) => key),
   );
-  return doomed.rows.length;
+  return doomed.length;
 }
 
 /**
@@ -93,18 +118,10 @@ export async function sweepMedia(options: Options, signal?: AbortSignal): Promis
 export async function forgetChannelMedia(options: Options, channelId: string): Promise<void> {
   const { database, now = Date.now } = options;
   await transaction(database, async (connection) => {
-    const used = await connection.query<{ object_key: string }>({
-      name: 'media-of-channel',
-      text: 'SELECT DISTINCT object_key FROM media_files WHERE channel_id = $1 AND object_key IS NOT NULL',
-      values: [channelId],
-    });
-    const keys = used.rows.map((row) => row.object_key);
+    const used = await OF_CHANNEL.all(connection, channelId);
+    const keys = used.flatMap(({ object_key: key }) => (key === null ? [] : [key]));
     await lockObjects(connection, keys);
-    await connection.query({
-      name: 'media-forget-channel',
-      text: 'DELETE FROM media_files WHERE channel_id = $1 AND (object_key = ANY($2) OR object_key IS NULL)',
-      values: [channelId, keys],
-    });
+    await FORGET_CHANNEL.count(connection, channelId, keys);
     await doomUnused(connection, keys, now());
   });
 }

@@ -1,7 +1,7 @@
 /** The edge's half: what customers give. Only the edge writes these. */
-import { transaction, type Connection } from '@dormouse/database';
+import { defineStatement, transaction, type Connection } from '@dormouse/database';
 import type { TakenFile } from '@dormouse/media-files';
-import { FILE_COLUMNS, mediaFileOf, newMediaId, type MediaFile, type MediaFileRow } from './media-file.js';
+import { FILE_COLUMNS, FILE_ROW, mediaFileOf, newMediaId, type MediaFile } from './media-file.js';
 import {
   DEFAULT_RETENTION_MS,
   deleteDoomed,
@@ -14,6 +14,41 @@ import {
 
 export type { MediaFile, MediaOrigin } from './media-file.js';
 export type { MediaStoreOptions } from './media-objects.js';
+
+const WRITTEN = defineStatement({
+  name: 'media-written',
+  text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
+               WHERE f.channel_id = $1 AND f.id = $2`,
+  parameters: ['text', 'text'],
+  row: FILE_ROW,
+});
+
+const FIND = defineStatement({
+  name: 'media-find-file',
+  text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 AND expires_at > $3',
+  parameters: ['text', 'text', 'timestamptz'],
+  row: { object_key: 'text?' },
+});
+
+const MARK_DELETED = defineStatement({
+  name: 'media-mark-deleted',
+  text: `INSERT INTO media_files (channel_id, id, origin, mime_type, created_at, expires_at)
+               VALUES ($1, $2, 'received', '', $3, $4) ON CONFLICT DO NOTHING`,
+  parameters: ['text', 'text', 'timestamptz', 'timestamptz'],
+});
+
+const DELETE_FOR_GOOD = defineStatement({
+  name: 'media-delete-for-good',
+  text: `UPDATE media_files SET object_key = NULL, file_name = NULL, expires_at = $4
+                 WHERE channel_id = $1 AND id = $2 AND object_key = $3`,
+  parameters: ['text', 'text', 'text', 'timestamptz'],
+});
+
+const DELETE = defineStatement({
+  name: 'media-delete-file',
+  text: 'DELETE FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key = $3',
+  parameters: ['text', 'text', 'text'],
+});
 
 export class MediaUploads {
   readonly #retentionMs: number;
@@ -35,13 +70,7 @@ export class MediaUploads {
       const id = newMediaId(file.extension);
       const times = { nowMs: this.#now(), retentionMs: this.#retentionMs };
       await writeFile(connection, channelId, { id, origin, mimeType, fileName }, objectKey, times);
-      const written = await connection.query<MediaFileRow>({
-        name: 'media-written',
-        text: `SELECT ${FILE_COLUMNS} FROM media_files f JOIN media_objects o ON o.key = f.object_key
-               WHERE f.channel_id = $1 AND f.id = $2`,
-        values: [channelId, id],
-      });
-      const [row] = written.rows;
+      const row = await WRITTEN.first(connection, channelId, id);
       if (!row) throw new Error('the file just written is not there');
       return mediaFileOf(row);
     });
@@ -71,36 +100,18 @@ export class MediaUploads {
     { forGood = false }: { forGood?: boolean },
   ): Promise<{ removed: boolean; doomed: string[] } | 'changed'> {
     const nowMs = this.#now();
-    const found = await connection.query<{ object_key: string | null }>({
-      name: 'media-find-file',
-      text: 'SELECT object_key FROM media_files WHERE channel_id = $1 AND id = $2 AND expires_at > $3',
-      values: [channelId, id, new Date(nowMs)],
-    });
-    const key = found.rows[0]?.object_key;
+    const key = (await FIND.first(connection, channelId, id, new Date(nowMs)))?.object_key;
     if (key === null || (key === undefined && !forGood)) return { removed: false, doomed: [] };
     if (key === undefined) {
-      const marked = await connection.query({
-        name: 'media-mark-deleted',
-        text: `INSERT INTO media_files (channel_id, id, origin, mime_type, created_at, expires_at)
-               VALUES ($1, $2, 'received', '', $3, $4) ON CONFLICT DO NOTHING`,
-        values: [channelId, id, new Date(nowMs), new Date(nowMs + this.#retentionMs)],
-      });
-      return marked.rowCount === 1 ? { removed: true, doomed: [] } : 'changed';
+      const until = new Date(nowMs + this.#retentionMs);
+      const marked = await MARK_DELETED.count(connection, channelId, id, new Date(nowMs), until);
+      return marked === 1 ? { removed: true, doomed: [] } : 'changed';
     }
     await lockObjects(connection, [key]);
     const removed = forGood
-      ? await connection.query({
-          name: 'media-delete-for-good',
-          text: `UPDATE media_files SET object_key = NULL, file_name = NULL, expires_at = $4
-                 WHERE channel_id = $1 AND id = $2 AND object_key = $3`,
-          values: [channelId, id, key, new Date(nowMs + this.#retentionMs)],
-        })
-      : await connection.query({
-          name: 'media-delete-file',
-          text: 'DELETE FROM media_files WHERE channel_id = $1 AND id = $2 AND object_key = $3',
-          values: [channelId, id, key],
-        });
-    if (removed.rowCount !== 1) return 'changed';
+      ? await DELETE_FOR_GOOD.count(connection, channelId, id, key, new Date(nowMs + this.#retentionMs))
+      : await DELETE.count(connection, channelId, id, key);
+    if (removed !== 1) return 'changed';
     return { removed: true, doomed: await doomUnused(connection, [key], nowMs) };
   }
 }
