@@ -1,10 +1,10 @@
 /**
  * The caller's end of a command.
  *
- * Guarantees: a call ends with the handler's answer, or with 503 only if the command was not and never will be
- * started, or with 502 when that cannot be promised. A call is added to its queue at most once.
- * - Redis away before the call: 503 at once, nothing was added. Away while adding: 502. Away while waiting: the answer
- *   may be lost with it, then 502 as soon as Redis is back and says that the command is finished.
+ * Guarantees: a call ends with the handler's reply, or with 503 only if the command was not and never will be
+ * started, or with 502 when that is not certain. A call is added to its queue at most once.
+ * - Redis away before the call: 503 at once, nothing was added. Away while adding: 502. Away while waiting: the reply
+ *   may be lost; then 502 as soon as Redis is back and the command is finished.
  * - No worker for the shard: at the start deadline the job is withdrawn from the queue: 503.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,24 +23,24 @@ import { COMMAND_JOB_OPTIONS, commandQueueName, QUEUE_EVENTS_KEPT } from './name
 import { withdraw } from './withdraw.js';
 
 /**
- * A worker refuses a late command by its own clock and says so; this long after `startBy` its refusal has arrived, and
- * what is still in the queue has no worker. Any answer that Redis has been given arrives within the same time.
+ * How long a reply takes from Redis to this process at most. A worker rejects a late command by its own clock; this long
+ * after `startBy` its reply has arrived, and a job that is still queued has no worker.
  */
-const ANSWER_ON_ITS_WAY_MS = 250;
-/** Between questions after a job whose answer may have been missed. */
-const ASK_AGAIN_MS = 1_000;
+const REPLY_TRANSIT_MS = 250;
+/** Interval between polls for a job whose reply may have been missed. */
+const JOB_POLL_INTERVAL_MS = 1_000;
 const RETRY_AFTER_S = 3;
 
 export interface CommandClientSettings {
   redisUrl: string;
   /** Unique among live clients; default: random. */
   clientId?: string;
-  /** No call waits longer than this for its start; absent: as long as the catalogue says. */
+  /** Upper bound of the start timeout of every call; absent: only the timeouts of the catalogue apply. */
   startWithinMs?: number | undefined;
   log?: RedisLog;
 }
 
-/** Whom a command is said to. */
+/** The channel that a command is sent to. */
 export interface CommandTarget {
   id: string;
   shard: number;
@@ -48,9 +48,9 @@ export interface CommandTarget {
 
 export interface CallOptions {
   requestId: string;
-  /** The network's id of the message is made from it: the same send, repeated with the same value, arrives once. */
+  /** The network's message id is derived from it: a send that is repeated with the same value arrives once. */
   sendAs?: string | undefined;
-  /** Override the catalogue's times. */
+  /** Override the timeouts of the catalogue, in milliseconds. */
   startWithinMs?: number;
   answerWithinMs?: number;
 }
@@ -73,7 +73,7 @@ const queueAway = (cause?: unknown) =>
 const outcomeUnknown = (cause?: unknown) =>
   new GatewayError(502, { details: 'no answer in time: the outcome is not known' }, { cause });
 
-/** Calls commands and hears the answers on a reply channel of its own. */
+/** Sends commands and receives the replies on a pub/sub channel of its own. */
 export class CommandClient {
   readonly clientId: string;
   readonly #redis;
@@ -87,32 +87,32 @@ export class CommandClient {
     this.clientId = clientId;
     this.#startWithinMs = startWithinMs;
     this.#redis = openRedis({ url: redisUrl, name: 'commands', whenAway: 'fail', log });
-    const endUnheard = (): void => this.#endUnheard();
-    this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (message) => this.#hear(message), endUnheard);
-    this.#redis.on('ready', endUnheard);
+    const endMissed = (): void => this.#endMissedReplies();
+    this.#replies = subscribeTo(this.#redis, redisKeys.replies(clientId), (text) => this.#receive(text), endMissed);
+    this.#redis.on('ready', endMissed);
   }
 
-  /** Resolves once calls can be made. Calls before that end with 503. */
+  /** Resolves once calls are possible. Calls before that end with 503. */
   async start(): Promise<void> {
     await this.#replies.started;
     if (this.#redis.status !== 'ready')
       await new Promise<void>((resolve) => this.#redis.once('ready', () => resolve()));
   }
 
-  /** Can a call be made at this moment? */
+  /** Whether a call is possible at this moment. */
   isReady(): boolean {
     return !this.#closing && this.#redis.status === 'ready' && this.#replies.isLive();
   }
 
-  /** Calls that wait for their answer. */
+  /** Number of calls that wait for their reply. */
   get pendingCalls(): number {
     return this.#pending.size;
   }
 
   /**
-   * Says a command to a channel and waits for the answer. Commands of one client to one channel are taken in the
-   * order of these calls.
-   * @throws {GatewayError} what the handler answered, or 502, 503 as promised at the top of this file
+   * Sends a command to a channel and waits for the reply. A worker receives the commands of one client to one channel in
+   * the order of these calls.
+   * @throws {GatewayError} the error of the handler, or 502, 503 as guaranteed at the top of this file
    */
   async call<Name extends CommandName>(
     channel: CommandTarget,
@@ -129,7 +129,7 @@ export class CommandClient {
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(callId, { resolve, reject, timers: [] });
     });
-    // The call may end (close, a deadline) while its job is still being added; that is not unhandled.
+    // The call may end (close, a deadline) while its job is still being added: no unhandled rejection then.
     answer.catch(() => undefined);
     const startBy = Date.now() + startWithinMs;
     this.#setDeadlines(callId, startWithinMs, answerWithinMs);
@@ -138,7 +138,7 @@ export class CommandClient {
       const { requestId, sendAs } = options;
       const named = sendAs === undefined ? {} : { sendAs };
       const job = { callId, clientId, channelId: channel.id, input, startBy, requestId, ...named };
-      // An add that hangs until after the deadline adds a job that its worker refuses: `startBy` is past.
+      // A job that is added only after the deadline is rejected by its worker: `startBy` is past.
       await Promise.race([this.#add(callId, channel, name, job), answer]);
       return (await answer) as CommandResult<Name>;
     } finally {
@@ -146,7 +146,7 @@ export class CommandClient {
     }
   }
 
-  /** Ends what still waits (withdrawn: 503, else 502) and disconnects. Drain the callers first. */
+  /** Ends the calls that still wait (withdrawn: 503, else 502) and disconnects. Drain the callers first. */
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.all([...this.#pending.keys()].map((callId) => this.#endNow(callId)));
@@ -162,7 +162,7 @@ export class CommandClient {
       const call = this.#pending.get(callId);
       if (call && id !== undefined) call.job = { queue, id };
     } catch (error) {
-      // A queue whose connection dropped while it was made stays unusable; the next call makes a new one.
+      // A queue whose connection dropped while it was opened stays unusable; the next call opens a new one.
       this.#queues.delete(channel.shard);
       throw wasSent(error) ? outcomeUnknown(error) : queueAway(error);
     }
@@ -183,12 +183,12 @@ export class CommandClient {
   #setDeadlines(callId: string, startWithinMs: number, answerWithinMs: number): void {
     const call = this.#pending.get(callId);
     if (!call) return;
-    const startMs = Math.min(startWithinMs + ANSWER_ON_ITS_WAY_MS, answerWithinMs);
+    const startMs = Math.min(startWithinMs + REPLY_TRANSIT_MS, answerWithinMs);
     call.timers.push(setTimeout(() => void this.#endUnstarted(callId), startMs));
     call.timers.push(setTimeout(() => void this.#endNow(callId), answerWithinMs));
   }
 
-  /** At the start deadline: what no worker took is withdrawn; what one took is waited for. */
+  /** At the start deadline: withdraws the job if no worker took it; otherwise the call goes on waiting. */
   async #endUnstarted(callId: string): Promise<void> {
     if (await this.#withdrawn(callId)) this.#pending.get(callId)?.reject(notStarted());
   }
@@ -199,20 +199,20 @@ export class CommandClient {
   }
 
   /**
-   * After an outage of either connection, once both are back: an answer is given before its job is finished and gone, so
-   * the answer of a job that is gone was given while nobody heard it, or is here in a moment. One whose job is still there
-   * may have been given already: it is asked about until its call ends.
+   * Runs after an outage of either connection, once both are back. A reply is published before its job is removed. So if
+   * the job is gone, its reply was missed or arrives in a moment. If the job is still there, the reply may have been missed
+   * already: the job is polled until its call ends.
    */
-  #endUnheard(): void {
+  #endMissedReplies(): void {
     if (!this.isReady()) return;
     for (const [callId, { job }] of this.#pending) if (job) void this.#endIfGone(callId, job);
   }
 
   async #endIfGone(callId: string, job: NonNullable<PendingCall['job']>): Promise<void> {
-    const isThere = await this.#redis.exists(job.queue.toKey(job.id)).catch(() => 1);
+    const jobs = await this.#redis.exists(job.queue.toKey(job.id)).catch(() => 1);
     const call = this.#pending.get(callId);
-    const next = isThere === 0 ? () => call?.reject(outcomeUnknown()) : () => void this.#endIfGone(callId, job);
-    call?.timers.push(setTimeout(next, isThere === 0 ? ANSWER_ON_ITS_WAY_MS : ASK_AGAIN_MS));
+    const next = jobs === 0 ? () => call?.reject(outcomeUnknown()) : () => void this.#endIfGone(callId, job);
+    call?.timers.push(setTimeout(next, jobs === 0 ? REPLY_TRANSIT_MS : JOB_POLL_INTERVAL_MS));
   }
 
   async #withdrawn(callId: string): Promise<boolean> {
@@ -221,10 +221,10 @@ export class CommandClient {
     return withdraw(this.#redis, (type) => job.queue.toKey(type), job.id).catch(() => false);
   }
 
-  #hear(message: string): void {
+  #receive(message: string): void {
     const { callId, reply } = JSON.parse(message) as ReplyMessage;
     const call = this.#pending.get(callId);
-    // Not ours any more: ended at its deadline, or answered by the worker's next owner already.
+    // The call has ended: at its deadline, or by the reply of the shard's next owner.
     if (!call) return;
     if (reply.ok) call.resolve(reply.result);
     else call.reject(fromErrorReply(reply.error));
@@ -236,7 +236,7 @@ export class CommandClient {
   }
 }
 
-/** ioredis says so when a command was rejected before it was written to the connection. */
+/** Whether a command may have reached Redis. ioredis has this message when it was rejected before it was written. */
 function wasSent(error: unknown): boolean {
   return !(error instanceof Error && error.message.includes("Stream isn't writeable"));
 }

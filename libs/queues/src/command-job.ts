@@ -1,10 +1,10 @@
 import type { ErrorReply } from '@dormouse/gateway-contract';
 
-/** What a command's job holds. */
+/** Contents of a command's job. */
 export interface CommandJob {
-  /** The caller's own name for this call; the reply carries it. */
+  /** Identifies the call at its caller; the reply carries it. */
   callId: string;
-  /** Whose reply channel the answer is published on. */
+  /** The caller, whose reply channel the reply is published on. */
   clientId: string;
   channelId: string;
   input: unknown;

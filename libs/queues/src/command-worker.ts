@@ -1,14 +1,14 @@
 /**
- * The worker's end of a command: takes the jobs of one shard and answers their callers.
+ * The worker's end of a command: receives the commands of one shard and replies to their callers.
  *
  * Guarantees:
- * - A command is handed to `handle` at most once, ever: one attempt, and a job that stalled (its worker died or lost
- *   its lock) is buried, not run again. Whoever waited for it gets 502 from the shard's next worker: at once for what
- *   the former owner left behind, else when BullMQ's stall check finds it.
- * - A command is not handed over after its `startBy`; its caller gets 503.
- * - Commands are handed over in the order they were called. BullMQ's own loop fetches in two interleaved ways and may
- *   swap neighbours; `command-takes.ts` takes in one way and in order.
- * - Redis away: nothing is taken; what runs keeps running, and its answer is published when Redis is back.
+ * - A command is passed to `handle` at most once, ever. There is one attempt, and a job that stalled (its worker died or
+ *   lost its lock) fails and is not run again. Its caller gets 502 from the shard's next worker: at once for jobs that
+ *   the former owner left behind, else when BullMQ's stall check finds the job.
+ * - A command is not passed on after its `startBy`; its caller gets 503.
+ * - Commands are passed on in the order of the calls. BullMQ's own loop fetches in two interleaved ways and may swap
+ *   neighbours; `job-fetcher.ts` fetches in one way and in order.
+ * - Redis away: nothing is fetched; commands that run keep running, and their replies are published when Redis is back.
  * Only the holder of the shard's lease may open one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,30 +16,30 @@ import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, type Redis } from '@dormouse/redis';
 import { Job, Worker, type RedisQueueBackend } from 'bullmq';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
-import { CommandTakes, oneConnection, TAKE_WAIT_S } from './command-takes.js';
+import { JobFetcher, oneConnection, FETCH_WAIT_S } from './job-fetcher.js';
 import { commandQueueName } from './names.js';
 
 /** Default of `lockMs`: longer than any pause of a healthy event loop. */
 const LOCK_MS = 10_000;
-/** Without Redis neither a take nor a finished job ends; closing waits no longer than this for each. */
-const REDIS_WITHIN_MS = 2_000;
+/** Timeout of each step of closing: without Redis neither a fetch nor the completion of a job ends. */
+const REDIS_TIMEOUT_MS = 2_000;
 
-/** A command as its worker gets it. */
+/** A command as its worker receives it. */
 export interface ReceivedCommand {
-  /** Grows with every call to the shard: the order in which its commands were called. */
+  /** Grows with every call to the shard: the order of the calls. */
   order: number;
   channelId: string;
-  /** Name and input as the caller sent them; whoever runs it validates both against the catalogue. */
+  /** Name and input as the caller sent them; the handler validates both against the catalogue. */
   name: string;
   input: unknown;
-  /** Epoch milliseconds: not to be started later. Check again after any wait of your own. */
+  /** Epoch milliseconds after which the command must not be started. Check again after any wait of your own. */
   startBy: number;
   requestId: string;
-  /** What the network's id of the message is to be made from; see `CallOptions`. */
+  /** The network's message id is derived from it; see `CallOptions`. */
   sendAs?: string;
   /**
-   * Work that begins when the answer is on its way. The command is not finished, and its worker not closed, before it is
-   * done.
+   * Adds work that starts when the reply has been sent. The command is not finished, and the worker does not close, before
+   * it is done.
    */
   afterAnswer(work: () => Promise<unknown>): void;
 }
@@ -47,26 +47,26 @@ export interface ReceivedCommand {
 export interface CommandWorkerSettings {
   redisUrl: string;
   shard: number;
-  /** Commands in hand at once, those that wait in a lane included. */
+  /** Maximum number of commands received and not finished, including those that wait in a lane. */
   concurrency: number;
   /**
-   * A job whose lock was not renewed for this long counts as stalled. Renewed three times as often, checked twice as
-   * often. Default 10 s.
+   * A job whose lock was not renewed for this long counts as stalled. Locks are renewed in intervals of a third of it and
+   * checked in intervals of half of it. Default 10 s.
    */
   lockMs?: number;
-  /** Answers one command. A throw is reported to `onError` and answered with 502. */
+  /** Runs one command. An error it throws is reported to `onError`, and the caller gets 502. */
   handle: (command: ReceivedCommand) => Promise<CommandReply>;
   onError: (error: unknown) => void;
 }
 
 export interface CommandWorker {
-  /** Stops taking commands and waits for those that run. */
+  /** Stops receiving commands and waits for those that run. */
   close(): Promise<void>;
 }
 
-/** Starts taking the commands of a shard. */
+/** Starts to receive the commands of a shard. */
 export function openCommandWorker(settings: CommandWorkerSettings): CommandWorker {
-  return new CommandTaker(settings);
+  return new CommandConsumer(settings);
 }
 
 const restarted = () =>
@@ -79,22 +79,22 @@ const tooLate = () =>
     }),
   );
 
-class CommandTaker implements CommandWorker {
+class CommandConsumer implements CommandWorker {
   readonly #settings: CommandWorkerSettings;
   readonly #lockMs: number;
-  readonly #takes: CommandTakes;
-  /** Answers callers and finishes jobs. */
+  readonly #fetcher: JobFetcher;
+  /** Publishes replies and finishes jobs. */
   readonly #redis: Redis;
   readonly #worker: Worker<CommandJob, unknown, string, RedisQueueBackend>;
-  /** Jobs in hand by id, with their lock tokens. */
+  /** Jobs that are not finished, by id, with their lock tokens. */
   readonly #held = new Map<string, string>();
-  /** From take to finished job. */
+  /** Work from the fetch to the finished job. */
   readonly #running = new Set<Promise<void>>();
-  /** The part of it that is the handler's. */
+  /** The part of that work that runs the handler. */
   readonly #handling = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   readonly #renewals: NodeJS.Timeout;
-  readonly #taking: Promise<void>;
+  readonly #loop: Promise<void>;
   #closed: Promise<void> | undefined;
 
   constructor(settings: CommandWorkerSettings) {
@@ -102,7 +102,7 @@ class CommandTaker implements CommandWorker {
     this.#lockMs = settings.lockMs ?? LOCK_MS;
     const { redisUrl, onError } = settings;
     const queueName = commandQueueName(settings.shard);
-    this.#takes = new CommandTakes({ redisUrl, queueName, lockMs: this.#lockMs, onError });
+    this.#fetcher = new JobFetcher({ redisUrl, queueName, lockMs: this.#lockMs, onError });
     this.#redis = openRedis({ url: redisUrl, name: `${queueName}:replies` });
     const options = {
       connection: this.#redis,
@@ -114,7 +114,7 @@ class CommandTaker implements CommandWorker {
     this.#worker = new Worker(queueName, null, options, oneConnection);
     this.#worker.on('error', onError);
     this.#renewals = setInterval(() => void this.#renewLocks(), this.#lockMs / 3);
-    this.#taking = this.#takeUntilStopped();
+    this.#loop = this.#runUntilStopped();
   }
 
   close(): Promise<void> {
@@ -124,17 +124,17 @@ class CommandTaker implements CommandWorker {
 
   async #close(): Promise<void> {
     this.#stopping.abort();
-    this.#takes.stop(this.#redis);
-    await within(TAKE_WAIT_S * 1_000 + REDIS_WITHIN_MS, this.#taking);
+    this.#fetcher.stop(this.#redis);
+    await within(FETCH_WAIT_S * 1_000 + REDIS_TIMEOUT_MS, this.#loop);
     await Promise.allSettled(this.#handling);
-    await within(REDIS_WITHIN_MS, Promise.all(this.#running));
+    await within(REDIS_TIMEOUT_MS, Promise.all(this.#running));
     clearInterval(this.#renewals);
     const withoutRedis = this.#redis.status !== 'ready';
-    await within(REDIS_WITHIN_MS, Promise.all([this.#takes.close(withoutRedis), this.#worker.close(withoutRedis)]));
+    await within(REDIS_TIMEOUT_MS, Promise.all([this.#fetcher.close(withoutRedis), this.#worker.close(withoutRedis)]));
     await closeRedis(this.#redis);
   }
 
-  async #takeUntilStopped(): Promise<void> {
+  async #runUntilStopped(): Promise<void> {
     const { signal } = this.#stopping;
     await this.#answerAbandoned().catch(this.#settings.onError);
     if (signal.aborted) return;
@@ -142,18 +142,18 @@ class CommandTaker implements CommandWorker {
     while (!signal.aborted) {
       const free = this.#settings.concurrency - this.#running.size;
       if (free <= 0) await Promise.race(this.#running);
-      else for (const job of await this.#takes.next(free)) this.#start(job);
+      else for (const job of await this.#fetcher.next(free)) this.#start(job);
     }
   }
 
-  #start(taken: Job<CommandJob>): void {
-    const { id, token } = taken;
+  #start(fetched: Job<CommandJob>): void {
+    const { id, token } = fetched;
     if (id === undefined || token === undefined) return;
     this.#held.set(id, token);
-    // The connection that it was taken on waits for the next one.
-    const job = new Job<CommandJob>(this.#worker, taken.name, taken.data, taken.opts, id);
-    const isLost = taken.deferredFailure !== undefined || taken.stalledCounter > 0 || taken.attemptsStarted > 1;
-    const run = (isLost ? this.#bury(job, id, token) : this.#answer(job, id, token))
+    // The job gets another connection: the one it was fetched on is blocked by the wait for the next job.
+    const job = new Job<CommandJob>(this.#worker, fetched.name, fetched.data, fetched.opts, id);
+    const isLost = fetched.deferredFailure !== undefined || fetched.stalledCounter > 0 || fetched.attemptsStarted > 1;
+    const run = (isLost ? this.#failLost(job, id, token) : this.#answer(job, id, token))
       .catch(this.#settings.onError)
       .finally(() => {
         this.#held.delete(id);
@@ -162,30 +162,31 @@ class CommandTaker implements CommandWorker {
     this.#running.add(run);
   }
 
-  async #bury(job: Job<CommandJob>, id: string, token: string): Promise<void> {
+  /** Replies 502 for a job whose former worker was lost, and removes it. */
+  async #failLost(job: Job<CommandJob>, id: string, token: string): Promise<void> {
     await this.#reply(job.data, { ok: false, error: restarted() });
     this.#held.delete(id);
     await job.moveToFailed(new Error('its worker was lost'), token, false);
   }
 
-  /** The reply goes out before the job is finished: a crash between the two ends in a second, ignored reply. */
+  /** Publishes the reply before it finishes the job: after a crash between the two a second reply follows, which is ignored. */
   async #answer(job: Job<CommandJob>, id: string, token: string): Promise<void> {
     const { replied } = await this.#handled(this.#handle(job, id));
     await replied;
-    // A lock that is renewed after its job was finished would be reported as lost.
+    // Otherwise a renewal after the job is finished would report its lock as lost.
     this.#held.delete(id);
     await job.moveToCompleted(null, token, false);
   }
 
   /**
-   * Does the command, gives its answer to Redis, then does what may follow the answer.
-   * @returns when Redis has taken the answer; closing does not wait for that
+   * Runs the command, publishes its reply, then does the work that was added for after the reply.
+   * @returns `replied`, which settles when Redis has accepted the reply; closing does not wait for that
    */
   async #handle(job: Job<CommandJob>, id: string): Promise<{ replied: Promise<void> }> {
     const after: (() => Promise<unknown>)[] = [];
     const reply = await this.#outcome(job, id, (work) => after.push(work));
     const replied = this.#reply(job.data, reply);
-    replied.catch(() => undefined); // its failure is met by whoever awaits it, after the work that follows
+    replied.catch(() => undefined); // the caller awaits it after the work below; no unhandled rejection before that
     await Promise.all(after.map((work) => work().catch(this.#settings.onError)));
     return { replied };
   }
@@ -203,7 +204,7 @@ class CommandTaker implements CommandWorker {
     }
   }
 
-  /** Closing waits for it. */
+  /** Registers work that closing waits for. */
   #handled<T>(work: Promise<T>): Promise<T> {
     const handling = work.finally(() => this.#handling.delete(handling));
     this.#handling.add(handling);
@@ -223,7 +224,7 @@ class CommandTaker implements CommandWorker {
     if (lost?.length) this.#settings.onError(new Error(`lost the lock of commands ${lost.join(', ')}`));
   }
 
-  /** Before the first take nothing that is under way is ours: it was left by an owner whose lease has ended. */
+  /** Replies to active jobs before the first fetch: they were left behind by an owner whose lease has ended. */
   async #answerAbandoned(): Promise<void> {
     const ids = await this.#redis.lrange(this.#worker.toKey('active'), 0, -1);
     for (const id of ids) {

@@ -9,7 +9,7 @@ import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { CommandClient } from './command-client.js';
 import type { CommandReply } from './command-job.js';
-import { CommandTakes } from './command-takes.js';
+import { JobFetcher } from './job-fetcher.js';
 import { openCommandWorker, type CommandWorker, type ReceivedCommand } from './command-worker.js';
 import { commandQueueName } from './names.js';
 
@@ -91,7 +91,7 @@ describe('commands', () => {
     if (keys.length > 0) await redis.del(keys);
   });
 
-  it('answers a call with what the handler answers, and leaves nothing in Redis', async () => {
+  it('answers a call with the result of the handler, and leaves nothing in Redis', async () => {
     const seen: ReceivedCommand[] = [];
     work((command) => (seen.push(command), answered({ success: true })));
     expect(await client.call(channel(), 'channel.logout', {}, { requestId: 'r1' })).toEqual({ success: true });
@@ -101,21 +101,21 @@ describe('commands', () => {
     expect(errors).toEqual([]);
   });
 
-  it('rejects a call with the very error the handler answers', async () => {
+  it('rejects a call with the same error that the handler returns', async () => {
     const error = toErrorReply(new GatewayError(404, { details: 'to: not in this group', retryAfterS: 9 }));
     work(() => Promise.resolve({ ok: false, error }));
     const call = client.call(channel(), 'messages.sendText', text('x'), { requestId: 'r' });
     await expect(call).rejects.toMatchObject({ status: 404, details: 'to: not in this group', retryAfterS: 9 });
   });
 
-  it('answers 502 and tells the worker when a handler throws', async () => {
+  it('answers 502 and reports the error when a handler throws', async () => {
     work(() => Promise.reject(new Error('boom')));
     const call = client.call(channel(), 'channel.logout', {}, { requestId: 'r' });
     await expect(call).rejects.toMatchObject({ status: 502 });
     expect(errors).toMatchObject([{ message: 'boom' }]);
   });
 
-  it('hands commands over in the order of the calls, whatever order they finish in', async () => {
+  it('starts commands in the order of the calls, whatever order they finish in', async () => {
     const count = 400;
     const started = collector<string>(count);
     const orders: number[] = [];
@@ -166,20 +166,20 @@ describe('commands', () => {
   });
 
   it('answers 502, not 503, when the command finished but its answer was lost', async () => {
-    const deaf = new CommandClient({ redisUrl });
-    closing.push(deaf);
-    await deaf.start();
+    const cutOff = new CommandClient({ redisUrl });
+    closing.push(cutOff);
+    await cutOff.start();
     work(async () => {
       const clients = String(await redis.call('CLIENT', 'LIST'));
-      const ear = clients.split('\n').find((line) => line.includes(`name=commands:replies.${deaf.clientId} `));
-      await redis.call('CLIENT', 'KILL', 'ID', String(/^id=(\d+)/.exec(ear ?? '')?.[1]));
+      const line = clients.split('\n').find((each) => each.includes(`name=commands:replies.${cutOff.clientId} `));
+      await redis.call('CLIENT', 'KILL', 'ID', String(/^id=(\d+)/.exec(line ?? '')?.[1]));
       return answered({ success: true });
     });
     const options = { requestId: 'r', startWithinMs: 1_500, answerWithinMs: 2_500 };
-    await expect(deaf.call(channel(), 'channel.logout', {}, options)).rejects.toMatchObject({ status: 502 });
+    await expect(cutOff.call(channel(), 'channel.logout', {}, options)).rejects.toMatchObject({ status: 502 });
   });
 
-  it('answers 502 once it hears again, when the command finished meanwhile; what still runs is waited for', async () => {
+  it('answers 502 after an outage when the command finished meanwhile; commands that still run are waited for', async () => {
     const proxy = await FaultProxy.to(redisUrl);
     const caller = await newClient(proxy.url);
     const finish = new Map<string, () => void>();
@@ -202,17 +202,17 @@ describe('commands', () => {
     finish.get('answered')?.();
     await until(async () => (await redis.llen(queueKey('active'))) === 2);
     await proxy.reopen();
-    const unheard = { status: 502, details: 'no answer in time: the outcome is not known' };
-    await expect(calls.finished).rejects.toMatchObject(unheard);
+    const missed = { status: 502, details: 'no answer in time: the outcome is not known' };
+    await expect(calls.finished).rejects.toMatchObject(missed);
     settled(); // its answer was given before, its job is finished only now
-    await expect(calls.answered).rejects.toMatchObject(unheard);
+    await expect(calls.answered).rejects.toMatchObject(missed);
     finish.get('running')?.();
     expect(await calls.running).toEqual({ success: true });
     await caller.close();
     await proxy.close();
   });
 
-  it('refuses a command that reaches the worker too late', async () => {
+  it('rejects a command that reaches the worker too late', async () => {
     let handled = 0;
     const late = client.call(channel(), 'channel.logout', {}, { requestId: 'r', startWithinMs: 0 });
     await until(async () => (await redis.llen(queueKey('wait'))) === 1);
@@ -232,7 +232,7 @@ describe('commands', () => {
     expect(handled).toBe(0);
   });
 
-  it('never runs the command of a killed worker again: the stall check buries it', async () => {
+  it('never runs the command of a killed worker again: the stall check fails it', async () => {
     await callOfKilledWorker(1_000);
     const names: string[] = [];
     work(({ name }) => (names.push(name), answered({ success: true })), { lockMs: 1_000 });
@@ -259,7 +259,7 @@ describe('commands', () => {
     expect(await redis.llen(queueKey('active'))).toBe(0);
   });
 
-  it('asks Redis two scripts a command: to take it and to finish it', async () => {
+  it('runs two scripts in Redis for each command: to fetch it and to finish it', async () => {
     let scripts = 0;
     const proxy = await FaultProxy.to(redisUrl, () => ({
       request: (bytes) => {
@@ -274,10 +274,10 @@ describe('commands', () => {
     const [before, beganAt] = [scripts, Date.now()];
     for (let calls = 0; calls < 100; calls += 1) await call();
     await until(async () => (await redis.llen(queueKey('active'))) === 0);
-    const asked = scripts - before;
-    const idleLooks = 2 + Math.ceil((Date.now() - beganAt) / 1_000); // one a second where nothing comes, and its check
-    expect(asked).toBeGreaterThan(190);
-    expect(asked).toBeLessThanOrEqual(200 + idleLooks);
+    const commandScripts = scripts - before;
+    const idleFetches = 2 + Math.ceil((Date.now() - beganAt) / 1_000); // one a second where nothing comes, and its check
+    expect(commandScripts).toBeGreaterThan(190);
+    expect(commandScripts).toBeLessThanOrEqual(200 + idleFetches);
     await worker.close();
     await proxy.close();
   });
@@ -292,7 +292,7 @@ describe('commands', () => {
     expect(errors).toEqual([]);
   });
 
-  it('waits for the commands that run before it closes, and takes no more', async () => {
+  it('waits for the commands that run before it closes, and receives no more', async () => {
     let finish: (reply: CommandReply) => void = () => undefined;
     const taken = collector<string>(1);
     const worker = work(({ name }) => (taken.push(name), new Promise((resolve) => (finish = resolve))), {
@@ -325,35 +325,35 @@ describe('commands', () => {
     await proxy.close();
   });
 
-  it('takes commands again after its connection fell silent', async () => {
+  it('fetches commands again after its connection stopped answering', async () => {
     const proxy = await FaultProxy.to(redisUrl);
     const queueName = commandQueueName(shard);
     const onError = (error: unknown) => errors.push(error);
-    const takes = new CommandTakes({ redisUrl: proxy.url, queueName, lockMs: 10_000, silentAfterMs: 500, onError });
-    expect(await takes.next(4)).toEqual([]); // connected
+    const fetcher = new JobFetcher({ redisUrl: proxy.url, queueName, lockMs: 10_000, silentAfterMs: 500, onError });
+    expect(await fetcher.next(4)).toEqual([]); // connected
     proxy.loseAnswers('open connections');
-    await takes.next(4); // ends on a new connection
+    await fetcher.next(4); // ends on a new connection
     void client.call(channel(), 'channel.logout', {}, { requestId: 'r' }).catch(() => undefined);
-    let taken = await takes.next(4);
-    while (taken.length === 0) taken = await takes.next(4);
+    let taken = await fetcher.next(4);
+    while (taken.length === 0) taken = await fetcher.next(4);
     expect(taken.map(({ name }) => name)).toEqual(['channel.logout']);
     expect(errors).toEqual([]);
-    takes.stop(redis);
-    await takes.close(false);
+    fetcher.stop(redis);
+    await fetcher.close(false);
     await proxy.close();
   });
 
-  it('stops waiting for a command when it is told to', async () => {
+  it('stops waiting for a command when it is stopped', async () => {
     const queueName = commandQueueName(shard);
     const onError = (error: unknown) => errors.push(error);
-    const takes = new CommandTakes({ redisUrl, queueName, lockMs: 10_000, waitS: 120, onError });
-    expect(await takes.next(4)).toEqual([]); // the first look does not wait
-    const waiting = takes.next(4);
-    const isBlocked = new RegExp(`name=${queueName}:takes .*flags=b`);
+    const fetcher = new JobFetcher({ redisUrl, queueName, lockMs: 10_000, waitS: 120, onError });
+    expect(await fetcher.next(4)).toEqual([]); // the first fetch does not wait
+    const waiting = fetcher.next(4);
+    const isBlocked = new RegExp(`name=${queueName}:fetches .*flags=b`);
     await until(async () => isBlocked.test(String(await redis.call('CLIENT', 'LIST'))));
-    takes.stop(redis);
+    fetcher.stop(redis);
     expect(await waiting).toEqual([]);
-    await takes.close(false);
+    await fetcher.close(false);
     expect(errors).toEqual([]);
   });
 

@@ -1,13 +1,13 @@
-/** The queue of one shard's commands. BullMQ refuses `:` in names. */
+/** Name of the command queue of a shard. BullMQ does not allow `:` in names. */
 export function commandQueueName(shard: number): string {
   return `commands.${shard}`;
 }
 
 /**
- * Options of every command job. One attempt: what is said to the network is never said again by itself.
- * Finished jobs leave at once, because they hold the customer's text.
+ * Options of every command job. One attempt: what was sent to the network is never sent again automatically.
+ * Finished jobs are removed at once, because they hold customers' texts.
  */
 export const COMMAND_JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
-/** BullMQ keeps a stream of events for each queue; nothing reads ours. */
+/** Length of the event stream that BullMQ keeps for each queue; nothing here reads it. */
 export const QUEUE_EVENTS_KEPT = 100;

@@ -35,7 +35,7 @@ describe('figures of the command queues', () => {
     }
   };
 
-  it('are all zero for queues that nobody has used', async () => {
+  it('are all zero for queues that were never used', async () => {
     expect(await readQueueFigures(redis, [1, 4], Date.now())).toEqual([
       { shard: 1, ...EMPTY },
       { shard: 4, ...EMPTY },
@@ -43,7 +43,7 @@ describe('figures of the command queues', () => {
     expect(await readQueueFigures(redis, [], Date.now())).toEqual([]);
   });
 
-  it('tell how many wait, how old the oldest is and for how long it is late, and then how many run', async () => {
+  it('have the number of waiting commands, the age and lateness of the oldest, and then the number of running ones', async () => {
     const beganMs = Date.now();
     const calls = [call(7)];
     await until(7, { waiting: 1 });

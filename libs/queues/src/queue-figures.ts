@@ -3,24 +3,24 @@ import { QueueKeys } from 'bullmq';
 import type { CommandJob } from './command-job.js';
 import { commandQueueName } from './names.js';
 
-/** What lies in one shard's queue at a moment. */
+/** Figures of the command queue of one shard. */
 export interface QueueFigures {
   shard: number;
-  /** Not taken by a worker yet. */
+  /** Number of commands that wait for a worker. */
   waiting: number;
-  /** Taken and not answered yet. */
+  /** Number of commands that a worker took and has not finished. */
   running: number;
-  /** How long the oldest of those that wait has waited; 0 when none does. */
+  /** Age of the oldest waiting command; 0 when none waits. */
   oldestAgeMs: number;
-  /** For how long it may no longer be started; 0 when it may be, or when none waits. */
+  /** Time since the oldest waiting command passed its `startBy`; 0 before that, or when none waits. */
   lateMs: number;
 }
 
 const keys = new QueueKeys();
 
 /**
- * Looks into the queues of shards without touching them: two round trips, however many there are.
- * @param nowMs epoch milliseconds; callers' clocks are what ages are counted by
+ * Reads the figures of the queues of shards; two round trips for any number of them. Changes nothing.
+ * @param nowMs epoch milliseconds; ages are relative to the clocks of callers
  * @throws whatever the connection throws
  */
 export async function readQueueFigures(

@@ -10,17 +10,17 @@ import {
 } from './signals.js';
 
 describe('signals', () => {
-  it('reach everybody who listens for their kind, and nobody else', async () => {
+  it('reach the subscribers of their kind, and no others', async () => {
     const redis = openRedis({ url: process.env.TEST_REDIS_URL ?? '', name: 'spec-signals' });
     const id = randomUUID();
-    const heard: string[] = [];
+    const received: string[] = [];
     let done: () => void;
     const all = new Promise<void>((resolve) => (done = resolve));
     const note = (listener: string) => (channelId: string) => {
-      // Signals of other specs come by on the same server.
+      // Other specs publish signals on the same server.
       if (!channelId.startsWith(id)) return;
-      heard.push(`${listener} ${channelId.slice(id.length)}`);
-      if (heard.length === 6) done();
+      received.push(`${listener} ${channelId.slice(id.length)}`);
+      if (received.length === 6) done();
     };
     const subscriptions = [
       subscribeEventsReady(redis, note('dispatcher')),
@@ -33,7 +33,7 @@ describe('signals', () => {
     await publishChannelChanged(redis, `${id}-changed`);
     await publishEventsToPull(redis, [`${id}-one`, `${id}-two`]);
     await all;
-    expect(heard.sort()).toEqual([
+    expect(received.sort()).toEqual([
       'dispatcher -changed',
       'dispatcher -events',
       'puller -events',

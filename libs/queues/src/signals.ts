@@ -1,39 +1,39 @@
 import { redisKeys, subscribeTo, type Redis, type Subscription } from '@dormouse/redis';
 
 /*
- * Signals say "look now". Losing one is harmless: whoever hears them also looks by itself from time to time.
+ * A signal asks its subscribers to query the database now. Losing one is harmless: every subscriber polls as well.
  */
 
-/** Events of the channel, which has webhooks, were committed; the dispatcher may look. */
+/** Signals that events of a channel with webhooks were committed; the dispatcher subscribes to it. */
 export async function publishEventsReady(redis: Redis, channelId: string): Promise<void> {
   await redis.publish(redisKeys.eventsReady, channelId);
 }
 
-/** Stands between the ids of a signal about several channels; no id holds it. */
-const BETWEEN_IDS = ' ';
+/** Separates the ids in a signal about several channels; no id contains it. */
+const ID_SEPARATOR = ' ';
 
-/** Events of channels without webhooks were committed; whoever pulls them may look. */
+/** Signals that events of channels without webhooks were committed; event streams subscribe to it. */
 export async function publishEventsToPull(redis: Redis, channelIds: readonly string[]): Promise<void> {
-  await redis.publish(redisKeys.eventsToPull, channelIds.join(BETWEEN_IDS));
+  await redis.publish(redisKeys.eventsToPull, channelIds.join(ID_SEPARATOR));
 }
 
-/** Hears of every channel with webhooks whose events were committed, until closed. */
-export function subscribeEventsReady(redis: Redis, hear: (channelId: string) => void): Subscription {
-  return subscribeTo(redis, redisKeys.eventsReady, hear);
+/** Calls `onEvents` for every channel with webhooks whose events were committed, until closed. */
+export function subscribeEventsReady(redis: Redis, onEvents: (channelId: string) => void): Subscription {
+  return subscribeTo(redis, redisKeys.eventsReady, onEvents);
 }
 
-/** Hears of every channel whose events were committed, with webhooks or without, until closed. */
-export function subscribeAllEvents(redis: Redis, hear: (channelId: string) => void): Subscription {
-  const hearEach = (channelIds: string): void => channelIds.split(BETWEEN_IDS).forEach((channelId) => hear(channelId));
-  return subscribeTo(redis, [redisKeys.eventsReady, redisKeys.eventsToPull], hearEach);
+/** Calls `onEvents` for every channel whose events were committed, with webhooks or without, until closed. */
+export function subscribeAllEvents(redis: Redis, onEvents: (channelId: string) => void): Subscription {
+  const onSignal = (channelIds: string): void => channelIds.split(ID_SEPARATOR).forEach((id) => onEvents(id));
+  return subscribeTo(redis, [redisKeys.eventsReady, redisKeys.eventsToPull], onSignal);
 }
 
-/** The channel's record changed: settings, token, deletion. */
+/** Signals that the record of a channel changed: settings, token, deletion. */
 export async function publishChannelChanged(redis: Redis, channelId: string): Promise<void> {
   await redis.publish(redisKeys.channelChanged, channelId);
 }
 
-/** Hears of every channel whose record changed, until closed. */
-export function subscribeChannelChanged(redis: Redis, hear: (channelId: string) => void): Subscription {
-  return subscribeTo(redis, redisKeys.channelChanged, hear);
+/** Calls `onChange` for every channel whose record changed, until closed. */
+export function subscribeChannelChanged(redis: Redis, onChange: (channelId: string) => void): Subscription {
+  return subscribeTo(redis, redisKeys.channelChanged, onChange);
 }

@@ -1,9 +1,9 @@
 import type { Redis } from '@dormouse/redis';
 
 /**
- * Takes a job out of its queue only if no worker ever took it: it must stand in the wait list and carry neither the
- * mark of a start (`processedOn`) nor of a stall (`stc`: BullMQ puts a stalled job back into the wait list to bury it).
- * BullMQ's own `remove` will not do: it also reports success for a job that has finished meanwhile.
+ * Removes a job from its queue only if no worker ever took it: it must be in the wait list and have neither the field of a
+ * start (`processedOn`) nor of a stall (`stc`: BullMQ puts a stalled job back into the wait list before it fails it).
+ * BullMQ's own `remove` does not fit: it also reports success for a job that has finished meanwhile.
  *
  * KEYS: wait list, job hash. ARGV: job id. Returns 1 if withdrawn.
  */
@@ -15,8 +15,8 @@ return 1
 `;
 
 /**
- * @returns true when the job is gone and was never started; false when that cannot be promised
- * @throws whatever the connection throws; then nothing is known
+ * @returns true when the job was removed and never started; false when that is not certain
+ * @throws the error of the connection; the job may then have been removed or not
  */
 export async function withdraw(redis: Redis, toKey: (type: string) => string, jobId: string): Promise<boolean> {
   return (await redis.eval(WITHDRAW, 2, toKey('wait'), toKey(jobId), jobId)) === 1;

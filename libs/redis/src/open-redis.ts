@@ -1,13 +1,13 @@
 import { Redis, type RedisOptions } from 'ioredis';
 
-/** What a connection does with a command that is given to it, or in flight, while Redis is away. */
+/** What a connection does with commands, new ones and those in flight, while Redis is away. */
 export type WhenAway =
   /** Keeps the command and sends it (again) once Redis is back: for commands that may run twice. */
   | 'wait'
   /** Rejects it at once and never sends it twice: for callers that have a better answer than waiting. */
   | 'fail';
 
-/** Where trouble is told; a pino logger fits. */
+/** The logger of outages; a pino logger fits. */
 export interface RedisLog {
   warn(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -20,7 +20,7 @@ export interface RedisSettings {
   name: string;
   /** Default 'wait'. */
   whenAway?: WhenAway;
-  /** With 'fail': a command without an answer is given up after this long. It may have run. Default 2 s. */
+  /** With 'fail': timeout of a command. It may have run. Default 2 s. */
   commandTimeoutMs?: number;
   log?: RedisLog;
 }
@@ -36,14 +36,14 @@ export function openRedis(settings: RedisSettings): Redis {
     reconnectOnError: isDemoted,
     ...(settings.whenAway === 'fail' ? failing(settings.commandTimeoutMs ?? 2_000) : { maxRetriesPerRequest: null }),
   });
-  tellOutages(redis, settings);
+  logOutages(redis, settings);
   return redis;
 }
 
-/** What is said on this connection from here to the end of the turn of the event loop leaves in one write. */
+/** Commands on this connection from now to the end of this turn of the event loop leave in one write. */
 export function inOneWrite(redis: Redis): void {
   const { stream } = redis;
-  // There is none before the first connection: commands wait then, and leave together anyway.
+  // There is no stream before the first connection: commands are queued then, and leave together anyway.
   if (stream === undefined) return;
   stream.cork();
   setImmediate(() => stream.uncork());
@@ -69,7 +69,7 @@ function isDemoted(error: Error): boolean {
   return error.message.startsWith('READONLY');
 }
 
-function tellOutages(redis: Redis, { name, log }: RedisSettings): void {
+function logOutages(redis: Redis, { name, log }: RedisSettings): void {
   let away = false;
   // A listener must exist: without one ioredis prints every failed attempt on the console.
   redis.on('error', (error: Error) => {

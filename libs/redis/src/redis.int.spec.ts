@@ -5,7 +5,7 @@ import { closeRedis, openRedis, subscribeTo, type Redis } from './index.js';
 jest.setTimeout(30_000);
 
 const url = process.env.TEST_REDIS_URL ?? '';
-const NOBODY = 'redis://127.0.0.1:1';
+const NO_SERVER = 'redis://127.0.0.1:1';
 
 describe('redis connections', () => {
   const opened: Redis[] = [];
@@ -26,7 +26,7 @@ describe('redis connections', () => {
   afterEach(() => Promise.all(opened.splice(0).map(closeRedis)));
 
   it("reject a command at once while Redis is away, with 'fail'", async () => {
-    const redis = open({ url: NOBODY, whenAway: 'fail' });
+    const redis = open({ url: NO_SERVER, whenAway: 'fail' });
     await expect(redis.get('x')).rejects.toThrow("Stream isn't writeable");
   });
 
@@ -42,36 +42,36 @@ describe('redis connections', () => {
   });
 
   it('log an outage once when it begins and once when it ends, however many attempts it takes', async () => {
-    const told: string[] = [];
+    const logged: string[] = [];
     const log = {
-      warn: (_: object, text: string) => told.push(text),
-      info: (_: object, text: string) => told.push(text),
+      warn: (_: object, text: string) => logged.push(text),
+      info: (_: object, text: string) => logged.push(text),
     };
-    const redis = open({ url: NOBODY, log });
+    const redis = open({ url: NO_SERVER, log });
     let attempts = 0;
     redis.on('reconnecting', () => attempts++);
     await until(() => attempts >= 3);
-    expect(told).toEqual(['redis is away; reconnecting']);
+    expect(logged).toEqual(['redis is away; reconnecting']);
     const { hostname, port } = new URL(url);
     Object.assign(redis.options, { host: hostname, port: Number(port) });
     await until(() => redis.status === 'ready');
-    expect(told).toEqual(['redis is away; reconnecting', 'redis is back']);
+    expect(logged).toEqual(['redis is away; reconnecting', 'redis is back']);
   });
 
-  it('hear their channel again after the connection dropped, and know when they are deaf', async () => {
+  it('receive their channel again after the connection dropped, and know when they do not', async () => {
     const redis = open({ name: 'spec-ear' });
     const channel = `spec.${randomUUID()}`;
-    const heard: string[] = [];
-    const subscription = subscribeTo(redis, channel, (message) => heard.push(message));
+    const received: string[] = [];
+    const subscription = subscribeTo(redis, channel, (message) => received.push(message));
     await subscription.started;
     expect(subscription.isLive()).toBe(true);
     await drop(redis, `spec-ear:${channel}`);
     await until(() => !subscription.isLive());
     expect(await redis.publish(channel, 'lost')).toBe(0);
     await until(() => subscription.isLive());
-    expect(await redis.publish(channel, 'heard')).toBe(1);
-    await until(() => heard.length > 0);
-    expect(heard).toEqual(['heard']);
+    expect(await redis.publish(channel, 'received')).toBe(1);
+    await until(() => received.length > 0);
+    expect(received).toEqual(['received']);
     await subscription.close();
     expect(subscription.isLive()).toBe(false);
   });

@@ -1,29 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
-/** A server that does not answer QUIT within this time is left without a goodbye. */
-const QUIT_WITHIN_MS = 1_000;
+/** Timeout of QUIT; then the connection is closed without it. */
+const QUIT_TIMEOUT_MS = 1_000;
 
-/** Pub/sub channels, heard on a connection of their own. */
+/** A subscription to pub/sub channels on a connection of its own. */
 export interface Subscription {
-  /** Settles once they are heard for the first time. */
+  /** Settles once Redis has confirmed the subscription for the first time. */
   readonly started: Promise<void>;
-  /** Would a message published now be heard? False from the drop of the connection until Redis has confirmed anew. */
+  /** Whether a message published now is received. False from a drop of the connection until Redis has confirmed again. */
   isLive(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * Hears a pub/sub channel, or several, and keeps hearing them across reconnects. Messages published during an outage are lost:
- * whoever listens must be able to do without them.
+ * Subscribes to one or more pub/sub channels, and again after every reconnect. Messages published during an outage are
+ * lost: the subscriber must be able to do without them.
  * @param redis any connection to the same server; it is duplicated, because a subscribed connection does nothing else
- * @param hearAgain is told after each outage, once messages are heard again
+ * @param onMessage called with each message
+ * @param onResubscribed called after each outage, once messages are received again
  */
 export function subscribeTo(
   redis: Redis,
   channel: string | readonly string[],
-  hear: (message: string) => void,
-  hearAgain?: () => void,
+  onMessage: (message: string) => void,
+  onResubscribed?: () => void,
 ): Subscription {
   const channels = [channel].flat();
   const connection = redis.duplicate({
@@ -35,24 +36,24 @@ export function subscribeTo(
   });
   let live = false;
   let wasLive = false;
-  let tellStarted: () => void;
-  const started = new Promise<void>((resolve) => (tellStarted = resolve));
-  // Outages are told by the connection this one was made from.
+  let resolveStarted: () => void;
+  const started = new Promise<void>((resolve) => (resolveStarted = resolve));
+  // Outages are logged by the connection that this one is a duplicate of.
   connection.on('error', () => undefined);
   connection.on('close', () => (live = false));
   connection.on('ready', () => {
     connection.subscribe(...channels).then(
       () => {
         live = connection.status === 'ready';
-        if (live && wasLive) hearAgain?.();
+        if (live && wasLive) onResubscribed?.();
         wasLive ||= live;
-        tellStarted();
+        resolveStarted();
       },
       // Dropped before the confirmation: the next 'ready' subscribes again.
       () => undefined,
     );
   });
-  connection.on('message', (_channel: string, message: string) => hear(message));
+  connection.on('message', (_channel: string, message: string) => onMessage(message));
   return {
     started,
     isLive: () => live,
@@ -63,11 +64,11 @@ export function subscribeTo(
   };
 }
 
-/** Ends a connection: politely while it is up, at once while it is down. Never throws. */
+/** Ends a connection: with QUIT while it is up, at once while it is down. Never throws. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'ready') {
     const timer = new AbortController();
-    const tooLong = delay(QUIT_WITHIN_MS, undefined, { signal: timer.signal }).catch(() => undefined);
+    const tooLong = delay(QUIT_TIMEOUT_MS, undefined, { signal: timer.signal }).catch(() => undefined);
     await Promise.race([redis.quit().catch(() => undefined), tooLong]);
     timer.abort();
   }
