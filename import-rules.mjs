@@ -98,6 +98,12 @@ export const PROJECTS = {
       'redis',
     ],
     packages: ['@nestjs/*', ...NETWORK],
+    // The network library has one room, `socket`, which gives others what they need in words of the product. `convert` may
+    // name its types, and use its protobufs. Test files play the network: anywhere they may do as `convert`.
+    rooms: [
+      { packages: NETWORK, folders: ['socket'], values: 'all' },
+      { packages: NETWORK, folders: ['convert', 'test files'], values: ['proto'] },
+    ],
     specs: [...TEST_STORES, 'media-store/uploads', 'stack/test-proxy'],
     // Folders of src: what each may import beside itself. Files directly in src put the folders together.
     folders: {
@@ -107,7 +113,7 @@ export const PROJECTS = {
       proxy: [],
       'auth-state': ['shards', 'encryption'],
       hibernation: ['shards', 'encryption', 'auth-state'],
-      socket: ['auth-state', 'proxy', 'convert'],
+      socket: ['encryption', 'auth-state', 'proxy', 'convert'],
       media: ['socket', 'convert'],
       sessions: ['shards', 'encryption', 'auth-state', 'hibernation', 'proxy', 'socket'],
       groups: ['socket', 'convert'],
@@ -119,6 +125,7 @@ export const PROJECTS = {
         ...['groups', 'avatars', 'commands', 'inbound'],
       ],
     },
+    specFolders: ['socket', 'convert'],
   },
   'apps/webhook-dispatcher': {
     projects: [
@@ -206,8 +213,11 @@ function readManifest(folder) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Why a file may not import a source, or undefined if it may. Paths are absolute. */
-export function importFault(root, file, source) {
+/**
+ * Why a file may not import a source, or undefined if it may. Paths are absolute.
+ * @param values names that are imported as values; undefined for all or unknown ones, [] for types alone
+ */
+export function importFault(root, file, source, values = undefined) {
   const [kind, project, ...inside] = relative(root, file).split(sep);
   const name = `${kind}/${project}`;
   const row = PROJECTS[name];
@@ -224,7 +234,22 @@ export function importFault(root, file, source) {
   const isFenced = FENCED_PACKAGES.some((pattern) => matches(pattern, imported));
   const isAllowed = [...row.packages, ...specs].some((pattern) => matches(pattern, imported));
   if (isFenced && !isAllowed) return `${name} may not import ${imported}: import-rules.mjs says whose it is`;
+  const fault = roomFault(file, imported, { row, inside, values });
+  if (fault) return fault;
   return undeclaredFault(join(root, name), file, imported, row);
+}
+
+/** A package that has rooms is used in them alone, and there as far as they say. */
+function roomFault(file, imported, { row, inside, values }) {
+  const rooms = (row.rooms ?? []).filter(({ packages }) => packages.includes(imported));
+  if (rooms.length === 0) return undefined;
+  const folder = inside.length < 3 ? '' : inside[1];
+  const room =
+    rooms.find(({ folders }) => folders.includes(folder)) ??
+    (SPEC.test(file) ? rooms.find(({ folders }) => folders.includes('test files')) : undefined);
+  if (!room) return `${imported} is not for ${folder || 'src'}: import-rules.mjs says in which folders it is used`;
+  const isAllowed = room.values === 'all' || values?.every((name) => room.values.includes(name));
+  return isAllowed ? undefined : `${folder} may use only ${room.values.join(', ')} and types of ${imported}`;
 }
 
 function relativeFault(projectFolder, file, source, { row, inside }) {
@@ -254,9 +279,17 @@ function undeclaredFault(projectFolder, file, imported, row) {
   return `${imported} is not among the dependencies in the project's package.json`;
 }
 
-function check(context, node) {
+/** What a declaration takes as values: undefined for everything. */
+function valuesOf({ importKind, exportKind, specifiers }) {
+  if (importKind === 'type' || exportKind === 'type') return [];
+  const values = specifiers?.filter((one) => one.importKind !== 'type' && one.exportKind !== 'type');
+  const names = values?.map(({ imported, local }) => (imported ?? local)?.name);
+  return values?.every(({ type }) => type === 'ImportSpecifier' || type === 'ExportSpecifier') ? names : undefined;
+}
+
+function check(context, node, values = undefined) {
   if (!node || typeof node.value !== 'string') return;
-  const fault = importFault(context.settings.importRoot ?? context.cwd, context.filename, node.value);
+  const fault = importFault(context.settings.importRoot ?? context.cwd, context.filename, node.value, values);
   if (fault) context.report({ node, message: fault });
 }
 
@@ -266,11 +299,11 @@ export const importRules = {
     allowed: {
       meta: { type: 'problem', schema: [] },
       create: (context) => ({
-        ImportDeclaration: (node) => check(context, node.source),
-        ExportNamedDeclaration: (node) => check(context, node.source),
-        ExportAllDeclaration: (node) => check(context, node.source),
+        ImportDeclaration: (node) => check(context, node.source, valuesOf(node)),
+        ExportNamedDeclaration: (node) => check(context, node.source, valuesOf(node)),
+        ExportAllDeclaration: (node) => check(context, node.source, node.exportKind === 'type' ? [] : undefined),
         ImportExpression: (node) => check(context, node.source),
-        TSImportType: (node) => check(context, node.source ?? node.argument?.literal),
+        TSImportType: (node) => check(context, node.source ?? node.argument?.literal, []),
         CallExpression: (node) => {
           if (node.callee.type === 'Identifier' && node.callee.name === 'require') check(context, node.arguments[0]);
         },

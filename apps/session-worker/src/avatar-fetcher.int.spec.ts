@@ -6,6 +6,7 @@ import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
+import { librarySocket } from './socket/test-network.js';
 import { groupFromNetwork } from './convert/group.js';
 import type { OpenSession, SessionListener } from './socket/open-session.js';
 import { silent, soon, TestWorker } from './sessions/test-sessions.js';
@@ -36,7 +37,8 @@ describe('pictures of contacts and groups, as the network tells them', () => {
 
   /** Hears whom the session asks about, before it does. */
   const listening: SessionListener = {
-    attach: ({ socket }) => {
+    attach: (session) => {
+      const socket = librarySocket(session);
       const ask = socket.profilePictureUrl.bind(socket);
       socket.profilePictureUrl = (jid, kind, timeoutMs) => {
         if (kind === 'preview') asked.push(jid);
@@ -123,7 +125,7 @@ describe('pictures of contacts and groups, as the network tells them', () => {
       ],
       chats: [{ id: `${ada}@s.whatsapp.net`, timestamp: 2 }],
     });
-    const described = await session.socket.groupMetadata(groupId);
+    const described = await librarySocket(session).groupMetadata(groupId);
     const people = { own: session.identity, numbers: new Map<string, string>() };
     await new GroupWriter({ database }).recordGroups(fence, CHANNEL, [groupFromNetwork(described, people)], {
       quiet: true,

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores'
 import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-state/auth-rows.js';
-import { AuthStates } from './auth-state/auth-state.js';
+import { networkAuthStates } from './socket/key-format.js';
 import type { CommandContext } from './commands/command-context.js';
 import { chatHandlers } from './commands/chats.handlers.js';
 import { Inbound } from './inbound/inbound.js';
@@ -43,7 +43,7 @@ class Listener implements SessionListener {
   constructor(private readonly isDeaf: boolean) {}
 
   attach(session: Parameters<SessionListener['attach']>[0]) {
-    session.socket.ev.on('messages.upsert', ({ messages }) => {
+    session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
       const texts = messages.filter(({ message }) => message?.conversation ?? message?.extendedTextMessage);
       this.heard.push(...texts);
       texts.filter((each) => session.hasWaited(each)).forEach((each) => this.waited.add(textOf(each)));
@@ -100,7 +100,7 @@ describe('the journal of what was decrypted', () => {
     sessions = new Sessions({
       directory: new ChannelDirectory({ database, cacheMs: 0 }),
       database,
-      authStates: new AuthStates(new AuthRows(database), masterKeys),
+      authStates: networkAuthStates(new AuthRows(database), masterKeys),
       hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [listener],

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GroupCreateResult } from '@dormouse/gateway-contract';
 import { jest } from '@jest/globals';
+import { librarySocket } from './socket/test-network.js';
 import { CHANNEL, TestConversation } from './test-conversation.js';
 
 jest.setTimeout(30_000);
@@ -22,8 +23,7 @@ describe("names of the library's locks", () => {
 
   beforeAll(async () => {
     await talk.start();
-    const { socket } = await talk.sessions.open(CHANNEL, Date.now() + 10_000);
-    const { keys } = socket.authState;
+    const { keys } = librarySocket(await talk.sessions.open(CHANNEL, Date.now() + 10_000)).authState;
     const transaction = keys.transaction.bind(keys);
     keys.transaction = (work, name) => {
       names.add(name);

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import type { CheckContactsResult, GroupCreateResult } from '@dormouse/gateway-contract';
+import { librarySocket } from './socket/test-network.js';
 import { TestConversation } from './test-conversation.js';
 
 jest.setTimeout(30_000);
@@ -14,7 +15,7 @@ describe('a number', () => {
   /** Counts the queries about numbers that the channel sends from now on. */
   const count = async () => {
     questions = 0;
-    const { socket } = await talk.sessions.open('CH-TALK', Date.now() + 15_000);
+    const socket = librarySocket(await talk.sessions.open('CH-TALK', Date.now() + 15_000));
     if (counted.has(socket)) return;
     counted.add(socket);
     const query = socket.query.bind(socket);

@@ -10,7 +10,7 @@ import { ChatWriter, GroupWriter, MessageWriter, NumberNames, PictureWriter } fr
 import type { CommandReply } from '@dormouse/queues';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
-import { AuthStates } from './auth-state/auth-state.js';
+import { networkAuthStates } from './socket/key-format.js';
 import { CanonicalNumbers } from './commands/canonical-numbers.js';
 import { CommandRunner } from './commands/command-runner.js';
 import { makeHandlers } from './commands/handlers.js';
@@ -134,7 +134,7 @@ export class TestConversation {
     this.sessions = new Sessions({
       directory,
       database,
-      authStates: new AuthStates(new AuthRows(database), this.masterKeys),
+      authStates: networkAuthStates(new AuthRows(database), this.masterKeys),
       hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey, keepAliveMs },
       listeners: [

@@ -6,7 +6,7 @@ import { MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { AuthRows } from './auth-state/auth-rows.js';
-import { AuthStates } from './auth-state/auth-state.js';
+import { networkAuthStates } from './socket/key-format.js';
 import { UNCONFIRMED } from './socket/shared-state-journal.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChatTimers } from './socket/chat-timers.js';
@@ -82,7 +82,7 @@ export class CrashingWorker {
     this.sessions = new Sessions({
       directory: new ChannelDirectory({ database, cacheMs: 0 }),
       database,
-      authStates: new AuthStates(rows, this.masterKeys),
+      authStates: networkAuthStates(rows, this.masterKeys),
       hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [

@@ -37,6 +37,9 @@ describe('the table of import rules', () => {
     ['apps/network-simulator/src/network/x.ts', '../phones/phone.js'],
     ['apps/network-simulator/src/wire/x.ts', '../network/network.js'],
     ['apps/network-simulator/src/control/x.ts', '../scenarios/client.js'],
+    ['apps/session-worker/src/inbound/x.ts', '@whiskeysockets/baileys'],
+    ['apps/session-worker/src/x.ts', 'libsignal'],
+    ['apps/session-worker/src/convert/x.ts', '@whiskeysockets/baileys'],
     ['apps/session-worker/src/unheard-of/x.ts', '../sessions/sessions.js'],
   ])('refuses %s the import of %s', (file, source) => {
     expect(fault(file, source)).toEqual(expect.any(String));
@@ -50,6 +53,7 @@ describe('the table of import rules', () => {
     ['apps/session-worker/src/commands/x.ts', './handlers.js'],
     ['apps/session-worker/src/worker.module.ts', './inbound/inbound.js'],
     ['apps/session-worker/src/x.ts', 'node:fs'],
+    ['apps/session-worker/src/socket/patches/x.ts', '@whiskeysockets/baileys'],
     ['apps/network-simulator/src/control/x.int.spec.ts', '../scenarios/client.js'],
   ])('lets %s import %s', (file, source) => {
     expect(fault(file, source)).toBeUndefined();

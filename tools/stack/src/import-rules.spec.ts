@@ -46,4 +46,21 @@ describe('the import rules', () => {
   it('do not let a relative path leave its project', async () => {
     expect(await faults(CONTRACT, "export * from '../../database/src/index.js';")).toEqual([RULE]);
   }, 60_000);
+
+  it('keep the network library in its room: its protobufs and types in the conversion and in tests, nothing elsewhere', async () => {
+    const worker = (file: string) => `apps/session-worker/src/${file}`;
+    const value = "import { makeWASocket } from '@whiskeysockets/baileys';\nexport const all = makeWASocket;";
+    const protobufs =
+      "import { proto, type WAMessage } from '@whiskeysockets/baileys';\nexport const all: [typeof proto, WAMessage?] = [proto];";
+    const type = "export type { WAMessage } from '@whiskeysockets/baileys';";
+    const everything = "export * from 'libsignal';";
+    const codes = [value, everything, protobufs, type];
+    const faultsIn = async (file: string) =>
+      (await Promise.all(codes.map((code) => faults(worker(file), code)))).flat();
+    expect(await faultsIn('socket/open-socket.ts')).toEqual([]);
+    expect(await faultsIn('convert/jid.ts')).toEqual([RULE, RULE]);
+    expect(await faultsIn('inbound/inbound.int.spec.ts')).toEqual([RULE, RULE]);
+    for (const file of ['inbound/inbound.ts', 'config.ts'])
+      expect(await faultsIn(file)).toEqual([RULE, RULE, RULE, RULE]);
+  }, 60_000);
 });

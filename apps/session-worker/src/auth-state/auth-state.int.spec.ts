@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
-import { Curve, proto } from '@whiskeysockets/baileys';
+import { proto } from '@whiskeysockets/baileys';
+import { Curve } from '../socket/test-library.js';
 import { AuthRows } from './auth-rows.js';
-import { AuthStates, type AuthState } from './auth-state.js';
+import { type NetworkAuthState, type NetworkAuthStates, networkAuthStates } from '../socket/key-format.js';
 import { UnsealableError } from '../encryption/sealing.js';
 
 jest.setTimeout(30_000);
@@ -14,7 +15,7 @@ const CHANNEL = 'channel-1';
 describe('AuthStates', () => {
   let store: TestStore;
   let database: RegionalDatabase;
-  let states: AuthStates;
+  let states: NetworkAuthStates;
   let epoch = 1n;
   const masterKeys = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
   const fence = (): Fence => ({ shard: 0, epoch });
@@ -24,7 +25,7 @@ describe('AuthStates', () => {
     store = await createTestDatabase('regional');
     database = openRegionalDatabase({ url: store.url, applicationName: 'auth-state-spec' });
     await database.pool.query("INSERT INTO shard_leases (shard, owner_id, epoch) VALUES (0, 'w', 1)");
-    states = new AuthStates(new AuthRows(database), masterKeys);
+    states = networkAuthStates(new AuthRows(database), masterKeys);
   });
 
   afterAll(async () => {
@@ -39,7 +40,7 @@ describe('AuthStates', () => {
     epoch = BigInt(rows[0]?.epoch ?? 0);
   };
 
-  const reload = async (): Promise<AuthState> => {
+  const reload = async (): Promise<NetworkAuthState> => {
     const state = await states.load(owner(), CHANNEL);
     if (!state) throw new Error('not stored');
     return state;
@@ -114,7 +115,7 @@ describe('AuthStates', () => {
         return super.readKeys(channelId, type, ids);
       }
     }
-    const state = await new AuthStates(new FailingRows(database), masterKeys).load(owner(), CHANNEL);
+    const state = await networkAuthStates(new FailingRows(database), masterKeys).load(owner(), CHANNEL);
     const read = await state?.keys.get('session', ['a.1']);
     expect(Buffer.from(read?.['a.1'] ?? []).toString()).toBe('newer');
     await state?.retire();
@@ -155,12 +156,12 @@ describe('AuthStates', () => {
 
   it('does not open under another master key', async () => {
     const foreign = { currentId: 'k1', keys: new Map([['k1', randomBytes(32)]]) };
-    await expect(new AuthStates(new AuthRows(database), foreign).load(owner(), CHANNEL)).rejects.toThrow('data key');
+    await expect(networkAuthStates(new AuthRows(database), foreign).load(owner(), CHANNEL)).rejects.toThrow('data key');
   });
 
   it('opens under an earlier master key after a newer one has become current', async () => {
     const rotated = { currentId: 'k2', keys: new Map([...masterKeys.keys, ['k2', randomBytes(32)]]) };
-    expect(await new AuthStates(new AuthRows(database), rotated).load(owner(), CHANNEL)).toBeDefined();
+    expect(await networkAuthStates(new AuthRows(database), rotated).load(owner(), CHANNEL)).toBeDefined();
   });
 
   it('refuses every write from an older epoch and changes nothing', async () => {

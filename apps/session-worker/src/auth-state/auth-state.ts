@@ -1,28 +1,19 @@
 /**
- * Baileys' authentication state over PostgreSQL.
+ * The network library's authentication state over PostgreSQL.
  *
  * What it guarantees: `keys.set` resolves only once its values are durable, so a message is acknowledged to the network
  * after the ratchet that decrypted it is stored; credentials are written whole, the newest last, and `durable` tells
- * when everything given so far is stored (the socket holds its answers back until then, see `answer-gate.ts`). Values
+ * when everything given so far is stored (the socket holds its answers back until then, see `outbound-frame-gate.ts`). Values
  * are sealed, and one that does not open is an error, never an absent key.
  * PostgreSQL away: writes wait and are repeated while the shard is surely ours; then they fail and the session ends. Reads
  * of keys wait as well: the library takes a session that cannot be read for one that is not there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  BufferJSON,
-  initAuthCreds,
-  proto,
-  type AuthenticationCreds,
-  type AuthenticationState,
-  type SignalDataSet,
-  type SignalDataTypeMap,
-  type SignalKeyStore,
-} from '@whiskeysockets/baileys';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
 import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from '../encryption/data-keys.js';
 import type { Ownership } from '../shards/ownership.js';
 import { KeyCache, type KeyValue } from './key-cache.js';
+import type { KeyChanges, KeyFormat, KeyStore } from './key-format.js';
 import { whileHeld } from './while-held.js';
 import { open, seal } from '../encryption/sealing.js';
 
@@ -34,27 +25,28 @@ const LAST_WRITES_WITHIN_MS = 2_000;
 export const JOURNAL = 'inbound-journal';
 
 /** Opens and makes the authentication states of channels. */
-export class AuthStates {
+export class AuthStates<Creds extends object, Keys extends object> {
   constructor(
     private readonly rows: AuthRows,
     private readonly masterKeys: MasterKeys,
+    private readonly format: KeyFormat<Creds, Keys>,
   ) {}
 
   /**
    * The stored state, or undefined when there is none.
    * @throws {UnsealableError} when it does not open; it is left as it is
    */
-  async load(owner: Ownership, channelId: string): Promise<AuthState | undefined> {
+  async load(owner: Ownership, channelId: string): Promise<AuthState<Creds, Keys> | undefined> {
     const sealed = await this.rows.readCreds(channelId);
     if (!sealed) return undefined;
     const wrapped = await this.rows.readDataKey(channelId);
     const dataKey = openDataKey(this.masterKeys, channelId, wrapped);
-    const creds = parse(open(dataKey, credsPlace(channelId), sealed)) as AuthenticationCreds;
-    return new AuthState(this.rows, owner, channelId, dataKey, creds);
+    const creds = this.format.parseCredentials(open(dataKey, credsPlace(channelId), sealed));
+    return this.stateOf(owner, channelId, dataKey, creds);
   }
 
   /** A new state for pairing; whatever the channel had is wiped. Nothing of it is stored before the scan. */
-  async create(owner: Ownership, channelId: string): Promise<AuthState> {
+  async create(owner: Ownership, channelId: string): Promise<AuthState<Creds, Keys>> {
     const { dataKey, wrapped } = newDataKey(this.masterKeys, channelId);
     await whileHeld(
       () => owner.isHeld(),
@@ -63,7 +55,7 @@ export class AuthStates {
         await this.rows.addDataKey(owner.fence, channelId, wrapped);
       },
     );
-    return new AuthState(this.rows, owner, channelId, dataKey, initAuthCreds());
+    return this.stateOf(owner, channelId, dataKey, this.format.newCredentials());
   }
 
   /**
@@ -86,10 +78,22 @@ export class AuthStates {
       () => this.rows.wipe(owner.fence, channelId),
     );
   }
+
+  private stateOf(owner: Ownership, channelId: string, dataKey: Buffer, creds: Creds): AuthState<Creds, Keys> {
+    return new AuthState({ rows: this.rows, format: this.format, owner, channelId, dataKey }, creds);
+  }
 }
 
-export class AuthState implements AuthenticationState {
-  readonly keys: SignalKeyStore;
+interface AuthStateOptions<Creds extends object, Keys extends object> {
+  readonly rows: AuthRows;
+  readonly format: KeyFormat<Creds, Keys>;
+  readonly owner: Ownership;
+  readonly channelId: string;
+  readonly dataKey: Buffer;
+}
+
+export class AuthState<Creds extends object, Keys extends object> {
+  readonly keys: KeyStore<Keys>;
   /** Ends when the newest write of credentials has ended. */
   private writing: Promise<void> = Promise.resolve();
   /** A write that has not begun yet and will take everything changed until it does. */
@@ -99,13 +103,21 @@ export class AuthState implements AuthenticationState {
   private lastUseMs = 0;
   private retired = false;
 
+  private readonly rows: AuthRows;
+  private readonly format: KeyFormat<Creds, Keys>;
+  private readonly owner: Ownership;
+  private readonly channelId: string;
+  private readonly dataKey: Buffer;
+
   constructor(
-    private readonly rows: AuthRows,
-    private readonly owner: Ownership,
-    private readonly channelId: string,
-    private readonly dataKey: Buffer,
-    readonly creds: AuthenticationCreds,
+    { rows, format, owner, channelId, dataKey }: AuthStateOptions<Creds, Keys>,
+    readonly creds: Creds,
   ) {
+    this.rows = rows;
+    this.format = format;
+    this.owner = owner;
+    this.channelId = channelId;
+    this.dataKey = dataKey;
     this.keys = {
       get: (type, ids) => this.getKeys(type, ids),
       set: (data) => this.setKeys(data),
@@ -117,7 +129,7 @@ export class AuthState implements AuthenticationState {
     const rows = await this.rows.readAllKeys(this.channelId, type);
     const values = [...rows].map(([id, sealed]): [string, unknown] => [
       id,
-      parse(open(this.dataKey, keyPlace(this.channelId, type, id), sealed)),
+      this.format.parseOther(open(this.dataKey, keyPlace(this.channelId, type, id), sealed)),
     ]);
     return new Map(values);
   }
@@ -128,7 +140,7 @@ export class AuthState implements AuthenticationState {
     const before = this.writing.catch(() => undefined); // its caller has been told
     const write = before.then(() => {
       this.next = undefined;
-      const sealed = seal(this.dataKey, credsPlace(this.channelId), serialize(this.creds));
+      const sealed = seal(this.dataKey, credsPlace(this.channelId), this.format.serializeCredentials(this.creds));
       return this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
     });
     this.next = write;
@@ -154,14 +166,11 @@ export class AuthState implements AuthenticationState {
     return this.keyWrites.size > 0 || performance.now() - this.lastUseMs < LAST_WRITES_PAUSE_MS;
   }
 
-  private async getKeys<T extends keyof SignalDataTypeMap>(
-    type: T,
-    ids: string[],
-  ): Promise<{ [id: string]: SignalDataTypeMap[T] }> {
+  private async getKeys<T extends keyof Keys>(type: T, ids: string[]): Promise<{ [id: string]: Keys[T] }> {
     this.lastUseMs = performance.now();
-    const found: { [id: string]: SignalDataTypeMap[T] } = {};
-    for (const [id, plain] of await this.plainKeys(type, ids)) {
-      if (plain !== null) found[id] = restore(type, parse(plain)) as SignalDataTypeMap[T];
+    const found: { [id: string]: Keys[T] } = {};
+    for (const [id, plain] of await this.plainKeys(String(type), ids)) {
+      if (plain !== null) found[id] = this.format.parseKey(type, plain);
     }
     return found;
   }
@@ -182,11 +191,11 @@ export class AuthState implements AuthenticationState {
     return new Map([...plain].map(([id, value]) => [id, value ?? null]));
   }
 
-  private async setKeys(data: SignalDataSet): Promise<void> {
+  private async setKeys(data: KeyChanges<Keys>): Promise<void> {
     const writes: (KeyWrite & { value: KeyValue })[] = [];
-    for (const [type, values] of Object.entries(data)) {
+    for (const [type, values = {}] of Object.entries<Record<string, unknown> | undefined>(data)) {
       for (const [id, given] of Object.entries(values)) {
-        const value = given === null || given === undefined ? null : serialize(given, type);
+        const value = given === null || given === undefined ? null : this.format.serializeKey(type, given);
         const sealed = value && seal(this.dataKey, keyPlace(this.channelId, type, id), value);
         writes.push({ type, id, sealed, value });
       }
@@ -223,25 +232,3 @@ const NO_ROWS: ReadonlyMap<string, Buffer> = new Map();
 export const credsPlace = (channelId: string): string => `credentials of ${channelId}`;
 /** What a sealed key is sealed for. */
 export const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;
-
-/**
- * Baileys' own JSON, which keeps bytes as base64. Signal sessions, which every message changes, hold none: libsignal
- * writes them as text, and looking at each of their parts takes longer than all the rest.
- */
-function serialize(value: unknown, type?: string): Buffer {
-  return Buffer.from(JSON.stringify(value, type === 'session' ? undefined : BufferJSON.replacer));
-}
-
-function parse(plain: Buffer): unknown {
-  const text = plain.toString();
-  return JSON.parse(text, text.includes(BYTES) ? BufferJSON.reviver : undefined) as unknown;
-}
-
-/** How the library's JSON marks bytes: `{"type":"Buffer","data":"<base64>"}`. */
-const BYTES = '"Buffer"';
-
-/** App-state keys are protobuf messages and must come back as such. */
-function restore(type: keyof SignalDataTypeMap, value: unknown): unknown {
-  if (type !== 'app-state-sync-key' || typeof value !== 'object' || value === null) return value;
-  return proto.Message.AppStateSyncKeyData.fromObject(value);
-}

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Boom } from '@hapi/boom';
 import type { FoundPictures } from '@dormouse/message-store/write';
+import { testNetwork } from '../socket/test-network.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { AvatarFetcher } from './avatar-fetcher.js';
 
@@ -56,7 +57,7 @@ class Scene {
     const session = {
       channelId: 'c',
       fence: { shard: 1, epoch: 1n },
-      socket,
+      network: testNetwork(socket),
       reportFault: (error: unknown) => this.faults.push(error),
     };
     const attachment = this.keeper.attach(session as unknown as OpenSession);
@@ -174,7 +175,7 @@ describe('AvatarFetcher', () => {
     const evs = Array.from({ length: 40 }, (_, n) => {
       const ev = new EventEmitter();
       const socket = { ev, profilePictureUrl: () => Promise.resolve('x') };
-      const session = { channelId: String(n), fence: {}, socket, reportFault: () => undefined };
+      const session = { channelId: String(n), fence: {}, network: testNetwork(socket), reportFault: () => undefined };
       shared.attach(session as unknown as OpenSession);
       return ev;
     });

@@ -11,8 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
 import type { PictureWriter } from '@dormouse/message-store/write';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
-import { pictureAddresses } from '../socket/queries/profile-queries.js';
-import { refusedQuery } from '../socket/queries/refused-query.js';
+import { refusedRequest } from '../socket/requests/refused-request.js';
 
 export interface PictureKeeperOptions {
   readonly store: Pick<PictureWriter, 'wanted' | 'recordAsked'>;
@@ -58,9 +57,9 @@ export class AvatarFetcher implements SessionListener {
       round.end();
       if (this.rounds.get(session.channelId) === round) this.rounds.delete(session.channelId);
     };
-    session.socket.ev.on('connection.update', ({ connection }) => {
-      if (connection === 'open') round.begin();
-      if (connection === 'close') end();
+    session.network.events.onConnection(({ state }) => {
+      if (state === 'open') round.begin();
+      if (state === 'closed') end();
     });
     return {
       drained: () => {
@@ -143,9 +142,9 @@ class Round {
   }
 
   private async ask(id: string): Promise<void> {
-    const { socket, fence, channelId } = this.session;
-    const found = await pictureAddresses(socket, id).catch((error: unknown) => {
-      if (refusedQuery(error) === undefined || refusedQuery(error) === RATE_LIMITED) throw error;
+    const { network, fence, channelId } = this.session;
+    const found = await network.people.pictures(id).catch((error: unknown) => {
+      if (refusedRequest(error) === undefined || refusedRequest(error) === RATE_LIMITED) throw error;
       return {}; // it will not say of this one: the others are asked
     });
     // What comes after the end is no answer.
@@ -154,8 +153,8 @@ class Round {
 
   private failed(error: unknown): number {
     if (this.ended) return 0;
-    if (refusedQuery(error) === RATE_LIMITED) return TOO_MUCH_MS;
-    if (error instanceof FencedError || refusedQuery(error) === undefined) this.session.reportFault(error);
+    if (refusedRequest(error) === RATE_LIMITED) return TOO_MUCH_MS;
+    if (error instanceof FencedError || refusedRequest(error) === undefined) this.session.reportFault(error);
     return AGAIN_MS;
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ActionContent, Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { proto } from '@whiskeysockets/baileys';
+import { encodeMessage, type MessageContent } from '../convert/message-bytes.js';
 import { toMessageId } from '../convert/message-id.js';
 import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
 import type { CommandContext } from './command-context.js';
@@ -13,7 +13,7 @@ import type { MessageTools } from './send-message.js';
 /** Something done to a message that is there: itself a message on the network. */
 export interface Act {
   target: StoredMessage;
-  content: proto.IMessage;
+  content: MessageContent;
   /** The stanza's `edit` attribute: 1 edit, 7 deletion by the author, 8 by an admin. */
   edit?: string;
   /** As customers see it, without its target. */
@@ -58,7 +58,7 @@ export async function actOn(context: CommandContext, tools: MessageTools, act: A
     action: { ...action, target: targetId },
     from: phone,
   };
-  const bytes = proto.Message.encode(content).finish();
+  const bytes = encodeMessage(content);
   const { seqs } = await tools.writer.recordChange(session.fence, context.channelId, {
     trigger: { message: trigger, key: { id: keyId, remote }, proto: bytes },
     target: { keyId: target.key.id, chatId },

@@ -11,7 +11,6 @@ import type { NumberNames } from '@dormouse/message-store/write';
 import { endsWithin } from '../socket/deferred.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { CheckedNumbers } from './contacts.handlers.js';
-import { askAboutNumbers } from '../socket/queries/number-check.js';
 
 /** 52 Mexico (1 before mobiles), 54 Argentina (9 before mobiles), 55 Brazil (the ninth digit). */
 const WRITTEN_IN_SEVERAL_WAYS = /^5[245]\d{8,}$/;
@@ -38,7 +37,7 @@ export class CanonicalNumbers {
 
   private async ask(session: OpenSession, digits: string): Promise<string> {
     let answer: ReadonlyMap<string, string> | undefined;
-    const asked = askAboutNumbers(session.socket, [digits]).then((found) => void (answer = found));
+    const asked = session.network.people.findNumbers([digits]).then((found) => void (answer = found));
     await endsWithin(
       ANSWER_WITHIN_MS,
       asked.catch(() => undefined),

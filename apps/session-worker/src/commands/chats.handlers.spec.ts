@@ -1,5 +1,6 @@
 import type { Chat } from '@dormouse/gateway-contract';
 import type { ChatWriter } from '@dormouse/message-store/write';
+import { testNetwork } from '../socket/test-network.js';
 import type { CommandContext } from './command-context.js';
 import { chatHandlers } from './chats.handlers.js';
 
@@ -19,7 +20,7 @@ describe('chats.delete', () => {
   };
   const session = {
     fence: { shard: 1, epoch: 1n },
-    socket: { chatModify: () => (done.push('remove it on the phone'), Promise.resolve()) },
+    network: testNetwork({ chatModify: () => (done.push('remove it on the phone'), Promise.resolve()) }),
     forgetSettled: () => (done.push('forget what is kept of its messages'), Promise.resolve()),
   };
   const context = { channelId: 'c', session: () => session } as unknown as CommandContext;

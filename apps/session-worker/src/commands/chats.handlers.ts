@@ -7,9 +7,8 @@ import {
 } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import type { ChatRecord, ChatWriter, KeyedMoment } from '@dormouse/message-store/write';
-import type { ChatModification, MinimalMessage } from '@whiskeysockets/baileys';
 import { FOREVER_MS } from '../convert/chat.js';
-import { isGroup } from '../convert/jid.js';
+import type { LastMessage } from '../socket/requests/chat-requests.js';
 import type { CommandContext, Handlers } from './command-context.js';
 
 /** What handlers of chats need. */
@@ -22,8 +21,6 @@ export interface ChatTools {
 const DONE: Success = { success: true };
 /** Receipts go out for so many unread messages at most; older ones count as read with them. */
 const MOST_RECEIPTS = 100;
-/** The network's word for "until further notice". */
-const MUTED_FOREVER = -1;
 
 /** What is done to chats goes through the state that the phone shares with its devices. An unknown chat is 404. */
 export function chatHandlers(tools: ChatTools): Pick<Handlers, 'chats.markRead' | 'chats.update' | 'chats.delete'> {
@@ -41,9 +38,9 @@ export function chatHandlers(tools: ChatTools): Pick<Handlers, 'chats.markRead' 
     },
     'chats.delete': async (context, { chatId }) => {
       const chat = await find(context, tools, chatId);
-      const lastMessages = await lastMessagesOf(context, tools, chat.id);
-      await modify(context, chat.id, { delete: true, lastMessages });
+      const last = await lastMessagesOf(context, tools, chat.id);
       const session = context.session();
+      await session.network.chats.delete(chat.id, last);
       await session.forgetSettled();
       const { seqs } = await tools.chats.deleteChat(session.fence, context.channelId, chat.id);
       if (seqs.length > 0) tools.eventsReady(context.channelId);
@@ -67,29 +64,30 @@ async function apply(
   input: PatchChatInput,
 ): Promise<ChatRecord> {
   const made: ChatRecord = { id: chat.id };
+  const chats = () => context.session().network.chats;
   try {
-    const lastMessages = await lastMessagesOf(context, tools, chat.id);
+    const last = await lastMessagesOf(context, tools, chat.id);
     if (input.archive !== undefined) {
-      await modify(context, chat.id, { archive: input.archive, lastMessages });
+      await chats().setArchived(chat.id, input.archive, last);
       made.archived = input.archive;
     }
     if (input.pin !== undefined) {
-      await modify(context, chat.id, { pin: input.pin });
+      await chats().setPinned(chat.id, input.pin);
       made.pinned = input.pin;
     }
     const untilMs = muteUntil(input);
     if (untilMs !== undefined) {
-      await modify(context, chat.id, { mute: untilMs === 0 ? null : untilMs === FOREVER_MS ? MUTED_FOREVER : untilMs });
+      await chats().mute(chat.id, untilMs);
       made.muteUntilMs = untilMs;
     }
     if (input.mark_unread === true) {
-      await modify(context, chat.id, { markRead: false, lastMessages });
+      await chats().setRead(chat.id, false, last);
       made.markedUnread = true;
     } else if (input.mark_unread === false) {
       await markRead(context, tools, chat);
       made.unread = 0;
     }
-    if (input.ephemeral !== undefined) await setTimer(context, chat.id, CHAT_EPHEMERAL_S[input.ephemeral]);
+    if (input.ephemeral !== undefined) await chats().setTimer(chat.id, CHAT_EPHEMERAL_S[input.ephemeral]);
   } catch (error) {
     await record(context, tools, made);
     throw error;
@@ -109,26 +107,16 @@ async function markRead(context: CommandContext, tools: ChatTools, chat: Chat): 
   if (unread > 0) {
     const count = Math.min(unread, MOST_RECEIPTS);
     const moments = await tools.chats.lastMoments(context.channelId, chat.id, { count, fromOthers: true });
-    if (moments.length > 0) await context.session().socket.readMessages(moments.map(keyOf));
+    if (moments.length > 0) await context.session().network.messages.markRead(moments.map(keyOf));
   }
-  const lastMessages = await lastMessagesOf(context, tools, chat.id);
-  await modify(context, chat.id, { markRead: true, lastMessages });
-}
-
-async function setTimer(context: CommandContext, chatId: string, seconds: number): Promise<void> {
-  const { socket } = context.session();
-  if (isGroup(chatId)) await socket.groupToggleEphemeral(chatId, seconds);
-  else await socket.sendMessage(chatId, { disappearingMessagesInChat: seconds === 0 ? false : seconds });
-}
-
-async function modify(context: CommandContext, chatId: string, change: ChatModification): Promise<void> {
-  await context.session().socket.chatModify(change, chatId);
+  const last = await lastMessagesOf(context, tools, chat.id);
+  await context.session().network.chats.setRead(chat.id, true, last);
 }
 
 /** The network wants to know up to where a change of a chat was meant. */
-async function lastMessagesOf(context: CommandContext, tools: ChatTools, chatId: string): Promise<MinimalMessage[]> {
+async function lastMessagesOf(context: CommandContext, tools: ChatTools, chatId: string): Promise<LastMessage[]> {
   const moments = await tools.chats.lastMoments(context.channelId, chatId, { count: 1, fromOthers: false });
-  return moments.map((moment) => ({ key: keyOf(moment), messageTimestamp: moment.timestamp }));
+  return moments.map((moment) => ({ key: keyOf(moment), timestampS: moment.timestamp }));
 }
 
 function keyOf({ id, remote, participant, fromMe }: KeyedMoment) {

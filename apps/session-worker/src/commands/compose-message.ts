@@ -1,7 +1,7 @@
 /** What all kinds of sends have in common: whom to, what they answer, the indicator before, the context they carry. */
 import { GatewayError, type SentMessage } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import type { proto } from '@whiskeysockets/baileys';
+import type { MessageContext } from '../convert/message-bytes.js';
 import { contextToNetwork, shownContext } from '../convert/message-to-network.js';
 import type { Composed } from '../convert/plain-to-network.js';
 import type { OpenSession } from '../socket/open-session.js';
@@ -22,7 +22,7 @@ export interface SendOptions {
 }
 
 /** Makes the content around a context (quote, mentions, lifetime). */
-export type Compose = (contextInfo: proto.IContextInfo | undefined) => Composed | Promise<Composed>;
+export type Compose = (contextInfo: MessageContext | undefined) => Composed | Promise<Composed>;
 
 /**
  * Sends one message of any kind.
@@ -87,14 +87,14 @@ async function showIndicator(
   jid: string,
   { typing_time: typingS = 0, recording_time: recordingS = 0 }: SendOptions,
 ): Promise<void> {
-  const { socket } = context.session();
+  const { profile } = context.session().network;
   for (const [shown, seconds] of [
-    ['composing', typingS],
+    ['typing', typingS],
     ['recording', recordingS],
   ] as const) {
     if (seconds === 0) continue;
-    await socket.sendPresenceUpdate(shown, jid);
+    await profile.showInChat(jid, shown);
     await tools.wait(seconds * 1_000);
-    await socket.sendPresenceUpdate('paused', jid);
+    await profile.showInChat(jid, 'pause');
   }
 }

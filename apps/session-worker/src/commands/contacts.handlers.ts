@@ -9,8 +9,6 @@ import type { MessageReader } from '@dormouse/message-store/read';
 import type { ChatWriter, ContactRecord } from '@dormouse/message-store/write';
 import { contactJid } from '../convert/jid.js';
 import type { CommandContext, Handlers } from './command-context.js';
-import { askAboutNumbers } from '../socket/queries/number-check.js';
-import { aboutOf, pictureAddresses } from '../socket/queries/profile-queries.js';
 
 /** What handlers of contacts need. */
 export interface ContactTools {
@@ -49,10 +47,8 @@ export function contactHandlers(tools: ContactTools): Pick<Handlers, 'contacts.c
         throw new GatewayError(404, { details: 'ContactID: not on the network' });
       }
       const jid = contactJid(id);
-      const [about, pictures] = await Promise.all([
-        aboutOf(session.socket, jid),
-        pictureAddresses(session.socket, jid),
-      ]);
+      const { people } = session.network;
+      const [about, pictures] = await Promise.all([people.about(jid), people.pictures(jid)]);
       if (stored) await remember(context, tools, { id, about: about ?? '', ...pictures });
       return {
         name: stored?.name ?? '',
@@ -67,7 +63,7 @@ export function contactHandlers(tools: ContactTools): Pick<Handlers, 'contacts.c
 
 /** A LID has no number to ask about: it is known to somebody or it is nobody here. */
 async function isOnNetwork(context: CommandContext, id: string): Promise<boolean> {
-  return !id.includes('@') && (await askAboutNumbers(context.session().socket, [id])).size > 0;
+  return !id.includes('@') && (await context.session().network.people.findNumbers([id])).size > 0;
 }
 
 /** One answer for each input, in the order of the inputs; a number that is given twice is asked about once. */
@@ -87,7 +83,7 @@ async function check(
   for (let at = 0; at < open.length; at += BATCH) {
     if (at > 0) await tools.wait(PAUSE_MS);
     const asked = open.slice(at, at + BATCH);
-    const answer = await askAboutNumbers(context.session().socket, asked); // of a refused question nothing is kept
+    const answer = await context.session().network.people.findNumbers(asked); // of a refused question nothing is kept
     for (const digits of asked) {
       const id = answer.get(digits);
       tools.checkedNumbers.set(digits, id ?? null);

@@ -1,9 +1,9 @@
 import { GatewayError, type GroupInvite, type SendGroupInviteInput } from '@dormouse/gateway-contract';
-import type { GroupMetadata } from '@whiskeysockets/baileys';
 import { bareJid } from '../convert/jid.js';
 import { pictureOf, previewToNetwork } from '../convert/plain-to-network.js';
 import { toPreview } from '../convert/present.js';
-import { refusedQuery } from '../socket/queries/refused-query.js';
+import type { GroupDescription } from '../socket/network-events.js';
+import { refusedRequest } from '../socket/requests/refused-request.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { Handlers, PreparationContext, Turn } from './command-context.js';
 import { composeAndSend } from './compose-message.js';
@@ -32,13 +32,13 @@ export function groupInviteHandlers(tools: GroupTools & MediaTools): Pick<Handle
       const session = context.session();
       const group = await groups.read(session, groupId);
       requireAdmin(session, group);
-      return inviteOf(await asMember(session, tools, group, () => session.socket.groupInviteCode(groupId)));
+      return inviteOf(await asMember(session, tools, group, () => session.network.groups.inviteCode(groupId)));
     },
     'groups.revokeInvite': async (context, { groupId }) => {
       const session = context.session();
       const group = await groups.read(session, groupId);
       requireAdmin(session, group);
-      const code = await asMember(session, tools, group, () => session.socket.groupRevokeInvite(groupId));
+      const code = await asMember(session, tools, group, () => session.network.groups.revokeInvite(groupId));
       const invite = inviteOf(code);
       const { invite_code: inviteCode } = invite;
       await groups.change(session, groupId, (before) => ({ ...before, facts: { ...before.facts, inviteCode } }));
@@ -60,22 +60,22 @@ const NOWHERE = [400, 404, 406, 410];
 /** @returns the group's id, also when the channel is in it already, or waits for an admin from now on */
 async function join(session: OpenSession, code: string): Promise<string> {
   try {
-    const joined = await session.socket.groupAcceptInvite(code);
+    const joined = await session.network.groups.join(code);
     if (joined !== undefined) return bareJid(joined);
   } catch (error) {
-    if (refusedQuery(error) !== ALREADY_IN) throw nowhere(error);
+    if (refusedRequest(error) !== ALREADY_IN) throw nowhere(error);
   }
   return bareJid((await infoOf(session, code)).id);
 }
 
-async function infoOf(session: OpenSession, code: string): Promise<GroupMetadata> {
-  return session.socket.groupGetInviteInfo(code).catch((error: unknown) => {
+async function infoOf(session: OpenSession, code: string): Promise<GroupDescription> {
+  return session.network.groups.invitedTo(code).catch((error: unknown) => {
     throw nowhere(error);
   });
 }
 
 function nowhere(error: unknown): unknown {
-  const refusal = refusedQuery(error);
+  const refusal = refusedRequest(error);
   return refusal !== undefined && NOWHERE.includes(refusal) ? noSuchInvite() : error;
 }
 

@@ -7,11 +7,10 @@ import {
   type Success,
 } from '@dormouse/gateway-contract';
 import { memberId, type GroupRecord, type MemberRecord } from '@dormouse/message-store/write';
-import type { BinaryNode, ParticipantAction } from '@whiskeysockets/baileys';
-import { groupAfter, isOwnMember, memberFromNetwork } from '../convert/group.js';
+import { groupAfter, isOwnMember, memberFromNetwork, type MemberAction } from '../convert/group.js';
 import { contactJid, readJid } from '../convert/jid.js';
 import type { GroupBook } from '../groups/group-book.js';
-import { lidOfNumber } from '../socket/queries/lid-numbers.js';
+import type { InviteOffer, MemberAnswer } from '../socket/requests/group-requests.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { asMember, isAdmin, requireAdmin } from './group-rights.js';
@@ -45,7 +44,7 @@ interface Outcome {
   status: string;
   member: MemberRecord | undefined;
   /** An invitation for this person alone, and its end in epoch seconds. */
-  offer: { code: string; expiration?: number } | undefined;
+  offer: InviteOffer | undefined;
 }
 
 /** Adds people; whoever cannot be added is listed with an invitation to send. */
@@ -134,11 +133,11 @@ export async function invitesFor(
   tools: MemberTools,
   group: GroupRecord,
   people: readonly string[],
-  offers: ReadonlyMap<string, NonNullable<Outcome['offer']>>,
+  offers: ReadonlyMap<string, InviteOffer>,
 ): Promise<ParticipantInvite[]> {
   if (people.length === 0) return [];
   const code = isAdmin(session, group)
-    ? await asMember(session, tools, group, () => session.socket.groupInviteCode(group.id))
+    ? await asMember(session, tools, group, () => session.network.groups.inviteCode(group.id))
     : undefined;
   return people.flatMap((participant) => {
     const offer = code === undefined ? offers.get(participant) : { code };
@@ -160,48 +159,43 @@ async function act(
   tools: MemberTools,
   group: GroupRecord,
   contacts: readonly string[],
-  action: ParticipantAction,
+  action: MemberAction,
   jidOf: (named: Named) => string,
 ): Promise<Outcome[]> {
   if (contacts.length === 0) return [];
   const named = await Promise.all(contacts.map((id) => nameOf(session, id)));
   const answers = await asMember(session, tools, group, () =>
-    session.socket.groupParticipantsUpdate(group.id, named.map(jidOf), action),
+    session.network.groups.changeMembers(group.id, named.map(jidOf), action),
   );
   return named.map((each, index) => {
-    const answer = answers.find(({ jid, content }) => isAbout(each, jid, content)) ?? sameOrder(answers, named, index);
+    const answer = answers.find((answer) => isAbout(each, answer)) ?? sameOrder(answers, named, index);
     return outcomeOf(session, each, answer);
   });
 }
 
-type Answer = Awaited<ReturnType<OpenSession['socket']['groupParticipantsUpdate']>>[number];
-
 /** The network keeps the order when it answers about all of them. */
-function sameOrder(answers: readonly Answer[], named: readonly Named[], index: number): Answer | undefined {
+function sameOrder(answers: readonly MemberAnswer[], named: readonly Named[], index: number): MemberAnswer | undefined {
   return answers.length === named.length ? answers[index] : undefined;
 }
 
-function isAbout({ id, lid }: Named, jid: string | undefined, { attrs }: BinaryNode): boolean {
-  return [jid, attrs['phone_number'], attrs['lid']].some((address) => {
+function isAbout({ id, lid }: Named, answer: MemberAnswer): boolean {
+  return [answer.jid, answer.phoneNumber, answer.lid].some((address) => {
     const read = readJid(address);
     if (!read) return false;
     return read.server === 'lid' ? read.user === lid || `${read.user}@lid` === id : read.user === id;
   });
 }
 
-function outcomeOf(session: OpenSession, named: Named, answer: Answer | undefined): Outcome {
+function outcomeOf(session: OpenSession, named: Named, answer: MemberAnswer | undefined): Outcome {
   if (!answer) return { named, status: '', member: undefined, offer: undefined };
-  const { jid, status, content } = answer;
-  const { attrs } = content;
-  const request = Array.isArray(content.content) ? content.content.find(({ tag }) => tag === 'add_request') : undefined;
-  const { code, expiration } = request?.attrs ?? {};
-  const participant = { id: jid ?? contactJid(named.id), phoneNumber: attrs['phone_number'], lid: attrs['lid'] };
+  const { jid, status, phoneNumber, lid, offer } = answer;
+  const participant = { id: jid ?? contactJid(named.id), phoneNumber, lid };
   const people = { own: session.identity, numbers: new Map<string, string>() };
   return {
     named,
     status,
     member: memberFromNetwork(withoutAbsent(participant), people),
-    offer: code === undefined ? undefined : { code, ...(Number(expiration) > 0 && { expiration: Number(expiration) }) },
+    offer,
   };
 }
 
@@ -214,7 +208,7 @@ async function followed(
   session: OpenSession,
   tools: MemberTools,
   groupId: string,
-  action: 'add' | 'remove' | 'promote' | 'demote',
+  action: MemberAction,
   members: readonly (MemberRecord | undefined)[],
 ): Promise<void> {
   if (members.length === 0) return;
@@ -246,8 +240,8 @@ function wireName(group: GroupRecord): (named: Named) => string {
   return (named) => group.members.find((member) => isMember(member, named))?.jid ?? contactJid(named.id);
 }
 
-async function nameOf({ socket }: OpenSession, id: string): Promise<Named> {
-  const lid = id.endsWith('@lid') ? readJid(id)?.user : await lidOfNumber(socket, id);
+async function nameOf({ network }: OpenSession, id: string): Promise<Named> {
+  const lid = id.endsWith('@lid') ? readJid(id)?.user : await network.people.lidOfNumber(id);
   return { id, lid };
 }
 

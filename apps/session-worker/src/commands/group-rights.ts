@@ -3,7 +3,7 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../convert/group.js';
 import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
-import { refusedQuery } from '../socket/queries/refused-query.js';
+import { refusedRequest } from '../socket/requests/refused-request.js';
 import type { OpenSession } from '../socket/open-session.js';
 
 export function isAdmin({ identity }: Pick<OpenSession, 'identity'>, { members }: GroupRecord): boolean {
@@ -36,7 +36,7 @@ export async function asMember<T>(
   try {
     return await say();
   } catch (error) {
-    const refusal = refusedQuery(error);
+    const refusal = refusedRequest(error);
     if (refusal === undefined || ![...FORBIDDEN, ...GONE].includes(refusal)) throw error;
     await groups.refresh(session, id);
     throw FORBIDDEN.includes(refusal) ? adminsOnly() : noSuchGroup();

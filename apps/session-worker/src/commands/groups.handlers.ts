@@ -8,7 +8,7 @@ import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { addMembers, changeRanks, invitesFor, missingFrom, removeMembers } from './group-members.js';
 import { asMember, requireAdmin } from './group-rights.js';
-import { askAboutNumbers } from '../socket/queries/number-check.js';
+import type { GroupPolicy } from '../socket/requests/group-requests.js';
 
 /** What handlers of groups need. */
 export interface GroupTools {
@@ -46,13 +46,11 @@ export function groupHandlers(tools: GroupTools): Pick<Handlers, GroupCommands> 
       if (before.facts.restricted) requireAdmin(session, before);
       const nowS = Math.floor(tools.now() / 1_000);
       if (subject !== undefined && subject !== before.facts.name) {
-        await asMember(session, tools, before, () => session.socket.groupUpdateSubject(groupId, subject));
+        await asMember(session, tools, before, () => session.network.groups.setSubject(groupId, subject));
         await groups.change(session, groupId, (group) => renamed(group, subject, session.identity.phone, nowS));
       }
       if (description !== undefined && description !== (before.facts.description ?? '')) {
-        await asMember(session, tools, before, () =>
-          session.socket.groupUpdateDescription(groupId, description === '' ? undefined : description),
-        );
+        await asMember(session, tools, before, () => session.network.groups.setDescription(groupId, description));
         await groups.change(session, groupId, (group) => described(group, description, session.identity.phone));
       }
       return DONE;
@@ -61,15 +59,16 @@ export function groupHandlers(tools: GroupTools): Pick<Handlers, GroupCommands> 
       const session = context.session();
       const before = await groups.read(session, groupId);
       requireAdmin(session, before);
-      const { say, facts } = SETTINGS[setting](policy === 'admins');
-      await asMember(session, tools, before, () => say(session, groupId));
-      await groups.change(session, groupId, (group) => ({ ...group, facts: { ...group.facts, ...facts } }));
+      const adminsOnly = policy === 'admins';
+      const { network, facts } = SETTINGS[setting];
+      await asMember(session, tools, before, () => session.network.groups.setPolicy(groupId, network, adminsOnly));
+      await groups.change(session, groupId, (group) => ({ ...group, facts: { ...group.facts, ...facts(adminsOnly) } }));
       return DONE;
     },
     'groups.leave': async (context, { groupId }) => {
       const session = context.session();
       const before = await groups.read(session, groupId);
-      await asMember(session, tools, before, () => session.socket.groupLeave(groupId));
+      await asMember(session, tools, before, () => session.network.groups.leave(groupId));
       await groups.change(session, groupId, (group) => left(group, session));
       return DONE;
     },
@@ -80,31 +79,16 @@ export function groupHandlers(tools: GroupTools): Pick<Handlers, GroupCommands> 
   };
 }
 
-/** What a setting is to the network and to the stored group, when only admins may and when anyone may. */
+/** What a setting is to the network and to the stored group. */
 const SETTINGS: Record<
   'send_messages' | 'edit_group_info' | 'approve_participants' | 'add_participants',
-  (adminsOnly: boolean) => {
-    say: (session: OpenSession, groupId: string) => Promise<void>;
-    facts: Partial<GroupRecord['facts']>;
-  }
+  { network: GroupPolicy; facts: (adminsOnly: boolean) => Partial<GroupRecord['facts']> }
 > = {
-  send_messages: (adminsOnly) => ({
-    say: ({ socket }, id) => socket.groupSettingUpdate(id, adminsOnly ? 'announcement' : 'not_announcement'),
-    facts: { announcements: adminsOnly },
-  }),
-  edit_group_info: (adminsOnly) => ({
-    say: ({ socket }, id) => socket.groupSettingUpdate(id, adminsOnly ? 'locked' : 'unlocked'),
-    facts: { restricted: adminsOnly },
-  }),
+  send_messages: { network: 'sending', facts: (adminsOnly) => ({ announcements: adminsOnly }) },
+  edit_group_info: { network: 'editing', facts: (adminsOnly) => ({ restricted: adminsOnly }) },
   /** Anyone may let people in: who comes by the link enters at once. */
-  approve_participants: (adminsOnly) => ({
-    say: ({ socket }, id) => socket.groupJoinApprovalMode(id, adminsOnly ? 'on' : 'off'),
-    facts: { approval: adminsOnly },
-  }),
-  add_participants: (adminsOnly) => ({
-    say: ({ socket }, id) => socket.groupMemberAddMode(id, adminsOnly ? 'admin_add' : 'all_member_add'),
-    facts: { membersMayAdd: !adminsOnly },
-  }),
+  approve_participants: { network: 'approving', facts: (adminsOnly) => ({ approval: adminsOnly }) },
+  add_participants: { network: 'adding', facts: (adminsOnly) => ({ membersMayAdd: !adminsOnly }) },
 };
 
 /** The network's answer names people it did not take as members, too: who is in the group is asked for after. */
@@ -115,7 +99,7 @@ async function create(
   participants: readonly string[],
 ): Promise<GroupCreateResult> {
   const session = context.session();
-  const { id } = await session.socket.groupCreate(subject, participants.map(contactJid));
+  const id = await session.network.groups.create(subject, participants.map(contactJid));
   const record = await tools.groups.refresh(session, id);
   const unprocessed = await missingFrom(session, record, participants);
   const invitable = await onNetwork(session, unprocessed);
@@ -141,7 +125,7 @@ async function create(
 async function onNetwork(session: OpenSession, contacts: readonly string[]): Promise<readonly string[]> {
   const numbers = contacts.filter((id) => !id.includes('@'));
   if (numbers.length === 0) return contacts;
-  const found = await askAboutNumbers(session.socket, numbers).catch(() => undefined);
+  const found = await session.network.people.findNumbers(numbers).catch(() => undefined);
   return found ? contacts.filter((id) => id.includes('@') || found.has(id)) : contacts;
 }
 

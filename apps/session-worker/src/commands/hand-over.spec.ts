@@ -1,5 +1,6 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { WASocket } from '@whiskeysockets/baileys';
+import { testNetwork } from '../socket/test-network.js';
 import type { MessageAck, OpenSession } from '../socket/open-session.js';
 import { deferred } from '../socket/deferred.js';
 import { handOver, UnsaidError } from './hand-over.js';
@@ -30,7 +31,7 @@ describe('handOver', () => {
     };
     const holds = new Set<Promise<unknown>>();
     const session = {
-      socket,
+      network: testNetwork(socket),
       expectAck: () => ack.promise,
       holdCiphertext: (work) => {
         holds.add(work);

@@ -1,16 +1,8 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import { isJidNewsletter, type proto } from '@whiskeysockets/baileys';
+import type { WireMessage } from '../socket/requests/message-requests.js';
+import { isNewsletter } from '../convert/jid.js';
 import { deferred } from '../socket/deferred.js';
 import type { MessageAck, OpenSession } from '../socket/open-session.js';
-
-/** One message for the wire. */
-export interface WireMessage {
-  keyId: string;
-  jid: string;
-  content: proto.IMessage;
-  /** Attributes of the stanza beyond the usual (`edit`). */
-  attributes?: Record<string, string>;
-}
 
 /** The message was not given to the network: the library failed before it wrote it. */
 export class UnsaidError extends Error {
@@ -38,7 +30,7 @@ export async function handOver(
   { onWritten, first }: HandOverOptions,
 ): Promise<MessageAck> {
   if (!first) return say(session, message, onWritten);
-  if (isJidNewsletter(message.jid)) await unsaidIfFails(first); // said as it is, without encryption
+  if (isNewsletter(message.jid)) await unsaidIfFails(first); // said as it is, without encryption
   let isReady = false;
   const release = session.holdCiphertext(first.then(() => void (isReady = true)));
   try {
@@ -76,16 +68,11 @@ async function unsaidIfFails(work: Promise<unknown>): Promise<void> {
 }
 
 async function say(session: OpenSession, message: WireMessage, onWritten: () => void): Promise<MessageAck> {
-  const { keyId, jid, content, attributes } = message;
+  const { keyId } = message;
   const begun = deferred<unknown>();
   const written = begun.promise;
   const acknowledged = session.expectAck(keyId, written);
-  begun.resolve(
-    session.socket.relayMessage(jid, content, {
-      messageId: keyId,
-      ...(attributes && { additionalAttributes: attributes }),
-    }),
-  );
+  begun.resolve(session.network.messages.relay(message));
   const outcome = written.then(
     () => undefined,
     (error: unknown) => new UnsaidError(error),

@@ -7,8 +7,8 @@ import {
 } from '@dormouse/gateway-contract';
 import { extensionOf, safeFileName, withExtension } from '@dormouse/media-files';
 import { downloadNameOf, type MediaFile, type MediaReader } from '@dormouse/media-store/read';
-import { proto } from '@whiskeysockets/baileys';
 import { colorToNetwork, shownFile } from '../convert/media-to-network.js';
+import { decodeMessage } from '../convert/message-bytes.js';
 import { pictureOf } from '../convert/plain-to-network.js';
 import type { IncomingMedia } from '../media/incoming.js';
 import { mediaMessage, type MediaMessageWords } from '../media/media-message.js';
@@ -139,12 +139,12 @@ async function fetchFile(
   const messageId = messageIdOfMedia(mediaId);
   const stored = messageId === undefined ? undefined : await tools.writer.find(context.channelId, messageId);
   if (!stored?.proto) throw new GatewayError(404, { details: 'MediaID: no such media' });
-  const { socket, fileRoute } = context.session();
+  const { network, fileRoute } = context.session();
   await tools.media.incoming.fetch({
     channelId: context.channelId,
     mediaId,
-    message: { key: keyToNetwork(stored), message: proto.Message.decode(stored.proto) },
-    socket,
+    message: { key: keyToNetwork(stored), message: decodeMessage(stored.proto) },
+    network,
     fileRoute,
   });
   return { success: true };

@@ -65,7 +65,7 @@ export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts>
     },
     /** The network tells a message once; a session that is open has been told all there is. */
     'messages.refresh': async (context, { messageId }) => {
-      context.session().socket.ev.flush();
+      context.session().network.events.flush();
       const message = await tools.reader.message(context.channelId, messageId);
       if (!message) throw new GatewayError(404, { details: `${FIELD}: no such message` });
       return message;
@@ -86,7 +86,7 @@ async function markRead(
   const target = await findNamed(context, tools, messageId, FIELD);
   if (target.message.from_me || target.message.type === 'system') return DONE;
   const session = context.session();
-  await session.socket.readMessages([keyToNetwork(target)]);
+  await session.network.messages.markRead([keyToNetwork(target)]);
   await tools.writer.recordRead(session.fence, context.channelId, [target.key.id]);
   return DONE;
 }
@@ -112,7 +112,7 @@ async function deleteForMe(context: CommandContext, tools: MessageActTools, targ
   const session = context.session();
   const key = keyToNetwork(target);
   const { timestamp } = target.message;
-  await session.socket.chatModify({ deleteForMe: { deleteMedia: false, key, timestamp } }, target.key.remote);
+  await session.network.chats.deleteMessage(target.key.remote, key, timestamp);
   const { seqs } = await tools.writer.recordRemoval(session.fence, context.channelId, [target.key.id]);
   if (seqs.length > 0) tools.eventsReady(context.channelId);
 }

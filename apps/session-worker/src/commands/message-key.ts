@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { generateMessageIDV2 } from '@whiskeysockets/baileys';
 import type { CommandContext } from './command-context.js';
 
 /** What the ids begin with that the network's own web client makes. */
@@ -8,9 +7,7 @@ const HEX_DIGITS = 18;
 
 /** The network's id for something new to be said: what its caller repeats has the same id each time. */
 export function keyIdFor(context: Pick<CommandContext, 'sendAs' | 'session'>): string {
-  return context.sendAs === undefined
-    ? generateMessageIDV2(context.session().socket.authState.creds.me?.id)
-    : repeatedKeyId(context.sendAs, 1);
+  return context.sendAs === undefined ? context.session().network.messages.newId() : repeatedKeyId(context.sendAs, 1);
 }
 
 /**

@@ -1,8 +1,7 @@
 /** What a failure of the network means to the caller. What is not listed here is a 502 that says nothing more. */
 import { GatewayError, type ErrorStatus } from '@dormouse/gateway-contract';
-import { Boom } from '@hapi/boom';
-import { DisconnectReason } from '@whiskeysockets/baileys';
 import { refusalOf } from '../convert/refusal.js';
+import { isConnectionLost, refusedRequest } from '../socket/requests/refused-request.js';
 
 /** Codes of the network, in acknowledgements of messages and in answers to queries. */
 const STATUS_OF_CODE: Record<number, ErrorStatus> = {
@@ -31,28 +30,18 @@ export function refusedMessage(code: string): GatewayError {
  * @returns undefined for an error that is not the network's
  */
 export function networkError(error: unknown): GatewayError | undefined {
-  if (!(error instanceof Boom)) return undefined;
-  const data: unknown = error.data;
-  if (typeof data === 'number' && data >= 400) return fromCode(data, `the network answered ${data}`, error);
-  return CONNECTION_LOST.has(error.output.statusCode)
+  const code = refusedRequest(error);
+  if (code !== undefined) return fromCode(code, `the network answered ${code}`, error);
+  return isConnectionLost(error)
     ? new GatewayError(502, { details: 'the connection to the network dropped meanwhile' }, { cause: error })
     : undefined;
 }
 
-/** The library's own codes for a connection that is gone. */
-const CONNECTION_LOST = new Set<number>([
-  DisconnectReason.connectionClosed,
-  DisconnectReason.connectionLost,
-  DisconnectReason.connectionReplaced,
-  DisconnectReason.restartRequired,
-  DisconnectReason.unavailableService,
-]);
-
-function fromCode(code: number, details: string, cause?: Error): GatewayError {
+function fromCode(code: number, details: string, cause?: unknown): GatewayError {
   const status = STATUS_OF_CODE[code] ?? 502;
   return new GatewayError(
     status,
     { details, ...(status === 429 && { retryAfterS: RETRY_AFTER_S }) },
-    cause ? { cause } : {},
+    cause === undefined ? {} : { cause },
   );
 }

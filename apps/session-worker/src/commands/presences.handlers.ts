@@ -19,18 +19,17 @@ const DONE: Success = { success: true };
 const SHOWN_AGAIN_AFTER_MS = 10_000;
 /** An hour: whoever forgets to end it does not type for ever. */
 const LONGEST_S = 3_600;
-const STATES = { typing: 'composing', recording: 'recording', pause: 'paused' } as const;
 
 export function presenceHandlers(tools: PresenceTools): Pick<Handlers, 'presences.setOwn' | 'presences.send'> {
   const indicators = new Indicators(tools.wait);
   return {
     'presences.setOwn': async (context, { presence }) => {
-      const { socket, identity } = context.session();
+      const { network, identity } = context.session();
       // The network takes no presence of somebody without a name, and the library keeps silent about it.
       if (identity.pushName === undefined) {
         throw new GatewayError(502, { details: 'the network shows no presence before the number has a name' });
       }
-      await socket.sendPresenceUpdate(presence === 'online' ? 'available' : 'unavailable');
+      await network.profile.setOnline(presence === 'online');
       return DONE;
     },
     'presences.send': async (context, { to, presence, delay }) => {
@@ -67,30 +66,30 @@ class Indicators {
     const turns = this.shown.get(session) ?? new Map<string, symbol>();
     this.shown.set(session, turns);
     turns.set(jid, turn);
-    await session.socket.sendPresenceUpdate(STATES[presence], jid);
+    await session.network.profile.showInChat(jid, presence);
     if (presence === 'pause' || delayS === 0) {
       turns.delete(jid);
       return;
     }
     const last = () => turns.get(jid) === turn;
-    void this.keep(session, jid, STATES[presence], Math.min(delayS, LONGEST_S) * 1_000, last).then(
+    void this.keep(session, jid, presence, Math.min(delayS, LONGEST_S) * 1_000, last).then(
       () => last() && turns.delete(jid),
       () => turns.delete(jid), // the connection is gone, and what it showed with it
     );
   }
 
   private async keep(
-    { socket }: OpenSession,
+    { network }: OpenSession,
     jid: string,
-    state: 'composing' | 'recording',
+    indicator: 'typing' | 'recording',
     forMs: number,
     last: () => boolean,
   ): Promise<void> {
     for (let leftMs = forMs; leftMs > 0; leftMs -= SHOWN_AGAIN_AFTER_MS) {
-      if (leftMs < forMs) await socket.sendPresenceUpdate(state, jid);
+      if (leftMs < forMs) await network.profile.showInChat(jid, indicator);
       await this.wait(Math.min(leftMs, SHOWN_AGAIN_AFTER_MS));
       if (!last()) return;
     }
-    await socket.sendPresenceUpdate('paused', jid);
+    await network.profile.showInChat(jid, 'pause');
   }
 }

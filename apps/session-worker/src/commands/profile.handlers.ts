@@ -1,7 +1,6 @@
 import type { Success } from '@dormouse/gateway-contract';
 import { contactJid } from '../convert/jid.js';
 import type { Handlers } from './command-context.js';
-import { aboutOf, pictureAddresses } from '../socket/queries/profile-queries.js';
 
 /** What handlers of the own profile need. */
 export interface ProfileTools {
@@ -18,11 +17,11 @@ export function profileHandlers(tools: ProfileTools): Pick<Handlers, 'profile.ge
   return {
     'profile.get': async (context) => {
       context.leaveLane(); // questions keep no message waiting
-      const { socket, identity } = context.session();
+      const { network, identity } = context.session();
       const jid = contactJid(identity.phone);
       const [about, { picture, pictureFull }] = await Promise.all([
-        aboutOf(socket, jid),
-        pictureAddresses(socket, jid),
+        network.people.about(jid),
+        network.people.pictures(jid),
       ]);
       return {
         name: identity.pushName ?? '',
@@ -33,12 +32,12 @@ export function profileHandlers(tools: ProfileTools): Pick<Handlers, 'profile.ge
       };
     },
     'profile.update': async (context, { name, about, icon }) => {
-      const { socket, identity } = context.session();
+      const { network, identity } = context.session();
       // The file first: it can be refused for what it is, before anything was changed.
       const jpeg = icon === undefined ? undefined : await tools.iconOf(context.channelId, icon);
-      if (jpeg) await socket.updateProfilePicture(contactJid(identity.phone), jpeg);
-      if (about !== undefined) await socket.updateProfileStatus(about);
-      if (name !== undefined) await socket.updateProfileName(name);
+      if (jpeg) await network.profile.setPicture(contactJid(identity.phone), jpeg);
+      if (about !== undefined) await network.profile.setAbout(about);
+      if (name !== undefined) await network.profile.setName(name);
       return DONE;
     },
   };

@@ -1,7 +1,6 @@
 import { chatIdOf, GatewayError, readRecipient } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import { isOwnMember } from '../convert/group.js';
-import { numbersOfLids } from '../socket/queries/lid-numbers.js';
 import type { ChatTimers } from '../socket/chat-timers.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { CanonicalNumbers } from './canonical-numbers.js';
@@ -40,7 +39,7 @@ export async function findRecipient(session: OpenSession, tools: RecipientTools,
       return { jid: canonical, chatId: canonical, timer: await runningTimer(session, tools, canonical) };
     }
     case 'lid': {
-      const number = (await numbersOfLids(session.socket, [chatId])).get(recipient.digits);
+      const number = (await session.network.people.numbersOfLids([chatId])).get(recipient.digits);
       if (number !== undefined) return findRecipient(session, tools, number);
       const { reader } = tools;
       const chat = await reader.chat(session.channelId, chatId);

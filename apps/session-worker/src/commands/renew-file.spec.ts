@@ -1,5 +1,6 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
+import { testNetwork } from '../socket/test-network.js';
 import type { NetworkFile } from '../media/outgoing.js';
 import type { PreparationContext } from './command-context.js';
 import type { MediaTools } from './media.handlers.js';
@@ -9,7 +10,7 @@ const DAY_S = 24 * 60 * 60;
 const NOW_S = 1_790_000_000;
 const context = {
   channelId: 'CH',
-  openSession: () => Promise.resolve({ socket: {} }),
+  openSession: () => Promise.resolve({ network: testNetwork({}) }),
 } as unknown as PreparationContext;
 const copy = { directPath: '/new', mediaKey: Buffer.alloc(32, 2), uploadedAtMs: NOW_S * 1_000, fileLength: 5 };
 

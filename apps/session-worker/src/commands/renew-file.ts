@@ -1,6 +1,6 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { proto } from '@whiskeysockets/baileys';
 import { keyToNetwork } from '../convert/act-to-network.js';
+import { decodeMessage, encodeMessage, type MessageContent } from '../convert/message-bytes.js';
 import { innerContent } from '../convert/opened-message.js';
 import { toNumber } from '../convert/present.js';
 import { heardFile } from '../media/heard-file.js';
@@ -29,7 +29,7 @@ export async function withRenewedFile(
   tools: Pick<MediaTools, 'media' | 'now'>,
   stored: StoredMessage,
 ): Promise<StoredMessage> {
-  const content = stored.proto && innerContent(proto.Message.decode(stored.proto));
+  const content = stored.proto && innerContent(decodeMessage(stored.proto));
   const file = heardFile(content);
   const name = PARTS.find((part) => content?.[part]);
   const part = name && content?.[name];
@@ -40,7 +40,7 @@ export async function withRenewedFile(
   if (!placed) return stored;
   return {
     ...stored,
-    proto: Buffer.from(proto.Message.encode({ [name]: { ...part, ...pointerTo(placed) } }).finish()),
+    proto: Buffer.from(encodeMessage({ [name]: { ...part, ...pointerTo(placed) } })),
   };
 }
 
@@ -48,7 +48,7 @@ async function placedAgain(
   context: PreparationContext,
   { media }: Pick<MediaTools, 'media'>,
   stored: StoredMessage,
-  { kind, content }: { kind: NetworkFile['kind']; content: proto.IMessage },
+  { kind, content }: { kind: NetworkFile['kind']; content: MessageContent },
 ): Promise<NetworkFile | undefined> {
   const { channelId } = context;
   const session = await context.openSession();
@@ -58,8 +58,8 @@ async function placedAgain(
   const mediaId = String(shown.id);
   if (!message.from_me && !(await media.files.file(channelId, mediaId))) {
     const heard = { key: keyToNetwork(stored), message: content };
-    const { socket, fileRoute } = session;
-    await media.incoming.fetch({ channelId, mediaId, message: heard, socket, fileRoute }).catch(() => undefined);
+    const { network, fileRoute } = session;
+    await media.incoming.fetch({ channelId, mediaId, message: heard, network, fileRoute }).catch(() => undefined);
   }
   const file = await media.files.file(channelId, mediaId);
   // What was heard is in the form of the network already.

@@ -1,6 +1,7 @@
 import { GatewayError, type Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
+import { testNetwork } from '../socket/test-network.js';
 import type { MessageAck, OpenSession } from '../socket/open-session.js';
 import type { CommandContext } from './command-context.js';
 import { editMessage } from './edit-message.js';
@@ -48,7 +49,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
       return () => (held = Promise.resolve());
     },
     reportFault: () => undefined,
-    socket: {
+    network: testNetwork({
       authState: { creds: { me: { id: '15550009999:7@s.whatsapp.net' } } },
       relayMessage: async (
         _: string,
@@ -59,7 +60,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
         said.push({ id: messageId, content, edit: additionalAttributes?.edit });
         return messageId;
       },
-    },
+    }),
   } as unknown as OpenSession;
   const context = (sendAs?: string) =>
     ({

@@ -14,15 +14,16 @@ import { FencedError } from '@dormouse/database';
 import { GatewayError, type Message, type SentMessage } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import type { MessageRecord, MessageWriter, StatusReport, StoredMessage } from '@dormouse/message-store/write';
-import { proto } from '@whiskeysockets/baileys';
 import { isGroup } from '../convert/jid.js';
+import { decodeMessage, encodeMessage, type MessageContent } from '../convert/message-bytes.js';
 import { toMessageId } from '../convert/message-id.js';
 import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
 import { refusalOf } from '../convert/refusal.js';
 import type { OpenSession } from '../socket/open-session.js';
+import type { WireMessage } from '../socket/requests/message-requests.js';
 import type { CommandContext } from './command-context.js';
 import { keyIdFor, repeatedKeyId } from './message-key.js';
-import { handOver, UnsaidError, type WireMessage } from './hand-over.js';
+import { handOver, UnsaidError } from './hand-over.js';
 import { refusedMessage } from './network-errors.js';
 import type { Destination, RecipientTools } from './recipient.js';
 import type { UnconfirmedIds } from './unconfirmed-sends.js';
@@ -46,7 +47,7 @@ export interface MessageTools {
 /** A message to be said, with the part of its wire shape that the customer chose. */
 export interface OutgoingMessage {
   to: Destination;
-  content: proto.IMessage;
+  content: MessageContent;
   shown: Pick<Message, 'type'> & Partial<Message>;
 }
 
@@ -74,7 +75,7 @@ export async function sendMessage(
   const record: MessageRecord = {
     message,
     key: { id: keyId, remote: to.jid },
-    proto: proto.Message.encode(content).finish(),
+    proto: encodeMessage(content),
   };
   const stored = store(context, tools, session, record);
   stored.catch(() => undefined); // met below, unless the message failed for another reason first
@@ -126,7 +127,7 @@ async function repeat(
   { message, key, proto: bytes }: StoredMessage,
 ): Promise<SentMessage> {
   if ((message.status === 'pending' || message.status === 'failed') && bytes) {
-    const again = { keyId: key.id, ...to, content: proto.Message.decode(bytes) };
+    const again = { keyId: key.id, ...to, content: decodeMessage(bytes) };
     await say(context, tools, context.session(), { message: again });
     return { sent: true, message: { ...message, status: 'pending' } };
   }

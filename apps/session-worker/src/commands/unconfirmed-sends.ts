@@ -9,8 +9,8 @@
  * the store. PostgreSQL away: it is tried again while the connection lasts, then by the next one.
  */
 import { UNCONFIRMED, type MessageWriter, type StatusReport } from '@dormouse/message-store/write';
-import type { BinaryNode } from '@whiskeysockets/baileys';
 import { refusalOf } from '../convert/refusal.js';
+import type { AckNotice } from '../socket/network-events.js';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 
 export interface UnconfirmedOptions {
@@ -41,11 +41,11 @@ export class UnconfirmedSends implements SessionListener, UnconfirmedIds {
   attach(session: OpenSession): Attachment {
     const watch = new Watch(session, this.options);
     this.watches.set(session, watch);
-    const { ev, ws } = session.socket;
-    ws.on('CB:ack,class:message', (node: BinaryNode) => watch.acknowledged(node));
-    ev.on('connection.update', ({ connection, receivedPendingNotifications }) => {
-      if (connection === 'close') watch.end();
-      else if (receivedPendingNotifications) watch.caughtUp();
+    const { events } = session.network;
+    events.onAck((ack) => watch.acknowledged(ack));
+    events.onConnection(({ state, isCaughtUp }) => {
+      if (state === 'closed') watch.end();
+      else if (isCaughtUp) watch.caughtUp();
     });
     return {
       drained: () => {
@@ -90,9 +90,8 @@ class Watch {
     });
   }
 
-  acknowledged({ attrs: { id, t, error } }: BinaryNode): void {
-    if (id === undefined || !this.late.delete(id)) return;
-    const timestamp = Number(t) || this.nowS();
+  acknowledged({ id, error, timestampS: timestamp = this.nowS() }: AckNotice): void {
+    if (!this.late.delete(id)) return;
     const report: StatusReport =
       error === undefined
         ? { keyId: id, status: 'sent', timestamp }

@@ -3,10 +3,11 @@
  * and changes of a chat's timer for disappearing messages.
  */
 import type { Message, MessageReaction } from '@dormouse/gateway-contract';
-import { normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { actionRecord, type ReceivedAction } from './action-record.js';
 import { commentAction } from './comment-from-network.js';
 import { editAction, replacement } from './edit-from-network.js';
+import { openedByLibrary } from './library-opened.js';
 import { readReceived, type ReceivedMessage } from './message-from-network.js';
 import { toMessageId } from './message-id.js';
 import { innerContent } from './opened-message.js';
@@ -36,7 +37,7 @@ export function actionFromNetwork(received: WAMessage, people: People): Received
   if (reaction?.key?.id) {
     // The library has rewritten the key to this side's point of view if it found the reaction itself, that is, in a
     // wrapper that it knows.
-    const turned = normalizeMessageContent(received.message)?.reactionMessage === reaction;
+    const turned = openedByLibrary(received.message)?.reactionMessage === reaction;
     const target = (turned ? targetOf : targetFromSender)(read, reaction.key, people);
     return reactionAction(read, target, reaction.text ?? '');
   }

@@ -1,10 +1,6 @@
 import type { GroupRecord, MemberRecord } from '@dormouse/message-store/write';
-import {
-  WAMessageAddressingMode,
-  WAMessageStubType,
-  type GroupMetadata,
-  type WAMessage,
-} from '@whiskeysockets/baileys';
+import type { GroupMetadata, WAMessage } from '@whiskeysockets/baileys';
+import { WAMessageAddressingMode, WAMessageStubType } from '../socket/test-library.js';
 import {
   groupAfter,
   groupChange,

@@ -8,11 +8,11 @@ import {
   type RequestAction,
 } from '@dormouse/message-store/write';
 import {
-  WAMessageAddressingMode,
-  WAMessageStubType,
+  proto,
   type GroupMetadata,
   type GroupParticipant,
   type WAMessage,
+  type WAMessageAddressingMode,
 } from '@whiskeysockets/baileys';
 import { bareJid, personContactId, readJid } from './jid.js';
 import { textWithNames } from './names-in-text.js';
@@ -48,7 +48,7 @@ function factsFromNetwork(group: GroupMetadata, people: People): GroupFacts {
     ephemeralS: group.ephemeralDuration ?? 0,
     communityAnnounce: group.isCommunityAnnounce ?? false,
     isParent: group.isCommunity ?? false,
-    addressing: group.addressingMode === WAMessageAddressingMode.PN ? 'pn' : 'lid',
+    addressing: String(group.addressingMode) === 'pn' ? 'pn' : 'lid',
     ...present({
       nameAt: seconds(group.subjectTime),
       nameOwner: person(group.subjectOwnerPn, group.subjectOwner),
@@ -102,7 +102,7 @@ export function groupToNetwork({ id, facts, members }: Pick<GroupRecord, 'id' | 
     id,
     owner: undefined,
     subject: facts.name,
-    addressingMode: facts.addressing === 'pn' ? WAMessageAddressingMode.PN : WAMessageAddressingMode.LID,
+    addressingMode: facts.addressing as WAMessageAddressingMode,
     announce: facts.announcements,
     restrict: facts.restricted,
     memberAddMode: facts.membersMayAdd,
@@ -172,7 +172,7 @@ export function requestAfter(before: GroupRecord, requester: string, action: Req
   return { ...before, facts: { ...facts, ...(kept.length > 0 && { requests: kept }) } };
 }
 
-const S = WAMessageStubType;
+const S = proto.WebMessageInfo.StubType;
 const isOn = (value: string | undefined): boolean => value === 'on' || value === 'true';
 
 type FactsChange = (

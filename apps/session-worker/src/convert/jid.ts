@@ -45,6 +45,11 @@ export function isNumber(text: string | null | undefined): boolean {
   return readJid(text)?.server === INDIVIDUAL_SUFFIX;
 }
 
+/** A channel of the network's own kind, whose messages are not encrypted. */
+export function isNewsletter(text: string): boolean {
+  return text.endsWith('@newsletter');
+}
+
 export function isGroup(text: string | null | undefined): boolean {
   return readJid(text)?.server === GROUP_SUFFIX;
 }

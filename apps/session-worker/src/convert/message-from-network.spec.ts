@@ -1,5 +1,6 @@
 import { MESSAGE_ID_PATTERN, type Message } from '@dormouse/gateway-contract';
-import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import { WAMessageStubType } from '../socket/test-library.js';
 import { messageFromNetwork } from './message-from-network.js';
 import { toMessageId } from './message-id.js';
 import type { People } from './people.js';

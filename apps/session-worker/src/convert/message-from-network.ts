@@ -3,10 +3,11 @@
  */
 import type { Message, MessageStatus } from '@dormouse/gateway-contract';
 import type { MessageRecord } from '@dormouse/message-store/write';
-import { getDevice, proto, WAMessageStatus, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { contentFromNetwork } from './content-from-network.js';
 import { contextFromNetwork } from './context-from-network.js';
 import { addressForms, bareJid, chatIdOfKey } from './jid.js';
+import { isWebClientId } from './library-opened.js';
 import { toMessageId } from './message-id.js';
 import { withNames } from './names-in-text.js';
 import { authorOf, isOwn, type People } from './people.js';
@@ -32,7 +33,7 @@ export function readReceived(received: WAMessage, people: People): ReceivedMessa
   const { key } = received;
   const chatId = chatIdOfKey(key, people.numbers);
   if (!key.id || !key.remoteJid || chatId === undefined || received.category === 'peer') return undefined;
-  if (received.messageStubType === WAMessageStubType.CIPHERTEXT) return undefined;
+  if (received.messageStubType === proto.WebMessageInfo.StubType.CIPHERTEXT) return undefined;
   // The library compares the author of a group's notice with the own number only, not with the own LID (Baileys
   // 7.0.0-rc14, messages-recv.js:1242).
   const fromMe = key.fromMe || [key.participant, key.participantAlt].some((jid) => isOwn(jid, people));
@@ -104,24 +105,25 @@ function systemMessage(base: Message, body: string): Message {
 
 /** The kind of device that sent a message, by the form of its message id. */
 function sourceOf(keyId: string): Message['source'] {
-  const device = getDevice(keyId);
-  return device === 'web' || device === 'desktop' ? 'web' : 'mobile';
+  return isWebClientId(keyId) ? 'web' : 'mobile';
 }
+
+const { Status } = proto.WebMessageInfo;
 
 /** The status of an own message as the network numbers it. */
 export function statusFromNetwork(status: number | null | undefined): MessageStatus | undefined {
   switch (status) {
-    case WAMessageStatus.ERROR:
+    case Status.ERROR:
       return 'failed';
-    case WAMessageStatus.PENDING:
+    case Status.PENDING:
       return 'pending';
-    case WAMessageStatus.SERVER_ACK:
+    case Status.SERVER_ACK:
       return 'sent';
-    case WAMessageStatus.DELIVERY_ACK:
+    case Status.DELIVERY_ACK:
       return 'delivered';
-    case WAMessageStatus.READ:
+    case Status.READ:
       return 'read';
-    case WAMessageStatus.PLAYED:
+    case Status.PLAYED:
       return 'played';
     default:
       return undefined;

@@ -1,13 +1,14 @@
 /** Additions to a message that are sealed under its secret: votes, reactions, comments, answers, edits. See `message-seal.ts`. */
 import type { ActionContent, EventResponse, Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { actionRecord, type ReceivedAction } from './action-record.js';
 import type { Addition } from './addition.js';
 import { reactionAction } from './change-from-network.js';
 import { commentAction } from './comment-from-network.js';
 import { editAction } from './edit-from-network.js';
 import { addressForms, bareJid, contactJid, isGroup } from './jid.js';
+import { openedByLibrary } from './library-opened.js';
 import { readReceived, type ReceivedMessage } from './message-from-network.js';
 import { openSeal, type Sealed } from './message-seal.js';
 import { innerContent, openMessage } from './opened-message.js';
@@ -92,7 +93,7 @@ function sealedIn({ message }: WAMessage): Found | undefined {
   const { pollUpdateMessage: poll, encReactionMessage: reaction, encCommentMessage: comment } = inner;
   const { encEventResponseMessage: answer, secretEncryptedMessage: edit } = inner;
   if (poll) {
-    const turned = normalizeMessageContent(message)?.pollUpdateMessage === poll;
+    const turned = openedByLibrary(message)?.pollUpdateMessage === poll;
     return found(VOTE, poll.pollCreationMessageKey, poll.vote, turned);
   }
   if (reaction) return found(REACTION, reaction.targetMessageKey, reaction);

@@ -1,11 +1,11 @@
 /** System messages: events of a chat as one sentence. The network names the event and its parameters. */
-import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { textWithNames } from './names-in-text.js';
 import { contactOf, type People } from './people.js';
 
 type Sentence = (author: string, parameters: readonly string[]) => string;
 
-const S = WAMessageStubType;
+const S = proto.WebMessageInfo.StubType;
 
 const SENTENCES = new Map<number, Sentence>([
   [S.GROUP_CREATE, (author, [subject]) => `${author} created the group${subject ? ` "${subject}"` : ''}`],

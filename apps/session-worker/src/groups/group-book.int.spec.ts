@@ -3,7 +3,9 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { GroupWriter } from '@dormouse/message-store/write';
 import { Boom } from '@hapi/boom';
-import { WAMessageAddressingMode, type GroupMetadata } from '@whiskeysockets/baileys';
+import type { GroupMetadata } from '@whiskeysockets/baileys';
+import { WAMessageAddressingMode } from '../socket/test-library.js';
+import { testNetwork } from '../socket/test-network.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { GroupBook } from './group-book.js';
 
@@ -61,7 +63,7 @@ describe('GroupBook', () => {
       channelId,
       fence,
       identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: undefined },
-      socket: {
+      network: testNetwork({
         groupMetadata: async (id: string) => {
           asked.push(id);
           return answer(id);
@@ -71,7 +73,7 @@ describe('GroupBook', () => {
           return Promise.resolve(Object.fromEntries(all.map((group) => [group.id, group])));
         },
         signalRepository: { lidMapping: { getPNsForLIDs: () => Promise.resolve(lids) } },
-      },
+      }),
     } as unknown as OpenSession;
   });
 

@@ -8,13 +8,12 @@
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord, GroupWriter, StoredGroup } from '@dormouse/message-store/write';
-import type { GroupMetadata } from '@whiskeysockets/baileys';
 import { groupFromNetwork, groupToNetwork } from '../convert/group.js';
 import { readJid } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
-import { numbersOfLids } from '../socket/queries/lid-numbers.js';
+import type { GroupDescription } from '../socket/network-events.js';
 import type { OpenSession } from '../socket/open-session.js';
-import { refusedQuery } from '../socket/queries/refused-query.js';
+import { refusedRequest } from '../socket/requests/refused-request.js';
 
 export interface GroupBookOptions {
   readonly groups: GroupWriter;
@@ -31,7 +30,7 @@ export class GroupBook {
   constructor(private readonly options: GroupBookOptions) {}
 
   /** What the library needs to say something in a group; undefined: let it ask the network. */
-  async addressed(session: Pick<OpenSession, 'channelId'>, groupId: string): Promise<GroupMetadata | undefined> {
+  async addressed(session: Pick<OpenSession, 'channelId'>, groupId: string): Promise<GroupDescription | undefined> {
     const group = await this.options.groups.find(session.channelId, groupId);
     return group?.member && !group.stale ? groupToNetwork(group) : undefined;
   }
@@ -64,7 +63,7 @@ export class GroupBook {
   async refreshAll(session: OpenSession): Promise<void> {
     const { channelId, fence } = session;
     const versions = await this.options.groups.versions(channelId);
-    const described = Object.values(await session.socket.groupFetchAllParticipating());
+    const described = await session.network.groups.describeAll();
     const people = await peopleOf(session, described);
     const overtaken: string[] = [];
     for (let at = 0; at < described.length; at += BATCH) {
@@ -103,10 +102,10 @@ export class GroupBook {
 
   private async ask(session: OpenSession, groupId: string, known: StoredGroup | undefined): Promise<GroupRecord> {
     try {
-      const group = await session.socket.groupMetadata(groupId);
+      const group = await session.network.groups.describe(groupId);
       return groupFromNetwork(group, await peopleOf(session, [group]));
     } catch (error) {
-      const refusal = refusedQuery(error);
+      const refusal = refusedRequest(error);
       if (refusal === undefined || !NOT_IN_IT.includes(refusal)) throw error;
       if (known?.member) await this.record(session, [{ ...known, member: false }]);
       throw noSuchGroup();
@@ -137,12 +136,12 @@ function deviceOf({ identity: { phone, deviceId } }: OpenSession): string {
 }
 
 /** Who the members without a number are, as far as the device has learnt it. */
-async function peopleOf(session: OpenSession, groups: readonly GroupMetadata[]): Promise<People> {
+async function peopleOf(session: OpenSession, groups: readonly GroupDescription[]): Promise<People> {
   const lids = new Set<string>();
   for (const { participants } of groups) {
     for (const { id, phoneNumber } of participants) {
       if (phoneNumber === undefined && readJid(id)?.server === 'lid') lids.add(id);
     }
   }
-  return { own: session.identity, numbers: await numbersOfLids(session.socket, [...lids]) };
+  return { own: session.identity, numbers: await session.network.people.numbersOfLids([...lids]) };
 }

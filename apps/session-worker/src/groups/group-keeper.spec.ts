@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { FencedError } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { Boom } from '@hapi/boom';
+import { testNetwork } from '../socket/test-network.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { GroupKeeper } from './group-keeper.js';
 
@@ -14,7 +15,10 @@ function setup(book: { syncedAtMs?: () => number | undefined; refresh?: () => Pr
   const rests: { ms: number; end: () => void }[] = [];
   const changed = new EventEmitter();
   const [ev, ws] = [new EventEmitter(), new EventEmitter()];
-  const session = { socket: { ev, ws }, reportFault: (error: unknown) => faults.push(error) } as unknown as OpenSession;
+  const session = {
+    network: testNetwork({ ev, ws }),
+    reportFault: (error: unknown) => faults.push(error),
+  } as unknown as OpenSession;
   let stale = book.stale ?? [];
   let syncedAtMs = book.syncedAtMs?.();
   const clock = { nowMs: 10 * DAY_MS };

@@ -9,10 +9,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
-import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import type { GroupBook } from './group-book.js';
-import { refusedQuery } from '../socket/queries/refused-query.js';
+import { refusedRequest } from '../socket/requests/refused-request.js';
 
 export interface GroupKeeperOptions {
   readonly book: Pick<GroupBook, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;
@@ -41,14 +40,12 @@ export class GroupKeeper implements SessionListener {
   attach(session: OpenSession): Attachment {
     const round = new Round(session, this.options);
     this.rounds.set(session, round);
-    const { ev, ws } = session.socket;
-    ev.on('connection.update', ({ connection }) => {
-      if (connection === 'open') round.begin();
-      if (connection === 'close') round.end();
+    const { events } = session.network;
+    events.onConnection(({ state }) => {
+      if (state === 'open') round.begin();
+      if (state === 'closed') round.end();
     });
-    ws.on('CB:ib,,dirty', (node: BinaryNode) => {
-      if (getBinaryNodeChild(node, 'dirty')?.attrs['type'] === 'groups') round.syncNow();
-    });
+    events.onGroupsOutdated(() => round.syncNow());
     return {
       drained: () => {
         round.end(); // what it writes is only what the network said: nothing heard is lost
@@ -123,7 +120,7 @@ class Round {
 
   private failed(error: unknown): number {
     // What the network refuses it may grant later; what fails with the connection is asked by the next session.
-    if (error instanceof FencedError || refusedQuery(error) === undefined) this.session.reportFault(error);
+    if (error instanceof FencedError || refusedRequest(error) === undefined) this.session.reportFault(error);
     return AGAIN_MS;
   }
 

@@ -7,7 +7,7 @@ import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects'
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import { AuthRows } from '../auth-state/auth-rows.js';
-import { AuthStates } from '../auth-state/auth-state.js';
+import { type NetworkAuthStates, networkAuthStates } from '../socket/key-format.js';
 import type { MasterKeys } from '../encryption/data-keys.js';
 import { Hibernation } from './hibernation.js';
 import { MasterKeySweep } from './master-key-sweep.js';
@@ -38,7 +38,7 @@ describe('a change of the master key', () => {
 
   const hibernationWith = (masterKeys: MasterKeys): Hibernation =>
     new Hibernation({ database, storage, masterKeys, log: silent });
-  const statesWith = (masterKeys: MasterKeys): AuthStates => new AuthStates(rows, masterKeys);
+  const statesWith = (masterKeys: MasterKeys): NetworkAuthStates => networkAuthStates(rows, masterKeys);
   const sweepWith = (masterKeys: MasterKeys, held = [owner]): MasterKeySweep => {
     const [states, hibernation] = [statesWith(masterKeys), hibernationWith(masterKeys)];
     return new MasterKeySweep({

@@ -64,7 +64,7 @@ describe('messages that belong to others', () => {
 
   const heard = (id: string, content: proto.IMessage | undefined, key: Partial<WAMessage['key']> = {}): WAMessage =>
     content ? heardFrom(content, { id, ...key }) : { ...heardFrom({}, { id, ...key }), message: undefined };
-  const upsert = (messages: WAMessage[]) => session.socket.ev.emit('messages.upsert', { messages, type: 'notify' });
+  const upsert = (messages: WAMessage[]) => session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
   const stored = async () => (await reader.listMessages(channelId, QUERY)).messages;
   const told = async () => {
     await attachment.drained();
@@ -144,12 +144,12 @@ describe('messages that belong to others', () => {
   ])('is one picture with its better copy when the history brings the copy %s', async (_order, ids) => {
     for (const id of ids) {
       const messages = [heard(id, id === 'A1' ? first : copy('A1'))];
-      session.socket.ev.emit('messaging-history.set', { chats: [], contacts: [], messages, syncType: 0 });
+      session.library.ev.emit('messaging-history.set', { chats: [], contacts: [], messages, syncType: 0 });
       await attachment.drained();
     }
     expect((await pictures()).map(({ width }) => width)).toEqual([2_250]);
     const again = [heard('A1', first), heard('A2', copy('A1'))];
-    session.socket.ev.emit('messaging-history.set', { chats: [], contacts: [], messages: again, syncType: 0 });
+    session.library.ev.emit('messaging-history.set', { chats: [], contacts: [], messages: again, syncType: 0 });
     expect((await pictures()).map(({ width }) => width)).toEqual([2_250]);
     expect(await told()).toEqual([]);
   });

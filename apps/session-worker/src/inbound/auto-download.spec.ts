@@ -1,13 +1,14 @@
 import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
 import { StorageFull } from '@dormouse/media-store/network';
 import type { MessageRecord } from '@dormouse/message-store/write';
+import { testNetwork } from '../socket/test-network.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { deferred } from '../socket/deferred.js';
 import { AutoDownload, linked, type AutoDownloadOptions } from './auto-download.js';
 
 type Kinds = ChannelSettings['media']['auto_download'];
 
-const session = { channelId: 'CH', socket: {} } as OpenSession;
+const session = { channelId: 'CH', network: testNetwork({}) } as OpenSession;
 
 function record(type: 'image' | 'gif' | 'text' | 'voice', id = `${type}-00-00`): MessageRecord {
   const content = type === 'text' ? { body: 'hello' } : { id, mime_type: 'a/b', file_size: 1 };

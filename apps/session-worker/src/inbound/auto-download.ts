@@ -12,7 +12,7 @@ import type { ChannelSettings, Message } from '@dormouse/gateway-contract';
 import { StorageFull } from '@dormouse/media-store/network';
 import type { MediaReader } from '@dormouse/media-store/read';
 import type { MessageRecord } from '@dormouse/message-store/write';
-import { proto } from '@whiskeysockets/baileys';
+import { decodeMessage } from '../convert/message-bytes.js';
 import { FairQueue } from '../media/fair-queue.js';
 import type { IncomingMedia } from '../media/incoming.js';
 import type { OpenSession } from '../socket/open-session.js';
@@ -116,16 +116,16 @@ export class AutoDownload {
     { key, message, proto: bytes }: MessageRecord,
   ): Promise<string | undefined> {
     const { incoming, files } = this.options;
-    const { channelId, socket, fileRoute } = session;
+    const { channelId, network, fileRoute } = session;
     const { id, remote: remoteJid, participant } = key;
     await incoming.fetch({
       channelId,
       mediaId,
       message: {
         key: { id, remoteJid, fromMe: message.from_me, ...(participant && { participant }) },
-        message: bytes ? proto.Message.decode(bytes) : undefined,
+        message: bytes ? decodeMessage(bytes) : undefined,
       },
-      socket,
+      network,
       fileRoute,
     });
     const file = await files.file(channelId, mediaId);

@@ -1,5 +1,6 @@
 import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
 import type { WAMessage } from '@whiskeysockets/baileys';
+import { testNetwork } from '../socket/test-network.js';
 import { Automatic, type AutomaticOptions } from './automatic.js';
 import type { Hearing } from './hearing.js';
 
@@ -27,14 +28,14 @@ describe('Automatic', () => {
     const session = {
       channelId: 'CH',
       fence: { shard: 1, epoch: 1n },
-      socket: {
+      network: testNetwork({
         ev: { on: (_name: string, listen: (typeof listeners)[number]) => listeners.push(listen) },
         readMessages: (keys: { id: string }[]) => say(`read ${keys.map(({ id }) => id).join(' ')}`),
         sendPresenceUpdate: (state: string, chat?: string) => {
           if (state === 'available') listeners.forEach((listen) => listen({ isOnline: true }));
           return say(chat === undefined ? state : `${state} ${chat}`);
         },
-      },
+      }),
     };
     const ear = { store: (work: () => unknown) => work(), hear: (work: () => unknown) => void work() };
     const writer = { recordRead: (_fence: object, _channel: string, ids: string[]) => say(`stored ${ids.join(' ')}`) };

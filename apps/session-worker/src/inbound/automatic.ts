@@ -4,8 +4,8 @@
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 import type { ChannelSettings } from '@dormouse/gateway-contract';
-import type { WAMessage, WAMessageKey } from '@whiskeysockets/baileys';
 import { toNumber } from '../convert/present.js';
+import type { NetworkMessage } from '../socket/network-events.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { Hearing } from './hearing.js';
 
@@ -20,7 +20,6 @@ export interface AutomaticOptions {
 const SHOWN_FOR_MS = 5_000;
 /** To a message that waited for longer nobody is typing. */
 const FRESH_FOR_MS = 60_000;
-const INDICATORS = { typing: 'composing', recording: 'recording' } as const;
 
 export class Automatic {
   /** Sessions that somebody, or we, made appear online. */
@@ -30,7 +29,7 @@ export class Automatic {
 
   /** Follows whether the session was made to appear online, so that it is not taken back. */
   attach(session: OpenSession): void {
-    session.socket.ev.on('connection.update', ({ isOnline }) => {
+    session.network.events.onConnection(({ isOnline }) => {
       if (isOnline === undefined) return;
       if (isOnline) this.online.set(session, 'asked');
       else this.online.delete(session);
@@ -38,7 +37,7 @@ export class Automatic {
   }
 
   /** Messages that are stored now. Does not wait for what it does. */
-  async heard(hearing: Hearing, messages: readonly WAMessage[]): Promise<void> {
+  async heard(hearing: Hearing, messages: readonly NetworkMessage[]): Promise<void> {
     const received = messages.filter(isSaidByOthers);
     if (received.length === 0) return;
     const { session } = hearing;
@@ -51,10 +50,10 @@ export class Automatic {
     for (const chat of chats) this.courtesy(this.show(session, chat, settings));
   }
 
-  private async read(hearing: Hearing, messages: readonly WAMessage[]): Promise<void> {
+  private async read(hearing: Hearing, messages: readonly NetworkMessage[]): Promise<void> {
     const { session, ear, writer } = hearing;
-    const keys: WAMessageKey[] = messages.map(({ key }) => key);
-    await session.socket.readMessages(keys);
+    const keys = messages.map(({ key }) => key);
+    await session.network.messages.markRead(keys);
     const ids = keys.flatMap(({ id }) => id ?? []);
     ear.hear(() => ear.store(() => writer.recordRead(session.fence, session.channelId, ids)));
   }
@@ -65,19 +64,19 @@ export class Automatic {
     { auto_presence: presence, offline_mode: offline }: ChannelSettings,
   ): Promise<void> {
     if (presence === 'typing' || presence === 'recording') {
-      await session.socket.sendPresenceUpdate(INDICATORS[presence], chat);
+      await session.network.profile.showInChat(chat, presence);
       await this.options.wait(SHOWN_FOR_MS);
-      await session.socket.sendPresenceUpdate('paused', chat);
+      await session.network.profile.showInChat(chat, 'pause');
     }
     // Being online keeps the owner's phone silent, which offline mode is there to avoid.
     if (presence === 'online' && !offline && !this.online.has(session)) await this.appear(session);
   }
 
   private async appear(session: OpenSession): Promise<void> {
-    await session.socket.sendPresenceUpdate('available');
+    await session.network.profile.setOnline(true);
     this.online.set(session, 'ours');
     await this.options.wait(SHOWN_FOR_MS);
-    if (this.online.get(session) === 'ours') await session.socket.sendPresenceUpdate('unavailable');
+    if (this.online.get(session) === 'ours') await session.network.profile.setOnline(false);
   }
 
   /** The connection may go at any moment, and what it showed with it. */
@@ -87,7 +86,7 @@ export class Automatic {
 }
 
 /** Not own ones, not the network's notices, not what the library could not read yet. */
-function isSaidByOthers({ key, message, messageStubType }: WAMessage): boolean {
+function isSaidByOthers({ key, message, messageStubType }: NetworkMessage): boolean {
   if (key.fromMe === true || !key.id || !message || messageStubType) return false;
   return !message.protocolMessage && key.remoteJid !== 'status@broadcast';
 }

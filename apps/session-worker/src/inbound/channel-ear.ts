@@ -83,6 +83,6 @@ export class ChannelEar {
   private giveUp(error: unknown): void {
     this.givenUp = true;
     this.session.reportFault(error);
-    void this.session.socket.end(new Error('what is heard cannot be stored'));
+    this.session.network.end(new Error('what is heard cannot be stored'));
   }
 }

@@ -3,7 +3,8 @@ import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormou
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
-import { proto, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import { WAMessageStubType } from '../socket/test-library.js';
 import type { Attachment } from '../socket/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
@@ -68,8 +69,8 @@ describe('Inbound: chats and people', () => {
     messageTimestamp: 1_789_999_000,
     pushName: 'Ada',
   });
-  const hear = async (event: Parameters<FakeSession['socket']['ev']['emit']>[0], what: unknown) => {
-    session.socket.ev.emit(event, what as never);
+  const hear = async (event: Parameters<FakeSession['library']['ev']['emit']>[0], what: unknown) => {
+    session.library.ev.emit(event, what as never);
     await attachment.drained();
   };
   const say = (...messages: WAMessage[]) => hear('messages.upsert', { messages, type: 'notify' });
@@ -102,7 +103,7 @@ describe('Inbound: chats and people', () => {
     const id = '120363000000000001@g.us';
     const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
     await hear('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
-    Object.assign(session.socket, {
+    Object.assign(session.library, {
       profilePictureUrl: (jid: string, kind: string) => Promise.resolve(`https://pictures.example/${kind}/${jid}`),
     });
     const shown = async () => (await reader.listChats(channelId, PAGE)).chats.find((chat) => chat.id === id);
@@ -319,11 +320,11 @@ describe('Inbound: chats and people', () => {
   });
 
   it('tells no chats and contacts while the phone tells a new device what there is', async () => {
-    session.socket.authState.creds.accountSyncCounter = 0;
+    session.library.authState.creds.accountSyncCounter = 0;
     await hear('contacts.upsert', [{ id: ADA, name: 'Ada Example' }]);
     await hear('chats.update', [{ id: ADA, archived: true }]);
     expect(await told()).toEqual([]);
-    session.socket.authState.creds.accountSyncCounter = 1;
+    session.library.authState.creds.accountSyncCounter = 1;
     await hear('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
     expect(await told()).toEqual(['contacts.post', 'contacts.patch']);
   });

@@ -1,11 +1,11 @@
 /** States of chats as the phone shares them with its devices: archived, pinned, muted, read, deleted. */
 import type { ChatRecord } from '@dormouse/message-store/write';
-import type { BaileysEventMap, ChatUpdate } from '@whiskeysockets/baileys';
 import { chatFromUpdate, chatIdOf } from '../convert/chat.js';
+import type { ChatChange, NetworkEvents } from '../socket/network-events.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
 
-export async function hearChats(hearing: Hearing, chats: readonly ChatUpdate[]): Promise<void> {
+export async function hearChats(hearing: Hearing, chats: readonly ChatChange[]): Promise<void> {
   const ids = chats.map(({ id }) => id);
   const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, ids));
   await storeChats(
@@ -40,7 +40,7 @@ export async function hearChatsGone(hearing: Hearing, ids: readonly string[]): P
  */
 export async function hearNewDevice(
   { session, ear, chats }: Hearing,
-  { isNewLogin }: BaileysEventMap['connection.update'],
+  { isNewLogin }: NetworkEvents['connection'],
 ): Promise<void> {
   if (!isNewLogin) return;
   const { fence, channelId, identity } = session;

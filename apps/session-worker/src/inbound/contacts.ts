@@ -1,8 +1,8 @@
 /** Who people are: their names, and which LID and which number are the same person. */
 import type { ContactRecord, PersonPair } from '@dormouse/message-store/write';
-import type { Contact, LIDMapping } from '@whiskeysockets/baileys';
 import { contactFromNetwork } from '../convert/contact.js';
 import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
+import type { ContactChange, LidNumber } from '../socket/network-events.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
@@ -11,7 +11,7 @@ import { hearPictures } from './pictures.js';
 /** More than this at once is an address book: stored in pieces, so that others write in between. */
 const BATCH = 200;
 
-export async function hearContacts(hearing: Hearing, contacts: readonly Partial<Contact>[]): Promise<void> {
+export async function hearContacts(hearing: Hearing, contacts: readonly ContactChange[]): Promise<void> {
   for (let at = 0; at < contacts.length; at += BATCH) {
     const some = contacts.slice(at, at + BATCH);
     const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, some));
@@ -23,7 +23,7 @@ export async function hearContacts(hearing: Hearing, contacts: readonly Partial<
 }
 
 /** A LID's number became known. */
-export async function hearLidNumber(hearing: Hearing, { lid, pn }: LIDMapping): Promise<void> {
+export async function hearLidNumber(hearing: Hearing, { lid, pn }: LidNumber): Promise<void> {
   const phone = personContactId([pn]);
   const user = readJid(lid)?.user;
   if (phone !== undefined && user !== undefined) await mergePeople(hearing, [{ lid: user, phone }]);

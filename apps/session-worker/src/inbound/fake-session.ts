@@ -1,19 +1,18 @@
-/** For specs: a session whose socket is only the library's own event buffer. */
+/** For specs: a session whose network is only the library's own event buffer. */
 import type { Fence } from '@dormouse/database';
-import { makeEventBuffer, type WASocket } from '@whiskeysockets/baileys';
 import type { OpenSession } from '../socket/open-session.js';
+import { testEventBuffer, testNetwork } from '../socket/test-network.js';
 
-const silent = {
-  level: 'silent',
-  child: () => silent,
-  trace: () => undefined,
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+/** What it has of the library's socket. */
+function fakeLibrary(parts: { end: (error: Error | undefined) => void; signalRepository: object; keys: object }) {
+  const { end, signalRepository, keys } = parts;
+  const authState = { keys, creds: { accountSyncCounter: 1 } };
+  return { ev: testEventBuffer(), end, signalRepository, authState };
+}
 
 export interface FakeSession extends OpenSession {
+  /** Emits what the network brings. */
+  readonly library: ReturnType<typeof fakeLibrary>;
   readonly faults: unknown[];
   /** Errors the socket was ended with. */
   readonly ends: (Error | undefined)[];
@@ -55,17 +54,14 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
       return Promise.resolve(Object.fromEntries(lids) as Record<string, string>);
     },
   };
-  const socket: unknown = {
-    ev: makeEventBuffer(silent),
-    end: (error: Error | undefined) => ends.push(error),
-    signalRepository: { lidMapping },
-    authState: { keys, creds: { accountSyncCounter: 1 } },
-  };
+  const end = (error: Error | undefined) => void ends.push(error);
+  const library = fakeLibrary({ end, signalRepository: { lidMapping }, keys });
   return {
     channelId,
     fence,
     generation,
-    socket: socket as WASocket,
+    network: testNetwork(library),
+    library,
     identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: 'Example Shop' },
     holdCiphertext: () => () => undefined,
     expectAck: () => Promise.reject(new Error('nothing is sent here')),

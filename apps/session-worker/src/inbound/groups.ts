@@ -1,6 +1,5 @@
 /** What happens to groups: they are made, described anew, joined and left. See `groups/` for what is not told here. */
 import type { GroupRecord } from '@dormouse/message-store/write';
-import type { BaileysEventMap, ChatUpdate, GroupMetadata } from '@whiskeysockets/baileys';
 import {
   groupAfter,
   groupChange,
@@ -11,11 +10,12 @@ import {
   type MemberAction,
 } from '../convert/group.js';
 import { bareJid, isGroup, personContactId } from '../convert/jid.js';
+import type { ChatChange, GroupDescription, NetworkEvents } from '../socket/network-events.js';
 import { convertEach, storeAndTell, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
 
 /** Groups that were made, or that the channel was taken into: described in full. */
-export async function hearNewGroups(hearing: Hearing, described: readonly GroupMetadata[]): Promise<void> {
+export async function hearNewGroups(hearing: Hearing, described: readonly GroupDescription[]): Promise<void> {
   const { session, ear, groups } = hearing;
   const people = await ear.store(() => peopleIn(session, described));
   const records = convertEach(hearing, described, (group) => groupFromNetwork(group, people));
@@ -26,10 +26,7 @@ export async function hearNewGroups(hearing: Hearing, described: readonly GroupM
  * What a group is called and who may do what in it, from the network's notices. The library's own `groups.update` is
  * not listened to: of two updates of a group that come together it keeps the first one only.
  */
-export async function hearGroupNotices(
-  hearing: Hearing,
-  { messages }: BaileysEventMap['messages.upsert'],
-): Promise<void> {
+export async function hearGroupNotices(hearing: Hearing, { messages }: NetworkEvents['messages']): Promise<void> {
   const notices = messages.filter(({ key, messageStubType }) => messageStubType && isGroup(key.remoteJid));
   if (notices.length === 0) return;
   const people = await hearing.ear.store(() => peopleIn(hearing.session, notices));
@@ -44,7 +41,7 @@ const ACTIONS: readonly string[] = ['add', 'remove', 'promote', 'demote'] satisf
 /** Who joined, went, rose or fell. */
 export async function hearMembers(
   hearing: Hearing,
-  { id, participants, action }: BaileysEventMap['group-participants.update'],
+  { id, participants, action }: NetworkEvents['groupMembers'],
 ): Promise<void> {
   const people = await hearing.ear.store(() => peopleIn(hearing.session, participants));
   const members = convertEach(hearing, participants, (participant) => memberFromNetwork(participant, people));
@@ -56,7 +53,7 @@ export async function hearMembers(
 /** Who asks to join a group whose admins decide, and whose request is over. An admin's device alone hears of it. */
 export async function hearJoinRequest(
   hearing: Hearing,
-  { id, participant, participantPn, action }: BaileysEventMap['group.join-request'],
+  { id, participant, participantPn, action }: NetworkEvents['joinRequest'],
 ): Promise<void> {
   const named = { participant, participantAlt: participantPn };
   const { numbers } = await hearing.ear.store(() => peopleIn(hearing.session, named));
@@ -69,7 +66,7 @@ export async function hearJoinRequest(
  * How long messages of a group stay: the library emits it as a change of the chat, with null for a timer that was
  * switched off (7.0.0-rc14, process-message.js:312).
  */
-export async function hearGroupTimers(hearing: Hearing, chats: readonly ChatUpdate[]): Promise<void> {
+export async function hearGroupTimers(hearing: Hearing, chats: readonly ChatChange[]): Promise<void> {
   for (const { id, ephemeralExpiration } of chats) {
     if (!id || !isGroup(id) || ephemeralExpiration === undefined) continue;
     const ephemeralS = ephemeralExpiration ?? 0;

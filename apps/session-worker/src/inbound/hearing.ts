@@ -1,5 +1,5 @@
-import type { WAMessage } from '@whiskeysockets/baileys';
 import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
+import type { NetworkMessage } from '../socket/network-events.js';
 import type { ChatTimers } from '../socket/chat-timers.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { AutoDownload } from './auto-download.js';
@@ -18,7 +18,7 @@ export interface Hearing {
    */
   readonly settled: boolean;
   /** What the channel does by itself. */
-  readonly automatic: { heard(hearing: Hearing, messages: readonly WAMessage[]): Promise<void> };
+  readonly automatic: { heard(hearing: Hearing, messages: readonly NetworkMessage[]): Promise<void> };
   readonly groups: GroupWriter;
   /** How long messages of chats stay. */
   readonly timers: Pick<ChatTimers, 'learn'>;

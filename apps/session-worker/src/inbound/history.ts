@@ -1,11 +1,11 @@
 import type { PersonPair } from '@dormouse/message-store/write';
-import type { BaileysEventMap, LIDMapping } from '@whiskeysockets/baileys';
 import type { Addition } from '../convert/addition.js';
 import { betterCopyFromNetwork } from '../convert/better-copy.js';
 import { chatFromHistory } from '../convert/chat.js';
 import { contactFromNetwork } from '../convert/contact.js';
 import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
+import type { LidNumber, NetworkEvents } from '../socket/network-events.js';
 import { mergePeople } from './contacts.js';
 import { convertEach, type Hearing } from './hearing.js';
 import { peopleIn } from './people-in.js';
@@ -14,7 +14,7 @@ import { peopleIn } from './people-in.js';
 const BATCH = 200;
 
 /** What the phone knew before the link. It is stored, not told: no webhook is flooded by old messages. */
-export async function hearHistory(hearing: Hearing, history: BaileysEventMap['messaging-history.set']): Promise<void> {
+export async function hearHistory(hearing: Hearing, history: NetworkEvents['history']): Promise<void> {
   const { contacts, chats, messages, lidPnMappings = [] } = history;
   const pairs = pairsOf(lidPnMappings);
   const known = new Map(pairs.map(({ lid, phone }) => [lid, phone]));
@@ -50,7 +50,7 @@ async function storeBetterCopy({ session, ear, writer }: Hearing, copy: Addition
   if (messages.length > 0) await ear.store(() => writer.recordHistory(fence, channelId, { messages, changes }));
 }
 
-function pairsOf(mappings: readonly LIDMapping[]): PersonPair[] {
+function pairsOf(mappings: readonly LidNumber[]): PersonPair[] {
   return mappings.flatMap(({ lid, pn }) => {
     const phone = personContactId([pn]);
     const user = readJid(lid)?.user;

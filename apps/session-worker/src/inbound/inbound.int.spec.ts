@@ -3,7 +3,8 @@ import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } 
 import { listMessagesQuery } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
-import { type proto, WAMessageStatus, WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import type { proto, WAMessage } from '@whiskeysockets/baileys';
+import { WAMessageStatus, WAMessageStubType } from '../socket/test-library.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
 import { recallFrom } from './recall.js';
@@ -72,7 +73,7 @@ describe('Inbound', () => {
     });
   };
   const upsert = (messages: WAMessage[], type: 'notify' | 'append' = 'notify') =>
-    session.socket.ev.emit('messages.upsert', { messages, type });
+    session.library.ev.emit('messages.upsert', { messages, type });
   const stored = async () => (await reader.listMessages(channelId, QUERY)).messages;
   /** Without what is told of chats and contacts. */
   const events = async () => {
@@ -125,7 +126,7 @@ describe('Inbound', () => {
 
   it('takes receipts of own messages, also when they are heard before the message', async () => {
     const receipt = (status: number, t: number) =>
-      session.socket.ev.emit('messages.update', [
+      session.library.ev.emit('messages.update', [
         { key: { remoteJid: ADA_LID, id: 'O1', fromMe: true }, update: { status, messageTimestamp: t } },
       ]);
     receipt(WAMessageStatus.DELIVERY_ACK, 101);
@@ -152,7 +153,7 @@ describe('Inbound', () => {
       },
     ]);
     const key = { remoteJid: GROUP, id: 'O1', fromMe: true };
-    session.socket.ev.emit('message-receipt.update', [
+    session.library.ev.emit('message-receipt.update', [
       { key, receipt: { userJid: '900000000002@lid', readTimestamp: 105 } },
       { key, receipt: { userJid: '900000000009@lid', receiptTimestamp: 104 } },
     ]);
@@ -168,10 +169,10 @@ describe('Inbound', () => {
     const key = { remoteJid: GROUP, id: 'O1', fromMe: true };
     upsert([{ ...heard('O1', { audioMessage: { ptt: true } }, { ...key, remoteJidAlt: undefined }), status: 2 }]);
     const receipt = { userJid: '900000000002@lid' };
-    session.socket.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 105 } }]);
+    session.library.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 105 } }]);
     await attachment.drained();
     session.played.add('O1');
-    session.socket.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 106 } }]);
+    session.library.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 106 } }]);
     const [, ...steps] = await events();
     expect(steps.flatMap(({ payload }) => payload['statuses'])).toEqual([
       expect.objectContaining({ status: 'read', viewer_id: '15550002222', recipient_id: GROUP }),
@@ -181,7 +182,7 @@ describe('Inbound', () => {
 
   it('tells that a message failed, with the reason of the network', async () => {
     upsert([{ ...heard('O1', { conversation: 'x' }, { fromMe: true }), status: WAMessageStatus.PENDING }]);
-    session.socket.ev.emit('messages.update', [
+    session.library.ev.emit('messages.update', [
       {
         key: { remoteJid: ADA, id: 'O1', fromMe: true },
         update: { status: WAMessageStatus.ERROR, messageStubParameters: ['463'] },
@@ -200,7 +201,7 @@ describe('Inbound', () => {
 
   it('counts nothing unread once the owner read it on the phone', async () => {
     upsert([heard('A1', { conversation: 'x' }), heard('A2', { conversation: 'y' })]);
-    session.socket.ev.emit('messages.update', [
+    session.library.ev.emit('messages.update', [
       { key: { remoteJid: ADA_LID, id: 'A2', fromMe: false }, update: { status: WAMessageStatus.READ } },
     ]);
     await attachment.drained();
@@ -208,11 +209,11 @@ describe('Inbound', () => {
   });
 
   it('learns names of contacts, chats and groups', async () => {
-    session.socket.ev.emit('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
-    session.socket.ev.emit('groups.upsert', [
+    session.library.ev.emit('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
+    session.library.ev.emit('groups.upsert', [
       { id: GROUP, subject: 'Example Group', owner: undefined, participants: [] },
     ]);
-    session.socket.ev.emit('chats.update', [{ id: GROUP, archived: true }]);
+    session.library.ev.emit('chats.update', [{ id: GROUP, archived: true }]);
     upsert([heard('A1', { conversation: 'x' })]);
     await attachment.drained();
     expect((await stored())[0]?.chat_name).toBe('Ada (work)');
@@ -223,7 +224,7 @@ describe('Inbound', () => {
     const messages = Array.from({ length: 450 }, (_, index) =>
       heard(`H${index}`, { conversation: `${index}` }, {}, index),
     );
-    session.socket.ev.emit('messaging-history.set', {
+    session.library.ev.emit('messaging-history.set', {
       chats: [{ id: ADA_LID, name: 'Ada', unreadCount: 4, conversationTimestamp: 449 }],
       contacts: [{ id: ADA, name: 'Ada E.' }],
       messages: messages.reverse(),

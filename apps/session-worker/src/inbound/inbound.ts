@@ -3,7 +3,7 @@
  * what is guaranteed about order and failures.
  */
 import type { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
-import type { BaileysEventMap } from '@whiskeysockets/baileys';
+import type { GatheredEvents, NetworkEvents } from '../socket/network-events.js';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import type { AutoDownload } from './auto-download.js';
 import type { Automatic } from './automatic.js';
@@ -33,18 +33,17 @@ export interface InboundOptions extends Patience {
   readonly eventsReady: (channelId: string) => void;
 }
 
-type Heard = Partial<BaileysEventMap>;
-type Step = (hearing: Hearing, heard: Heard) => (() => Promise<void>) | undefined;
+type Step = (hearing: Hearing, received: GatheredEvents) => (() => Promise<void>) | undefined;
 
 /** What takes messages away or renames their chat: it must not be overtaken by messages that still wait for a file. */
-const AFTER_ALL_THAT_WAITS = new Set<keyof BaileysEventMap>(['lid-mapping.update', 'chats.delete', 'messages.delete']);
+const AFTER_ALL_THAT_WAITS = new Set<keyof NetworkEvents>(['lidNumber', 'chatsDeleted', 'messagesDeleted']);
 
-function on<Name extends keyof BaileysEventMap>(
+function on<Name extends keyof NetworkEvents>(
   name: Name,
-  listen: (hearing: Hearing, what: BaileysEventMap[Name]) => Promise<void>,
+  listen: (hearing: Hearing, what: NetworkEvents[Name]) => Promise<void>,
 ): Step {
-  return (hearing, heard) => {
-    const what: BaileysEventMap[Name] | undefined = heard[name];
+  return (hearing, received) => {
+    const what: NetworkEvents[Name] | undefined = received[name];
     if (what === undefined) return undefined;
     if (!AFTER_ALL_THAT_WAITS.has(name)) return () => listen(hearing, what);
     return async () => {
@@ -56,23 +55,23 @@ function on<Name extends keyof BaileysEventMap>(
 
 /** What is listened to, in the order in which events that come together are stored: names before what is said. */
 const STEPS: readonly Step[] = [
-  on('connection.update', hearNewDevice),
-  on('messaging-history.set', hearHistory),
-  on('lid-mapping.update', hearLidNumber),
-  on('contacts.upsert', hearContacts),
-  on('contacts.update', hearContacts),
-  on('groups.upsert', hearNewGroups),
-  on('group-participants.update', hearMembers),
-  on('group.join-request', hearJoinRequest),
-  on('chats.upsert', hearChats),
-  on('chats.delete', hearChatsGone),
-  on('messages.upsert', hearGroupNotices),
-  on('messages.upsert', hearMessages),
-  on('messages.update', hearUpdates),
-  on('messages.delete', hearRemovals),
-  on('message-receipt.update', hearGroupReceipts),
-  on('chats.update', hearChats),
-  on('chats.update', hearGroupTimers),
+  on('connection', hearNewDevice),
+  on('history', hearHistory),
+  on('lidNumber', hearLidNumber),
+  on('contactsAdded', hearContacts),
+  on('contactsChanged', hearContacts),
+  on('groupsAdded', hearNewGroups),
+  on('groupMembers', hearMembers),
+  on('joinRequest', hearJoinRequest),
+  on('chatsAdded', hearChats),
+  on('chatsDeleted', hearChatsGone),
+  on('messages', hearGroupNotices),
+  on('messages', hearMessages),
+  on('messagesChanged', hearUpdates),
+  on('messagesDeleted', hearRemovals),
+  on('groupReceipts', hearGroupReceipts),
+  on('chatsChanged', hearChats),
+  on('chatsChanged', hearGroupTimers),
 ];
 
 export class Inbound implements SessionListener {
@@ -91,10 +90,10 @@ export class Inbound implements SessionListener {
     this.ears.set(channelId, { ear, waiting });
     // What an owner before could not bring to its end.
     ear.hear(() => ear.store(() => chats.finishRemovals(session.fence, channelId)));
-    const { ev, authState } = session.socket;
+    const { network } = session;
     automatic.attach(session);
-    ev.process((heard) => {
-      const settled = (authState.creds.accountSyncCounter ?? 0) > 0;
+    network.events.onGathered((received) => {
+      const settled = network.isSetUp;
       const hearing: Hearing = {
         session,
         ear,
@@ -113,7 +112,7 @@ export class Inbound implements SessionListener {
         now,
       };
       for (const step of STEPS) {
-        const work = step(hearing, heard);
+        const work = step(hearing, received);
         if (work) ear.hear(work);
       }
     });

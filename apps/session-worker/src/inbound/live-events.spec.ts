@@ -27,7 +27,7 @@ describe('presences', () => {
     const session = fakeSession('c', { shard: 1, epoch: 1n });
     const attachment = live.attach(session);
     for (const id of [BO, ADA]) {
-      session.socket.ev.emit('presence.update', { id, presences: { [id]: { lastKnownPresence: 'composing' } } });
+      session.library.ev.emit('presence.update', { id, presences: { [id]: { lastKnownPresence: 'composing' } } });
     }
     await attachment.drained();
     expect(session.faults).toEqual([]);

@@ -8,9 +8,9 @@
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import type { EventWriter } from '@dormouse/message-store/write';
-import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import { callFromNetwork } from '../convert/call.js';
 import { presencesFromNetwork } from '../convert/presence.js';
+import type { NetworkEvents } from '../socket/network-events.js';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import { ChannelEar, type Patience } from './channel-ear.js';
 import { peopleIn } from './people-in.js';
@@ -32,8 +32,8 @@ export class LiveEvents implements SessionListener {
     const ear = new ChannelEar(session, this.options);
     const told = new Set<string>();
     const tell = (events: readonly ChannelEvent[]): Promise<void> => this.tell(session, ear, events);
-    session.socket.ev.process(({ call, 'presence.update': presence }) => {
-      if (call) ear.hear(async () => tell(await this.calls(session, ear, call, told)));
+    session.network.events.onGathered(({ calls, presence }) => {
+      if (calls) ear.hear(async () => tell(await this.calls(session, ear, calls, told)));
       if (presence) ear.hear(async () => tell(await this.presences(session, ear, presence)));
     });
     return { drained: () => ear.drained() };
@@ -42,7 +42,7 @@ export class LiveEvents implements SessionListener {
   private async calls(
     session: OpenSession,
     ear: ChannelEar,
-    calls: BaileysEventMap['call'],
+    calls: NetworkEvents['calls'],
     told: Set<string>,
   ): Promise<ChannelEvent[]> {
     const people = await ear.store(() => peopleIn(session, calls));
@@ -61,7 +61,7 @@ export class LiveEvents implements SessionListener {
   private async presences(
     session: OpenSession,
     ear: ChannelEar,
-    update: BaileysEventMap['presence.update'],
+    update: NetworkEvents['presence'],
   ): Promise<ChannelEvent[]> {
     const { directory } = this.options;
     const channel = await ear.store(() => directory.byId(session.channelId));

@@ -1,7 +1,6 @@
 import { FencedError, isStoreAway } from '@dormouse/database';
 import type { Message } from '@dormouse/gateway-contract';
 import type { ChatRecord, MessageRecord } from '@dormouse/message-store/write';
-import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import { chatIdOf } from '../convert/chat.js';
 import type { ClearedChat } from '../socket/patches/shared-state-changes.js';
 import type { ReceivedAction } from '../convert/action-record.js';
@@ -12,6 +11,7 @@ import { isGroup } from '../convert/jid.js';
 import { messageFromNetwork } from '../convert/message-from-network.js';
 import type { People } from '../convert/people.js';
 import { sealedFromNetwork } from '../convert/sealed-from-network.js';
+import type { NetworkEvents, NetworkMessage } from '../socket/network-events.js';
 import { linked, mediaIdOf, type FileUnderWay } from './auto-download.js';
 import { learnTimers } from './chat-timers.js';
 import { learnPeople } from './contacts.js';
@@ -25,16 +25,16 @@ const BATCH = 50;
  * New messages: live ones ("notify") and those that waited while the device was offline ("append") alike; also own ones
  * from the phone and its other devices. What is no news to a person is left out.
  */
-export async function hearMessages(hearing: Hearing, { messages }: BaileysEventMap['messages.upsert']): Promise<void> {
+export async function hearMessages(hearing: Hearing, { messages }: NetworkEvents['messages']): Promise<void> {
   for (let at = 0; at < messages.length; at += BATCH) await hearBatch(hearing, messages.slice(at, at + BATCH));
 }
 
 /** Stores what need not wait for a file, nor for what does in its chat; see waiting-chats.ts. */
-async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void> {
+async function hearBatch(hearing: Hearing, messages: NetworkMessage[]): Promise<void> {
   const { ear, session, downloads, waiting } = hearing;
   const people = await ear.store(() => peopleInGroups(hearing, messages));
   await isolated(hearing, () => learnPeople(hearing, people.numbers));
-  const failed = new Set<WAMessage>();
+  const failed = new Set<NetworkMessage>();
   const items = messages.map((message) => ({ message, read: readOrFail(hearing, message, people, failed) }));
   const records = items.flatMap(({ read: { record } }) => record ?? []);
   const files = await downloads?.begin(session, records);
@@ -53,7 +53,7 @@ async function hearBatch(hearing: Hearing, messages: WAMessage[]): Promise<void>
 
 /** A heard message, and what it turned out to be. */
 interface Item {
-  readonly message: WAMessage;
+  readonly message: NetworkMessage;
   readonly read: Read;
 }
 
@@ -86,7 +86,7 @@ function tellLateLink(hearing: Hearing, message: Message, link: FileUnderWay['li
 }
 
 /** @param failed messages of which nothing can be stored, by their own fault */
-async function storeItems(hearing: Hearing, items: readonly Item[], failed = new Set<WAMessage>()): Promise<void> {
+async function storeItems(hearing: Hearing, items: readonly Item[], failed = new Set<NetworkMessage>()): Promise<void> {
   const timers = learnTimers(
     hearing,
     items.flatMap(({ read: { record, action } }) => (record ?? action?.trigger)?.message ?? []),
@@ -123,7 +123,7 @@ function storeTimers({ session, ear, writer }: Hearing, chats: readonly ChatReco
 }
 
 /** One that cannot be read is reported and costs no other. */
-function readOrFail({ session }: Hearing, message: WAMessage, people: People, failed: Set<WAMessage>): Read {
+function readOrFail({ session }: Hearing, message: NetworkMessage, people: People, failed: Set<NetworkMessage>): Read {
   try {
     return read(message, people) ?? {};
   } catch (error) {
@@ -134,7 +134,7 @@ function readOrFail({ session }: Hearing, message: WAMessage, people: People, fa
 }
 
 interface HeardRecord {
-  readonly message: WAMessage;
+  readonly message: NetworkMessage;
   readonly record: MessageRecord;
 }
 
@@ -146,7 +146,7 @@ interface Read {
   addition?: Addition;
 }
 
-function read(message: WAMessage, people: People): Read | undefined {
+function read(message: NetworkMessage, people: People): Read | undefined {
   const addition = sealedFromNetwork(message, people) ?? betterCopyFromNetwork(message, people);
   if (addition) return { addition };
   const action = actionFromNetwork(message, people);
@@ -155,7 +155,11 @@ function read(message: WAMessage, people: People): Read | undefined {
   return record && { record };
 }
 
-async function storeRecords(hearing: Hearing, heard: readonly HeardRecord[], failed: Set<WAMessage>): Promise<void> {
+async function storeRecords(
+  hearing: Hearing,
+  heard: readonly HeardRecord[],
+  failed: Set<NetworkMessage>,
+): Promise<void> {
   if (heard.length === 0) return;
   const { session } = hearing;
   const records = await quietNotices(
@@ -253,9 +257,9 @@ function markWaited(session: Hearing['session'], record: MessageRecord): Message
 /** Reads what can be read only with the message that it belongs to. */
 async function readAddition(
   hearing: Hearing,
-  message: WAMessage,
+  message: NetworkMessage,
   addition: Addition,
-  failed: Set<WAMessage>,
+  failed: Set<NetworkMessage>,
 ): Promise<ReadAddition> {
   const { ear, session, writer } = hearing;
   let read: ReadAddition = {};
@@ -268,7 +272,7 @@ async function readAddition(
 }
 
 /** Messages that the owner deleted on the phone, for its own devices only; or a chat that was cleared there. */
-export async function hearRemovals(hearing: Hearing, removed: BaileysEventMap['messages.delete']): Promise<void> {
+export async function hearRemovals(hearing: Hearing, removed: NetworkEvents['messagesDeleted']): Promise<void> {
   const { fence, channelId } = hearing.session;
   if (!('keys' in removed)) return hearCleared(hearing, removed);
   const keyIds = removed.keys.flatMap(({ id }) => id ?? []);

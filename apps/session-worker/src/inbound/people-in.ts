@@ -1,6 +1,5 @@
 import { isGroup, readJid, type KnownNumbers } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
-import { numbersOfLids } from '../socket/queries/lid-numbers.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { Hearing } from './hearing.js';
 
@@ -25,7 +24,7 @@ export async function peopleIn(session: OpenSession, heard: unknown, known: Know
     if (number !== undefined && !pairs.has(user)) pairs.set(user, number);
   }
   const unknown = [...lids].filter((lid) => !pairs.has(readJid(lid)?.user ?? ''));
-  const learnt = await numbersOfLids(session.socket, unknown);
+  const learnt = await session.network.people.numbersOfLids(unknown);
   return { own: session.identity, numbers: new Map([...learnt, ...pairs]) };
 }
 

@@ -1,20 +1,19 @@
-import type { Contact } from '@whiskeysockets/baileys';
 import { bareJid, isGroup, personContactId, type KnownNumbers } from '../convert/jid.js';
-import { pictureAddresses } from '../socket/queries/profile-queries.js';
+import type { ContactChange } from '../socket/network-events.js';
 import { storeAndTell, type Hearing } from './hearing.js';
 
 /**
  * Pictures that people changed, their own or a group's. The network says only that there is another one: it is asked where, while other things
  * are heard. A question that fails is not repeated; GET /contacts/{ContactID}/profile asks anew.
  */
-export function hearPictures(hearing: Hearing, contacts: readonly Partial<Contact>[], numbers: KnownNumbers): void {
+export function hearPictures(hearing: Hearing, contacts: readonly ContactChange[], numbers: KnownNumbers): void {
   const { session, ear, chats, pictures } = hearing;
   for (const { id: jid, imgUrl } of contacts) {
     if (!jid || (imgUrl !== 'changed' && imgUrl !== 'removed')) continue;
     const id = personContactId([jid], numbers);
     if (id === undefined && !isGroup(jid)) continue;
     const none = { picture: '', pictureFull: '' };
-    const asked = imgUrl === 'removed' ? Promise.resolve(none) : pictureAddresses(session.socket, jid);
+    const asked = imgUrl === 'removed' ? Promise.resolve(none) : session.network.people.pictures(jid);
     asked.then(
       (found) =>
         ear.hear(async () => {

@@ -1,19 +1,19 @@
 import type { StatusReport } from '@dormouse/message-store/write';
-import { WAMessageStatus, type BaileysEventMap, type WAMessageUpdate } from '@whiskeysockets/baileys';
 import { statusFromNetwork } from '../convert/message-from-network.js';
 import { contactOf, isOwn } from '../convert/people.js';
 import { toNumber } from '../convert/present.js';
 import { refusalOf } from '../convert/refusal.js';
+import type { MessageUpdate, NetworkEvents } from '../socket/network-events.js';
 import { storeAndTell, type Hearing } from './hearing.js';
 import { peopleInGroups } from './people-in.js';
 
 /** Receipts of chats of two, and refusals of own messages. Edits and deletions come as messages of their own, too. */
-export async function hearUpdates(hearing: Hearing, updates: BaileysEventMap['messages.update']): Promise<void> {
+export async function hearUpdates(hearing: Hearing, updates: NetworkEvents['messagesChanged']): Promise<void> {
   await storeReports(
     hearing,
     updates.flatMap((update) => reportOf(update, hearing.now())),
   );
-  const read = updates.filter(({ key, update }) => key.fromMe !== true && update.status === WAMessageStatus.READ);
+  const read = updates.filter(({ key, update }) => key.fromMe !== true && statusFromNetwork(update.status) === 'read');
   await storeRead(
     hearing,
     read.map(({ key }) => key.id),
@@ -21,10 +21,7 @@ export async function hearUpdates(hearing: Hearing, updates: BaileysEventMap['me
 }
 
 /** Receipts of groups: one for each member. */
-export async function hearGroupReceipts(
-  hearing: Hearing,
-  receipts: BaileysEventMap['message-receipt.update'],
-): Promise<void> {
+export async function hearGroupReceipts(hearing: Hearing, receipts: NetworkEvents['groupReceipts']): Promise<void> {
   const people = await hearing.ear.store(() => peopleInGroups(hearing, receipts));
   const reports: StatusReport[] = [];
   const read: string[] = [];
@@ -45,7 +42,7 @@ export async function hearGroupReceipts(
   await storeRead(hearing, read);
 }
 
-function reportOf({ key, update }: WAMessageUpdate, nowMs: number): StatusReport[] {
+function reportOf({ key, update }: MessageUpdate, nowMs: number): StatusReport[] {
   if (key.fromMe !== true || !key.id) return [];
   const status = statusFromNetwork(update.status);
   const timestamp = toNumber(update.messageTimestamp) || Math.floor(nowMs / 1_000);

@@ -6,7 +6,6 @@
  * worker that dies in between notifies nobody: the message rests at sent, as before.
  */
 import { UNREADABLE, type MessageWriter } from '@dormouse/message-store/write';
-import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import { contactOf, isOwn } from '../convert/people.js';
 import { COPIES_SENT } from '../socket/open-socket.js';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
@@ -30,12 +29,8 @@ export class UnreadableSends implements SessionListener {
     const requests = new CopyRequests();
     const timers = new Set<NodeJS.Timeout>();
     let tail: Promise<void> = Promise.resolve();
-    session.socket.ws.on('CB:receipt,type:retry', (receipt: BinaryNode) => {
-      const { id, from, participant } = receipt.attrs;
-      const asker = participant ?? from;
-      if (id === undefined || from === undefined || asker === undefined) return;
-      const asked = Number(getBinaryNodeChild(receipt, 'retry')?.attrs['count']) || 1;
-      if (!requests.isLast(`${id} ${asker}`, asked)) return;
+    session.network.events.onRetryRequest(({ id, chatJid: from, deviceJid: asker, count }) => {
+      if (!requests.isLast(`${id} ${asker}`, count)) return;
       const timer = setTimeout(() => {
         timers.delete(timer);
         tail = tail

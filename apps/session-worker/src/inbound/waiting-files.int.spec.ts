@@ -74,7 +74,7 @@ describe('a received file', () => {
     messageTimestamp: 1_790_000_000,
     message,
   });
-  const hear = (...messages: WAMessage[]) => session.socket.ev.emit('messages.upsert', { messages, type: 'notify' });
+  const hear = (...messages: WAMessage[]) => session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
   const image = { imageMessage: { mimetype: 'image/jpeg', mediaKey: Buffer.alloc(32), directPath: '/v/x' } };
 
   /** What was told, in order: the words of a text, or the kind of change with the link. */
@@ -103,7 +103,7 @@ describe('a received file', () => {
     attach(60_000);
     hear(heard(ADA, 'A1', image), heard(ADA, 'A2', { conversation: 'after it' }));
     hear(heard(BO, 'B1', { conversation: 'elsewhere' }));
-    session.socket.ev.emit('messages.update', []);
+    session.library.ev.emit('messages.update', []);
     expect(await until((all) => all.length === 1)).toEqual(['elsewhere']);
     expect(session.settled).toEqual(['B1']);
     asked[0]?.resolve();
@@ -125,7 +125,7 @@ describe('a received file', () => {
     attach(60_000);
     hear(heard(ADA, 'A1', image));
     await until(() => asked.length === 1);
-    session.socket.ev.emit('messages.delete', { keys: [{ id: 'A1', remoteJid: ADA }] });
+    session.library.ev.emit('messages.delete', { keys: [{ id: 'A1', remoteJid: ADA }] });
     await until((all) => all.length === 1);
     asked[0]?.resolve();
     await asked[0]?.promise;

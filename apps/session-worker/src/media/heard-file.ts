@@ -1,8 +1,8 @@
 /** The file a heard message points to, whichever wrappers it came in. Pure. */
-import type { proto } from '@whiskeysockets/baileys';
 import { readMimeType } from '@dormouse/gateway-contract';
 import { safeFileName } from '@dormouse/media-files';
 import { contentWithFile } from '../convert/file-part.js';
+import type { MessageContent } from '../convert/message-bytes.js';
 import type { FilePlace } from './media-host.js';
 import type { SendKind } from './prepared-file.js';
 
@@ -42,7 +42,7 @@ function heard(kind: SendKind, file: Pointer, fileName?: string | null): HeardFi
 }
 
 /** Undefined when the message carries no file, or one without a key (as view-once messages on linked devices). */
-export function heardFile(message: proto.IMessage | null | undefined): HeardFile | undefined {
+export function heardFile(message: MessageContent | null | undefined): HeardFile | undefined {
   const content = contentWithFile(message);
   if (content?.imageMessage) return heard('image', content.imageMessage);
   if (content?.videoMessage) return heard('video', content.videoMessage);

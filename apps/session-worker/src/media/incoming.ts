@@ -10,13 +10,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { typeOfFile, type Spool, type SpooledFile } from '@dormouse/media-files';
 import type { NetworkMedia } from '@dormouse/media-store/network';
-import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
+import type { MessageContent } from '../convert/message-bytes.js';
+import type { NetworkSession } from '../socket/network-session.js';
+import type { MessageKey } from '../socket/requests/message-requests.js';
 import { FairQueue } from './fair-queue.js';
 import { heardFile, type HeardFile } from './heard-file.js';
 import { FileGone, HostFailed, type MediaHost } from './media-host.js';
 import { DamagedFile, decrypted, fileKeys } from './network-encryption.js';
-import { requestReupload, type AskingSocket } from './reupload-request.js';
 import { SharedWork } from './shared-work.js';
 
 const ATTEMPTS = 3;
@@ -45,9 +46,9 @@ export interface ReceivedMessage {
   channelId: string;
   /** Under which id the file is kept: that of the message's content. */
   mediaId: string;
-  message: Pick<WAMessage, 'key' | 'message'>;
+  message: { key: MessageKey; message?: MessageContent | null | undefined };
   /** Absent: a file that is gone from the network is not asked for from the phone. */
-  socket?: AskingSocket | undefined;
+  network?: { readonly files: Pick<NetworkSession['files'], 'requestReupload'> } | undefined;
   /** The way through the channel's proxy; absent: directly. */
   fileRoute?: Dispatcher | undefined;
   /** Who asks goes; when the last one has, the transfer ends. */
@@ -86,7 +87,7 @@ export class IncomingMedia {
   }
 
   async #fetchOnce(
-    { channelId, mediaId, message, socket, fileRoute }: ReceivedMessage,
+    { channelId, mediaId, message, network: phone, fileRoute }: ReceivedMessage,
     abandoned: AbortSignal,
   ): Promise<void> {
     const file = heardFile(message.message);
@@ -100,7 +101,7 @@ export class IncomingMedia {
     }
     await network.assertMayKeep(channelId, mediaId, file.fileLength ?? 0);
     const signal = AbortSignal.any([abandoned, AbortSignal.timeout(this.options.timeoutMs ?? 300_000)]);
-    const spooled = await this.#download(file, { message, socket, fileRoute }, signal);
+    const spooled = await this.#download(file, { message, network: phone, fileRoute }, signal);
     try {
       const { mimeType } = await typeOfFile(spooled.path, spooled.head, claims);
       await network.keepReceived(channelId, mediaId, spooled, { mimeType, fileName: file.fileName });
@@ -112,7 +113,7 @@ export class IncomingMedia {
   /** Gives up when nothing comes for too long. */
   async #download(
     file: HeardFile,
-    from: Pick<ReceivedMessage, 'message' | 'socket' | 'fileRoute'>,
+    from: Pick<ReceivedMessage, 'message' | 'network' | 'fileRoute'>,
     signal: AbortSignal,
   ): Promise<SpooledFile> {
     const stalled = new AbortController();
@@ -129,7 +130,7 @@ export class IncomingMedia {
   /** Tries a few times, and asks the phone once when the network says the file is gone. */
   async #tries(
     file: HeardFile,
-    { message, socket, fileRoute }: Pick<ReceivedMessage, 'message' | 'socket' | 'fileRoute'>,
+    { message, network, fileRoute }: Pick<ReceivedMessage, 'message' | 'network' | 'fileRoute'>,
     watched: Watched,
   ): Promise<SpooledFile> {
     const { signal } = watched;
@@ -140,10 +141,10 @@ export class IncomingMedia {
         return await this.#receive({ ...file, place }, fileRoute, watched);
       } catch (error) {
         if (signal.aborted) throw receiveFailure(signal.reason);
-        if (error instanceof FileGone && socket && !asked) {
+        if (error instanceof FileGone && network && !asked) {
           asked = true;
           const timeoutMs = this.options.phoneTimeoutMs ?? 12_000;
-          const directPath = await requestReupload(socket, message.key, file.mediaKey, timeoutMs);
+          const directPath = await network.files.requestReupload(message.key, file.mediaKey, timeoutMs);
           place = { directPath, url: file.place.url };
           continue;
         }

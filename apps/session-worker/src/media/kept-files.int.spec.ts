@@ -14,6 +14,7 @@ import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import sharp from 'sharp';
+import { testNetwork } from '../socket/test-network.js';
 import { IncomingMedia, type IncomingMediaOptions } from './incoming.js';
 import { MediaHost } from './media-host.js';
 import { mediaMessage } from './media-message.js';
@@ -55,7 +56,7 @@ beforeAll(async () => {
   const preparation = new Preparation({ spool, limits, ffmpeg: undefined, images });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host });
   incomingOptions = { network, spool, host };
-  session = { channelId: SENDER, socket: { waUploadToServer: uploadTo(server.address) } };
+  session = { channelId: SENDER, network: testNetwork({ waUploadToServer: uploadTo(server.address) }) };
 }, 30_000);
 
 afterAll(async () => {

@@ -4,8 +4,8 @@
  */
 import type { Readable } from 'node:stream';
 import { guardedConnector } from '@dormouse/public-addresses';
-import { DEFAULT_ORIGIN } from '@whiskeysockets/baileys';
 import { Agent, request, type Dispatcher } from 'undici';
+import { WEB_CLIENT_ORIGIN } from '../socket/files/network-files.js';
 
 const DEFAULT_MEDIA_ORIGIN = 'https://mmg.whatsapp.net';
 const NETWORK_HOST = /^(?:[a-z0-9-]+\.)+whatsapp\.net$/i;
@@ -94,7 +94,7 @@ export class MediaHost {
 
   async #request(url: URL, signal: AbortSignal, route: Dispatcher | undefined) {
     try {
-      return await request(url, { dispatcher: route ?? this.#agent, signal, headers: { origin: DEFAULT_ORIGIN } });
+      return await request(url, { dispatcher: route ?? this.#agent, signal, headers: { origin: WEB_CLIENT_ORIGIN } });
     } catch (error) {
       signal.throwIfAborted();
       throw new HostFailed('cannot be reached', { cause: error });

@@ -1,5 +1,5 @@
 /** The network's message for a file it holds. Pure. */
-import type { proto } from '@whiskeysockets/baileys';
+import type { MessageContent, MessageContext } from '../convert/message-bytes.js';
 import type { NetworkFile } from './outgoing.js';
 
 /** What the customer says beside the file; what was measured fills the gaps. */
@@ -17,7 +17,7 @@ export interface MediaMessageWords {
   /** ARGB, behind a sound. */
   backgroundArgb?: number | undefined;
   viewOnce?: boolean | undefined;
-  contextInfo?: proto.IContextInfo | undefined;
+  contextInfo?: MessageContext | undefined;
 }
 
 function bytesOf(base64: string | undefined): Uint8Array | undefined {
@@ -40,7 +40,7 @@ function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageWord
 }
 
 /** Builds the message; the wrapper of view-once messages included. */
-export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): proto.IMessage {
+export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): MessageContent {
   const { kind, facts } = file;
   const { caption, viewOnce } = words;
   const base = pointer(file, words);
@@ -67,13 +67,16 @@ export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): 
 }
 
 /** Captions of documents travel in a wrapper of their own. */
-function documentMessage(base: proto.Message.IDocumentMessage, words: MediaMessageWords): proto.IMessage {
+function documentMessage(
+  base: NonNullable<MessageContent['documentMessage']>,
+  words: MediaMessageWords,
+): MessageContent {
   const fileName = words.fileName ?? 'file';
   const documentMessage = { ...base, fileName, title: fileName, caption: words.caption };
   if (!words.caption) return { documentMessage };
   return { documentWithCaptionMessage: { message: { documentMessage } } };
 }
 
-function wrapped(message: proto.IMessage, viewOnce: boolean | undefined): proto.IMessage {
+function wrapped(message: MessageContent, viewOnce: boolean | undefined): MessageContent {
   return viewOnce ? { viewOnceMessage: { message } } : message;
 }

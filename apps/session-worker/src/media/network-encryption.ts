@@ -3,16 +3,10 @@
  * from the file's own media key. Both directions work on streams and hold one piece at a time.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
-import { getMediaKeys, type MediaType } from '@whiskeysockets/baileys';
+import { expandMediaKey, type FileKeys, type NetworkFileType } from '../socket/files/network-files.js';
 import type { SendKind } from './prepared-file.js';
 
 const MAC_BYTES = 10;
-
-export interface FileKeys {
-  iv: Uint8Array;
-  cipherKey: Uint8Array;
-  macKey: Uint8Array;
-}
 
 /** The bytes are not what the sender encrypted: cut off, changed, or under another key. */
 export class DamagedFile extends Error {
@@ -26,7 +20,7 @@ export class DamagedFile extends Error {
 export type HiddenKind = SendKind | 'linkPicture';
 
 /** The name a kind goes by in key derivation and upload paths. */
-export const NETWORK_TYPES: Record<HiddenKind, MediaType> = {
+export const NETWORK_TYPES: Record<HiddenKind, NetworkFileType> = {
   image: 'image',
   video: 'video',
   audio: 'audio',
@@ -37,10 +31,8 @@ export const NETWORK_TYPES: Record<HiddenKind, MediaType> = {
 };
 
 /** Expands a media key for one kind of file. */
-export async function fileKeys(mediaKey: Uint8Array, kind: HiddenKind): Promise<FileKeys> {
-  const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, NETWORK_TYPES[kind]);
-  if (!macKey) throw new Error('no authentication key was derived');
-  return { iv, cipherKey, macKey };
+export function fileKeys(mediaKey: Uint8Array, kind: HiddenKind): Promise<FileKeys> {
+  return expandMediaKey(mediaKey, NETWORK_TYPES[kind]);
 }
 
 /** The file as the network gets it. */

@@ -1,5 +1,5 @@
-import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
+import type { NetworkSession } from '../socket/network-session.js';
 import type { MediaHost } from './media-host.js';
 import type { Images } from './images.js';
 
@@ -10,7 +10,7 @@ const MOST_BYTES = 2 * 1024 * 1024;
 /** What of a session is needed: whom to ask, and the way to the file. */
 interface PictureSession {
   readonly channelId: string;
-  readonly socket: Pick<WASocket, 'profilePictureUrl'>;
+  readonly network: { readonly people: Pick<NetworkSession['people'], 'smallPicture'> };
   readonly fileRoute?: Dispatcher | undefined;
 }
 
@@ -28,7 +28,7 @@ export class NetworkPictures {
    */
   async small(session: PictureSession, jid: string): Promise<Buffer | undefined> {
     try {
-      const url = await session.socket.profilePictureUrl(jid, 'preview', WITHIN_MS);
+      const url = await session.network.people.smallPicture(jid, WITHIN_MS);
       return url === undefined ? undefined : await this.fetched(session, url);
     } catch {
       return undefined;

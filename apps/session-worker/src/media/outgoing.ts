@@ -12,8 +12,8 @@ import { fileTooLarge, type MediaLimits, type Spool, type SpooledFile } from '@d
 import type { NetworkCopy, NetworkMedia } from '@dormouse/media-store/network';
 import { storageFailure, storedBytes, type MediaFile } from '@dormouse/media-store/read';
 import type { ObjectStorage } from '@dormouse/object-storage';
-import type { WAMediaUploadFunction } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
+import type { NetworkSession } from '../socket/network-session.js';
 import { FairQueue } from './fair-queue.js';
 import type { MediaHost } from './media-host.js';
 import { encrypted, fileKeys, NETWORK_TYPES, type HiddenKind } from './network-encryption.js';
@@ -46,7 +46,7 @@ export interface OutgoingMediaOptions {
 /** What of a session is needed: its ways to upload and to look. */
 export interface UploadingSession {
   readonly channelId: string;
-  readonly socket: { readonly waUploadToServer: WAMediaUploadFunction };
+  readonly network: { readonly files: Pick<NetworkSession['files'], 'upload'> };
   readonly fileRoute?: Dispatcher | undefined;
 }
 
@@ -228,9 +228,9 @@ export class OutgoingMedia {
 
 async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: HiddenKind) {
   try {
-    const fileEncSha256B64 = hidden.sha256.toString('base64');
-    const options = { fileEncSha256B64, mediaType: NETWORK_TYPES[kind], timeoutMs: 30_000 };
-    return await session.socket.waUploadToServer(hidden.path, options);
+    const sha256 = hidden.sha256.toString('base64');
+    const upload = { path: hidden.path, type: NETWORK_TYPES[kind], sha256, timeoutMs: 30_000 };
+    return await session.network.files.upload(upload);
   } catch (error) {
     throw new GatewayError(502, { details: 'uploading the file to the network failed' }, { cause: error });
   }

@@ -13,6 +13,7 @@ import { ObjectStorage } from '@dormouse/object-storage';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { testNetwork } from '../socket/test-network.js';
 import { IncomingMedia } from './incoming.js';
 import { MediaHost } from './media-host.js';
 import { mediaMessage } from './media-message.js';
@@ -58,7 +59,7 @@ beforeAll(async () => {
   const preparation = new Preparation({ spool, limits, ffmpeg: undefined, images });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host });
   incoming = new IncomingMedia({ network, spool, host });
-  session = { channelId: SENDER, socket: { waUploadToServer: uploadTo(server.address) } };
+  session = { channelId: SENDER, network: testNetwork({ waUploadToServer: uploadTo(server.address) }) };
 }, 30_000);
 
 afterAll(async () => {

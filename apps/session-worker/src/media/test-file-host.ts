@@ -4,13 +4,9 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse } from '
 import type { AgentOptions as HttpsAgentOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import {
-  DEFAULT_CONNECTION_CONFIG,
-  getWAUploadToServer,
-  type SocketConfig,
-  type WAMediaUploadFunction,
-} from '@whiskeysockets/baileys';
+import type { SocketConfig, WAMediaUploadFunction } from '@whiskeysockets/baileys';
 import { pino } from 'pino';
+import { DEFAULT_CONNECTION_CONFIG, getWAUploadToServer } from '../socket/test-library.js';
 
 /** A plain-text stand-in for the network's host: Baileys insists on https, this agent quietly does not. */
 class PlainAgent extends Agent {

@@ -12,14 +12,9 @@ import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import {
-  aesEncryptGCM,
-  downloadContentFromMessage,
-  encryptedStream,
-  hkdf,
-  proto,
-  type BinaryNode,
-} from '@whiskeysockets/baileys';
+import { proto, type BinaryNode } from '@whiskeysockets/baileys';
+import { aesEncryptGCM, downloadContentFromMessage, encryptedStream, hkdf } from '../socket/test-library.js';
+import { testNetwork } from '../socket/test-network.js';
 import { IncomingMedia } from './incoming.js';
 import { mediaMessage } from './media-message.js';
 import { MediaHost } from './media-host.js';
@@ -27,7 +22,7 @@ import { OutgoingMedia, type UploadingSession } from './outgoing.js';
 import { Preparation } from './preparation.js';
 import { FileHost, listen, uploadTo } from './test-file-host.js';
 import { testImages } from './test-images.js';
-import { phone } from './test-phone.js';
+import { phone } from '../socket/files/test-phone.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const START_MS = Date.UTC(2026, 10, 1);
@@ -67,7 +62,7 @@ beforeAll(async () => {
   const preparation = new Preparation({ spool, limits, ffmpeg: undefined, images });
   outgoing = new OutgoingMedia({ network, storage, spool, limits, preparation, host, now: () => nowMs });
   incoming = new IncomingMedia({ network, spool, host, maxBytes: LARGEST, phoneTimeoutMs: 500 });
-  session = { channelId: CHANNEL, socket: { waUploadToServer: uploadTo(server.address) } };
+  session = { channelId: CHANNEL, network: testNetwork({ waUploadToServer: uploadTo(server.address) }) };
 });
 
 afterAll(async () => {
@@ -332,7 +327,7 @@ describe('a file that the network no longer has', () => {
       tell([{ key, media: { ciphertext, iv } }]);
     });
     const channelId = receiver();
-    await incoming.fetch({ channelId, mediaId: MEDIA_ID, message: { key, message }, socket });
+    await incoming.fetch({ channelId, mediaId: MEDIA_ID, message: { key, message }, network: testNetwork(socket) });
     expect((await kept(channelId))?.equals(bytes)).toBe(true);
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({ tag: 'receipt', attrs: { id: key.id, type: 'server-error' } });
@@ -348,7 +343,7 @@ describe('a file that the network no longer has', () => {
         channelId: receiver(),
         mediaId: MEDIA_ID,
         message: { key, message },
-        socket: asked,
+        network: asked && testNetwork(asked),
       });
       await expect(fetching).rejects.toMatchObject({ status: 404 });
     }
@@ -360,7 +355,12 @@ describe('a file that the network no longer has', () => {
     const silent = phone(() => undefined);
     const closing = phone(() => setImmediate(() => closing.emit('connection.update', { connection: 'close' })));
     for (const { socket, listening } of [silent, closing]) {
-      const fetching = incoming.fetch({ channelId: receiver(), mediaId: MEDIA_ID, message: { key, message }, socket });
+      const fetching = incoming.fetch({
+        channelId: receiver(),
+        mediaId: MEDIA_ID,
+        message: { key, message },
+        network: testNetwork(socket),
+      });
       await expect(fetching).rejects.toMatchObject({ status: 503 });
       expect(listening()).toBe(0);
     }

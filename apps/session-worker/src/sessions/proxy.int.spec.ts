@@ -4,6 +4,7 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { TestProxy } from '@dormouse/stack/test-proxy';
 import { jest } from '@jest/globals';
+import { librarySocket } from '../socket/test-network.js';
 import { ShardLeases } from '@dormouse/database/shards';
 import { silenceConsole } from '../socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
@@ -156,7 +157,7 @@ describe('a session with a proxy', () => {
     const { phone, session } = await link(channelId);
     const through = proxy.asked.length;
     await set(channelId, '');
-    expect(session.socket.ws.isOpen).toBe(true);
+    expect(librarySocket(session).ws.isOpen).toBe(true);
     await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
     await worker.until(() => worker.closesOf(channelId).includes('network_unavailable'));
     const direct = await worker.sessions.open(channelId, soon());

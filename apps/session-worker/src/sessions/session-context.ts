@@ -1,6 +1,6 @@
 import type { SessionStateChange } from '@dormouse/channel-directory';
 import type { LoginCode } from '@dormouse/gateway-contract';
-import type { AuthState } from '../auth-state/auth-state.js';
+import type { NetworkAuthState } from '../socket/key-format.js';
 import type { Ownership } from '../shards/ownership.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { Hibernation } from '../hibernation/hibernation.js';
@@ -20,8 +20,8 @@ export interface SessionLog {
 export interface SessionContext {
   readonly held: HeldShard;
   readonly authStates: {
-    load(owner: Ownership, channelId: string): Promise<AuthState | undefined>;
-    create(owner: Ownership, channelId: string): Promise<AuthState>;
+    load(owner: Ownership, channelId: string): Promise<NetworkAuthState | undefined>;
+    create(owner: Ownership, channelId: string): Promise<NetworkAuthState>;
     wipe(owner: Ownership, channelId: string): Promise<void>;
   };
   /** What of the channel's settings concerns a connect, as it is now. */
@@ -64,7 +64,7 @@ export interface LiveRequest extends ConnectSettings {
   readonly channelId: string;
   readonly held: HeldShard;
   readonly generation: number;
-  readonly auth: AuthState;
+  readonly auth: NetworkAuthState;
   readonly events: LiveEvents;
   readonly onFault: (error: unknown) => void;
 }

@@ -1,11 +1,11 @@
-import type { AuthState } from '../auth-state/auth-state.js';
+import type { NetworkAuthState } from '../socket/key-format.js';
 import { UnsealableError } from '../encryption/sealing.js';
 import { identityOf } from '../socket/live-session.js';
 import type { SessionContext } from './session-context.js';
 
 /** Where one session's credentials and keys are: in rows while it is awake, in an object while it sleeps. */
 export class SessionKeys {
-  private preparing: Promise<AuthState> | undefined;
+  private preparing: Promise<NetworkAuthState> | undefined;
 
   constructor(
     private readonly channelId: string,
@@ -26,7 +26,7 @@ export class SessionKeys {
    * The state to connect with: new for a pairing, else what is stored, taken out of its snapshot if need be.
    * @throws {UnsealableError} when there is none that opens
    */
-  prepare(linked: boolean): Promise<AuthState> {
+  prepare(linked: boolean): Promise<NetworkAuthState> {
     const { authStates, held } = this.context;
     const begun = linked ? this.stored() : authStates.create(held, this.channelId);
     const preparing = begun.finally(() => {
@@ -55,7 +55,7 @@ export class SessionKeys {
     await hibernation.forget(held, this.channelId);
   }
 
-  private async stored(): Promise<AuthState> {
+  private async stored(): Promise<NetworkAuthState> {
     const { authStates, hibernation, held } = this.context;
     let auth = await authStates.load(held, this.channelId);
     if (!auth && (await hibernation.restore(held, this.channelId))) auth = await authStates.load(held, this.channelId);

@@ -4,8 +4,10 @@ import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormou
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
+import { librarySocket } from '../socket/test-network.js';
 import { AuthRows, type KeyWrite } from '../auth-state/auth-rows.js';
-import { AuthStates, JOURNAL } from '../auth-state/auth-state.js';
+import { JOURNAL } from '../auth-state/auth-state.js';
+import { networkAuthStates } from '../socket/key-format.js';
 import { ShardLeases } from '@dormouse/database/shards';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { silenceConsole } from '../socket/patches/silent-console.js';
@@ -138,7 +140,7 @@ describe('Sessions', () => {
   it('tells the phone that the link is made only once credentials and link are stored', async () => {
     await worker.stop();
     workers.splice(workers.indexOf(worker), 1);
-    worker = await startWorker({ authStates: new AuthStates(new SlowRows(database), MASTER_KEYS) });
+    worker = await startWorker({ authStates: networkAuthStates(new SlowRows(database), MASTER_KEYS) });
     const channelId = await newChannel();
     const { code } = await worker.sessions.loginCode(channelId, soon());
     const { phone } = await network.call<{ phone: string }>('POST', '/phones', {});
@@ -150,15 +152,15 @@ describe('Sessions', () => {
   it('hears all that the phone tells a new device, also when something is sent in the same moment', async () => {
     await worker.stop();
     workers.splice(workers.indexOf(worker), 1);
-    worker = await startWorker({ authStates: new AuthStates(new CrossedRows(database), MASTER_KEYS) });
+    worker = await startWorker({ authStates: networkAuthStates(new CrossedRows(database), MASTER_KEYS) });
     const { session } = await link(await newChannel());
     const { phone: ada } = await network.call<{ phone: string }>('POST', '/phones', {});
-    const { ev, authState } = session.socket;
+    const { ev, authState } = librarySocket(session);
     const isSetUp = deferred<void>();
     ev.on('creds.update', ({ accountSyncCounter = 0 }) => {
       if (accountSyncCounter > 0) isSetUp.resolve();
     });
-    await session.socket.sendMessage(`${ada}@s.whatsapp.net`, { text: 'hello' });
+    await librarySocket(session).sendMessage(`${ada}@s.whatsapp.net`, { text: 'hello' });
     if (authState.creds.accountSyncCounter === 0) await endsWithin(15_000, isSetUp.promise);
     expect(authState.creds.accountSyncCounter).toBe(1);
   });
@@ -217,7 +219,8 @@ describe('Sessions', () => {
     const cutId = await newChannel();
     const { code } = await worker.sessions.loginCode(cutId, soon());
     expect((await worker.sessions.loginCode(cutId, soon())).code).toBe(code);
-    await worker.sockets.find(({ channelId }) => channelId === cutId)?.socket.ws.close();
+    const cut = worker.sockets.find(({ channelId }) => channelId === cutId);
+    if (cut) await librarySocket(cut).ws.close();
     await worker.until(() => worker.closesOf(cutId).length > 0);
     for (let asked = 0; asked < 5; asked += 1) {
       await expect(worker.sessions.loginCode(cutId, soon())).rejects.toMatchObject({ status: 503 });
@@ -239,20 +242,14 @@ describe('Sessions', () => {
     const channelId = await newChannel();
     const { session } = await link(channelId);
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
+    const send = (messageId: string) =>
+      librarySocket(session).sendMessage(`${other.phone}@s.whatsapp.net`, { text: 'hi' }, { messageId });
     const accepted = session.expectAck('3EB0AAAAAAAAAAAAAAA1', Promise.resolve());
-    await session.socket.sendMessage(
-      `${other.phone}@s.whatsapp.net`,
-      { text: 'hi' },
-      { messageId: '3EB0AAAAAAAAAAAAAAA1' },
-    );
+    await send('3EB0AAAAAAAAAAAAAAA1');
     expect(await accepted).toEqual({ timestampS: expect.any(Number) as number });
     await network.call('POST', '/faults', { kind: 'refuse-send', code: 463, count: 1 });
     const refused = session.expectAck('3EB0AAAAAAAAAAAAAAA2', Promise.resolve());
-    await session.socket.sendMessage(
-      `${other.phone}@s.whatsapp.net`,
-      { text: 'hi' },
-      { messageId: '3EB0AAAAAAAAAAAAAAA2' },
-    );
+    await send('3EB0AAAAAAAAAAAAAAA2');
     expect(await refused).toMatchObject({ error: '463' });
   });
 
@@ -260,7 +257,7 @@ describe('Sessions', () => {
     const channelId = await newChannel();
     const { session } = await link(channelId);
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
-    const say = (text: string) => session.socket.sendMessage(`${other.phone}@s.whatsapp.net`, { text });
+    const say = (text: string) => librarySocket(session).sendMessage(`${other.phone}@s.whatsapp.net`, { text });
     const received = async () =>
       (await network.call<{ text?: string }[]>('GET', `/phones/${other.phone}/messages`)).map(({ text }) => text);
     await say('opens the session');
@@ -269,7 +266,7 @@ describe('Sessions', () => {
     const held = say('held');
     // Questions pass, and by the time so many are answered the words would have been heard.
     const question = { tag: 'iq', attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:p' } };
-    for (let asked = 0; asked < 20; asked += 1) await session.socket.query(question);
+    for (let asked = 0; asked < 20; asked += 1) await librarySocket(session).query(question);
     expect(await received()).toEqual(['opens the session']);
     work.resolve();
     await held;
@@ -390,10 +387,10 @@ describe('Sessions', () => {
     const channelId = await newChannel();
     const { session } = await link(channelId);
     await database.pool.query("UPDATE shard_leases SET owner_id = 'x', epoch = epoch + 1 WHERE shard = 0");
-    const write = Promise.resolve(session.socket.authState.keys.set({ 'lid-mapping': { '1': '2' } }));
+    const write = Promise.resolve(librarySocket(session).authState.keys.set({ 'lid-mapping': { '1': '2' } }));
     await write.catch((error: unknown) => session.reportFault(error));
     await expect(worker.sessions.open(channelId, Date.now() + 500)).rejects.toMatchObject({ status: 503 });
-    expect(session.socket.ws.isOpen).toBe(false);
+    expect(librarySocket(session).ws.isOpen).toBe(false);
     await database.pool.query('UPDATE shard_leases SET owner_id = NULL, expires_at = NULL WHERE shard = 0');
   });
 });

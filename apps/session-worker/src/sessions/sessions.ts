@@ -9,7 +9,7 @@ import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
 import { InboundJournal } from '../socket/inbound-journal.js';
 import { SharedStateJournal } from '../socket/shared-state-journal.js';
-import type { AuthStates } from '../auth-state/auth-state.js';
+import type { NetworkAuthStates } from '../socket/key-format.js';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { DialOptions } from '../proxy/dial.js';
 import { ProxyRoute } from '../proxy/proxy-route.js';
@@ -38,7 +38,7 @@ import type { LiveRequest, SessionContext, SessionLog } from './session-context.
 export interface SessionsOptions {
   readonly directory: ChannelDirectory;
   readonly database: RegionalDatabase;
-  readonly authStates: AuthStates;
+  readonly authStates: NetworkAuthStates;
   readonly hibernation: SessionContext['hibernation'];
   readonly network: NetworkAddress;
   /** Which addresses channels' proxies may be at; absent: public ones only. */

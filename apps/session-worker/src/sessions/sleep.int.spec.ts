@@ -7,9 +7,10 @@ import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
-import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import { librarySocket } from '../socket/test-network.js';
 import { AuthRows } from '../auth-state/auth-rows.js';
-import { AuthStates } from '../auth-state/auth-state.js';
+import { networkAuthStates } from '../socket/key-format.js';
 import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import { silenceConsole } from '../socket/patches/silent-console.js';
@@ -59,14 +60,14 @@ describe('sleep', () => {
     sessions = new Sessions({
       directory,
       database,
-      authStates: new AuthStates(new AuthRows(database), masterKeys),
+      authStates: networkAuthStates(new AuthRows(database), masterKeys),
       hibernation,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [
         {
           attach: (session) => {
             sockets.push(session);
-            session.socket.ev.on('messages.upsert', ({ messages }) => {
+            session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
               heard.push(...messages);
               session.settle(messages);
               changed.fire();
@@ -181,8 +182,7 @@ describe('sleep', () => {
   const hears = (text: string): Promise<void> => until(() => heard.some((message) => textOf(message) === text));
 
   const says = async (channelId: string, friend: string, text: string): Promise<void> => {
-    const session = await sessions.open(channelId, soon());
-    await session.socket.sendMessage(`${friend}@s.whatsapp.net`, { text });
+    await librarySocket(await sessions.open(channelId, soon())).sendMessage(`${friend}@s.whatsapp.net`, { text });
     await network.call('POST', `/phones/${friend}/messages/wait`, { text, timeoutMs: 10_000 });
   };
 
@@ -250,7 +250,7 @@ describe('sleep', () => {
     await sessions.open(channelId, soon());
     await hears(`to ${channelId} 6`);
     // What was read and is brought once more by the network cannot be read again; that is no broken ratchet.
-    const isUnreadable = ({ messageStubType: type }: WAMessage) => type === WAMessageStubType.CIPHERTEXT;
+    const isUnreadable = ({ messageStubType: type }: WAMessage) => type === proto.WebMessageInfo.StubType.CIPHERTEXT;
     const read = new Set(heard.filter((message) => !isUnreadable(message)).map(({ key }) => key.id));
     expect(heard.filter((message) => isUnreadable(message) && !read.has(message.key.id))).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from '../auth-state/auth-rows.js';
-import { AuthStates } from '../auth-state/auth-state.js';
+import { networkAuthStates } from '../socket/key-format.js';
 import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import type { TestNetwork } from '../test-network.js';
@@ -45,7 +45,7 @@ export class TestWorker {
     this.sessions = new Sessions({
       directory: this.directory,
       database,
-      authStates: new AuthStates(new AuthRows(database), MASTER_KEYS),
+      authStates: networkAuthStates(new AuthRows(database), MASTER_KEYS),
       hibernation: NOBODY_SLEEPS,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       recall: () => Promise.resolve(undefined),
@@ -62,7 +62,7 @@ export class TestWorker {
           attach: (session) => {
             this.sockets.push(session);
             this.changed.fire();
-            session.socket.ev.on('messages.upsert', ({ messages }) => {
+            session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
               this.heard.push(...messages);
               session.settle(messages);
               this.changed.fire();

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { BinaryNode, SignalDataSet, WAMessage, WASocket } from '@whiskeysockets/baileys';
-import { JOURNAL, type AuthState } from '../auth-state/auth-state.js';
+import { JOURNAL } from '../auth-state/auth-state.js';
 import { InboundJournal } from './inbound-journal.js';
+import type { NetworkAuthState } from './key-format.js';
 import { keepViewOnceNotices } from './patches/view-once-notices.js';
 
 const notice = (type: string): BinaryNode => ({
@@ -32,7 +33,7 @@ function socketOver(rows: Map<string, unknown>) {
     signalRepository: {},
     upsertMessage: (message: WAMessage) => Promise.resolve(void received.push(message)),
   };
-  const journal = new InboundJournal(auth as AuthState, () => 1_790_000_000_000);
+  const journal = new InboundJournal(auth as NetworkAuthState, () => 1_790_000_000_000);
   return { journal, socket: socket as WASocket, received };
 }
 

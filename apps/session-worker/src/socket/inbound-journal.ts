@@ -28,7 +28,8 @@ import {
   type SocketConfig,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { JOURNAL, type AuthState } from '../auth-state/auth-state.js';
+import { JOURNAL } from '../auth-state/auth-state.js';
+import type { NetworkAuthState } from './key-format.js';
 import { isViewOnceNotice } from './patches/view-once-notices.js';
 
 /** One decrypted part of a message. */
@@ -81,7 +82,7 @@ export class InboundJournal {
   private count = 0;
 
   constructor(
-    private readonly auth: AuthState,
+    private readonly auth: NetworkAuthState,
     private readonly now: () => number = Date.now,
   ) {}
 

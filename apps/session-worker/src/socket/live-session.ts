@@ -19,7 +19,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import { OutboundFrameGate, type FrameSender } from './patches/outbound-frame-gate.js';
-import type { AuthState } from '../auth-state/auth-state.js';
+import type { NetworkAuthState } from './key-format.js';
 import type { InboundJournal } from './inbound-journal.js';
 import type { CollectionName, SharedStateJournal } from './shared-state-journal.js';
 import { patchStanzas } from './patches/apply.js';
@@ -29,6 +29,7 @@ import { deferred, endsWithin } from './deferred.js';
 import { EventDelivery } from './event-delivery.js';
 import type { EncryptionBarrier } from './patches/encryption-barrier.js';
 import { MessageAcks } from './message-acks.js';
+import { networkSessionOf, type NetworkSession } from './network-session.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
 import { PlayedReceipts } from './patches/played-receipts.js';
 
@@ -53,7 +54,7 @@ export interface LiveOptions {
   readonly channelId: string;
   readonly fence: Fence;
   readonly generation: number;
-  readonly auth: AuthState;
+  readonly auth: NetworkAuthState;
   readonly journal: InboundJournal;
   readonly sharedState: SharedStateJournal;
   /** Up to which moments chats were deleted or read on the phone. */
@@ -94,6 +95,8 @@ export class LiveSession implements OpenSession {
   readonly channelId: string;
   readonly fence: Fence;
   readonly generation: number;
+  readonly network: NetworkSession;
+  /** The library's own; nothing outside of this folder uses it. */
   readonly socket: WASocket;
   readonly fileRoute: Dispatcher | undefined;
   private readonly raw: RawSocket;
@@ -111,6 +114,7 @@ export class LiveSession implements OpenSession {
     this.fence = options.fence;
     this.generation = options.generation;
     this.socket = options.socket;
+    this.network = networkSessionOf(options.socket);
     this.fileRoute = options.fileRoute;
     this.raw = rawSocketOf(options.socket);
     this.acks = new MessageAcks(options.ackWaitMs, options.onAck);

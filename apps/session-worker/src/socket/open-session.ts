@@ -4,8 +4,11 @@
  */
 import type { Fence } from '@dormouse/database';
 import type { GroupRecord } from '@dormouse/message-store/write';
-import type { GroupMetadata, proto, WAMessage, WAMessageKey, WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
+import type { MessageContent } from '../convert/message-bytes.js';
+import type { GroupDescription, NetworkMessage } from './network-events.js';
+import type { NetworkSession } from './network-session.js';
+import type { MessageKey } from './requests/message-requests.js';
 
 /** Who the linked device is, as the credentials say it at the moment of reading. */
 export interface OwnIdentity {
@@ -27,17 +30,17 @@ export interface MessageAck {
   readonly timestampS?: number;
 }
 
-/** One object per socket generation: it never changes its socket and is useless once that socket is closed. */
+/** One object per socket generation: it never changes its connection and is useless once that is closed. */
 export interface OpenSession {
   readonly channelId: string;
   /** The ownership under which everything heard or said here is written. */
   readonly fence: Fence;
-  readonly socket: WASocket;
+  readonly network: NetworkSession;
   /** How files of the network are fetched for this channel; absent: directly. */
   readonly fileRoute?: Dispatcher | undefined;
   /** Counts the sockets of this channel in this worker; a later one never reuses the number. */
   readonly generation: number;
-  /** Read live from the credentials (`socket.user` is stale by design of the library). Throws before the link. */
+  /** Read live from the credentials (the library's own copy is stale by design). Throws before the link. */
   readonly identity: OwnIdentity;
   /**
    * Resolves with the network's ack of this message id. Call it before sending: the ack may come first.
@@ -60,14 +63,14 @@ export interface OpenSession {
   /** Did this message wait at the network while the session was away? Known until it is settled. */
   hasWaited(message: { readonly key: { id?: string | null } }): boolean;
   /** These messages are stored, or nothing is to be stored of them: they need not be kept for another socket. */
-  settle(messages: readonly WAMessage[]): void;
+  settle(messages: readonly NetworkMessage[]): void;
   /**
    * Resolves when nothing is kept any more of what was settled: to be awaited before stored messages are deleted, which
    * would be taken for new ones if they were handed over again.
    */
   forgetSettled(): Promise<void>;
   /** Is the receipt of this message by this member of a group one of playing? Known until it is asked. */
-  takePlayed(key: Pick<WAMessageKey, 'id'>, userJid: string | null | undefined): boolean;
+  takePlayed(key: Pick<MessageKey, 'id'>, userJid: string | null | undefined): boolean;
   /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was heard a moment ago. */
   deletedUntilS(jid: string): number | undefined;
   /** The same of a chat that was read on the phone or another device. */
@@ -100,11 +103,11 @@ export interface GroupLookup {
   /** See {@link OpenSession.group}. */
   read(session: OpenSession, groupId: string): Promise<GroupRecord>;
   /** Whom a message to the group is encrypted for; undefined when only the network knows. */
-  addressed(session: OpenSession, groupId: string): Promise<GroupMetadata | undefined>;
+  addressed(session: OpenSession, groupId: string): Promise<GroupDescription | undefined>;
 }
 
 /**
  * Finds what was sent under a key, for a recipient that could not decrypt it. May answer long after it was sent, by
  * another socket or worker.
  */
-export type RetryMessageLookup = (session: OpenSession, key: WAMessageKey) => Promise<proto.IMessage | undefined>;
+export type RetryMessageLookup = (session: OpenSession, key: MessageKey) => Promise<MessageContent | undefined>;

@@ -3,7 +3,7 @@
  */
 import { patchedSignalRepository, requirePatches } from './patches/apply.js';
 import { trustRootKey } from './patches/server-certificate.js';
-import type { AuthState } from '../auth-state/auth-state.js';
+import type { NetworkAuthState } from './key-format.js';
 import type { InboundJournal } from './inbound-journal.js';
 import type { SharedStateJournal } from './shared-state-journal.js';
 import {
@@ -37,7 +37,7 @@ export interface NetworkAddress {
 }
 
 export interface SocketOptions {
-  readonly auth: AuthState;
+  readonly auth: NetworkAuthState;
   readonly network: NetworkAddress;
   /** What the client says it is; undefined: the library's own version. */
   readonly version: WAVersion | undefined;

@@ -20,7 +20,7 @@ import {
   type SignalKeyStore,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import type { AuthState } from '../auth-state/auth-state.js';
+import type { NetworkAuthState } from './key-format.js';
 
 export type CollectionName = (typeof ALL_WA_PATCH_NAMES)[number];
 
@@ -69,7 +69,7 @@ export class SharedStateJournal {
   private readonly ownPatches = new Set<Promise<unknown>>();
   private stored: () => Promise<boolean> = () => Promise.resolve(false);
 
-  constructor(private readonly auth: Pick<AuthState, 'keys' | 'readAll'>) {
+  constructor(private readonly auth: Pick<NetworkAuthState, 'keys' | 'readAll'>) {
     this.keys = { get: (type, ids) => this.get(type, ids), set: (data) => this.set(data) };
   }
 

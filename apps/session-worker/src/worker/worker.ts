@@ -32,7 +32,7 @@ import type { Redis, Subscription } from '@dormouse/redis';
 import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
 import { AuthRows } from '../auth-state/auth-rows.js';
-import { AuthStates } from '../auth-state/auth-state.js';
+import { type NetworkAuthStates, networkAuthStates } from '../socket/key-format.js';
 import { CanonicalNumbers } from '../commands/canonical-numbers.js';
 import { CommandRunner } from '../commands/command-runner.js';
 import { makeHandlers } from '../commands/handlers.js';
@@ -273,7 +273,7 @@ function versionOf({ socketUrl }: WorkerConfig['network']): { version?: ClientVe
 /** The sessions' credentials and keys: in rows, and in snapshots. */
 function keptStates({ database, storage, config: { masterKeys }, log }: WorkerParts, { damaged }: WorkerMetrics) {
   return {
-    authStates: new AuthStates(new AuthRows(database), masterKeys),
+    authStates: networkAuthStates(new AuthRows(database), masterKeys),
     hibernation: new Hibernation({ database, storage, masterKeys, log, onDamaged: damaged }),
   };
 }
@@ -287,7 +287,7 @@ function sweepOf(
   { config, database, log }: WorkerParts,
   of: {
     sessions: Sessions;
-    authStates: AuthStates;
+    authStates: NetworkAuthStates;
     hibernation: Hibernation;
     metrics: WorkerMetrics;
   },

@@ -7,7 +7,7 @@ import { readJid } from '../../convert/jid.js';
  * @param digits international numbers
  * @returns digits as asked to digits as the network writes them, for those it knows
  */
-export async function askAboutNumbers(
+export async function findNumbers(
   socket: Pick<WASocket, 'query' | 'generateMessageTag'>,
   digits: readonly string[],
 ): Promise<Map<string, string>> {
