@@ -1,6 +1,6 @@
-import { masterKeysFrom, readConfig, variable } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, storagePlace, variable } from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
-import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
+import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from './management-limits.js';
 
@@ -20,17 +20,7 @@ const storage = z
     ({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined),
     'has one of accessKeyId and secretAccessKey without the other; set both or none',
   )
-  .transform(({ linkTtlS, accessKeyId, secretAccessKey, ...place }) => ({
-    linkTtlS,
-    place: {
-      bucket: place.bucket,
-      ...(place.endpoint !== undefined && { endpoint: place.endpoint }),
-      ...(place.publicEndpoint !== undefined && { publicEndpoint: place.publicEndpoint }),
-      ...(place.region !== undefined && { region: place.region }),
-      ...(accessKeyId !== undefined &&
-        secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
-    } satisfies ObjectStorageOptions,
-  }));
+  .transform(({ linkTtlS, ...place }) => ({ linkTtlS, place: storagePlace(place) }));
 
 const region = z.object({
   databaseUrl: variable.url('postgresql', 'postgres'),

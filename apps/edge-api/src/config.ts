@@ -1,6 +1,6 @@
-import { masterKeysFrom, readConfig, requireTogether, variable } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, variable, storageFrom } from '@dormouse/bootstrap';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
-import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
+import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
 import type { AllowedOrigins } from './access/cross-origin.js';
 import { DEFAULT_BAD_TOKEN_LIMIT, DEFAULT_RATE_LIMITS, readRateLimit, type RateLimit } from './access/rate-limits.js';
@@ -123,7 +123,6 @@ const schema = z
     TRUSTED_PROXIES: variable.networks().optional(),
   })
   .transform((env) => {
-    requireTogether(env, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
     return env;
   })
   .transform((env) => ({
@@ -134,16 +133,7 @@ const schema = z
     regionHosts: env.REGION_HOSTS,
     database: { url: env.REGIONAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
     redisUrl: env.REDIS_URL,
-    storage: {
-      bucket: env.S3_BUCKET,
-      ...(env.S3_ENDPOINT !== undefined && { endpoint: env.S3_ENDPOINT }),
-      ...(env.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: env.S3_PUBLIC_ENDPOINT }),
-      ...(env.S3_REGION !== undefined && { region: env.S3_REGION }),
-      ...(env.S3_ACCESS_KEY_ID !== undefined &&
-        env.S3_SECRET_ACCESS_KEY !== undefined && {
-          credentials: { accessKeyId: env.S3_ACCESS_KEY_ID, secretAccessKey: env.S3_SECRET_ACCESS_KEY },
-        }),
-    } satisfies ObjectStorageOptions,
+    storage: storageFrom(env),
     media: {
       spoolDirectory: env.SPOOL_DIRECTORY,
       maxSpoolBytes: env.MAX_SPOOL_BYTES,

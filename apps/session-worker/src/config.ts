@@ -7,9 +7,10 @@ import {
   requireTogether,
   variable,
   type MasterKeys,
+  storageFrom,
 } from '@dormouse/bootstrap';
 import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
-import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
+import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { KEEP_ALIVE_MS } from './socket/open-socket.js';
 import { DEFAULT_SLEEP } from './hibernation/sleep-policy.js';
@@ -120,7 +121,7 @@ export type WorkerConfig = ReturnType<typeof workerConfig>;
 /** Reads the environment. @throws ConfigError naming every variable that is wrong */
 export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
   const read = readConfig(environment, source);
-  requireTogether(read, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'], ['NETWORK_SOCKET_URL', 'NETWORK_ROOT_KEY']);
+  requireTogether(read, ['NETWORK_SOCKET_URL', 'NETWORK_ROOT_KEY']);
   if (read.NETWORK_MEDIA_ORIGIN !== undefined) requireTogether(read, ['NETWORK_SOCKET_URL', 'NETWORK_MEDIA_ORIGIN']);
   return {
     region: read.REGION,
@@ -137,16 +138,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
       ...(read.NETWORK_ROOT_KEY === undefined ? {} : { rootKey: read.NETWORK_ROOT_KEY }),
       ...(read.NETWORK_MEDIA_ORIGIN === undefined ? {} : { fileOrigin: read.NETWORK_MEDIA_ORIGIN }),
     },
-    storage: {
-      bucket: read.S3_BUCKET,
-      ...(read.S3_ENDPOINT !== undefined && { endpoint: read.S3_ENDPOINT }),
-      ...(read.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: read.S3_PUBLIC_ENDPOINT }),
-      ...(read.S3_REGION !== undefined && { region: read.S3_REGION }),
-      ...(read.S3_ACCESS_KEY_ID !== undefined &&
-        read.S3_SECRET_ACCESS_KEY !== undefined && {
-          credentials: { accessKeyId: read.S3_ACCESS_KEY_ID, secretAccessKey: read.S3_SECRET_ACCESS_KEY },
-        }),
-    } satisfies ObjectStorageOptions,
+    storage: storageFrom(read),
     media: {
       spoolDirectory: read.SPOOL_DIRECTORY,
       limits: { ...DEFAULT_MEDIA_LIMITS, ...read.MEDIA_LIMITS },

@@ -1,4 +1,4 @@
-import { masterKeysFrom, readConfig, requireTogether, variable, type MasterKeys } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, variable, type MasterKeys, storageFrom } from '@dormouse/bootstrap';
 import { REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
@@ -59,7 +59,6 @@ export interface DispatcherConfig {
 /** Reads the environment. @throws ConfigError naming every variable that is wrong */
 export function dispatcherConfig(source: NodeJS.ProcessEnv = process.env): DispatcherConfig {
   const read = readConfig(environment, source);
-  requireTogether(read, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
   return {
     region: read.REGION,
     settingsKeys: masterKeysFrom({
@@ -72,16 +71,7 @@ export function dispatcherConfig(source: NodeJS.ProcessEnv = process.env): Dispa
     logLevel: read.LOG_LEVEL,
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },
-    storage: {
-      bucket: read.S3_BUCKET,
-      ...(read.S3_ENDPOINT !== undefined && { endpoint: read.S3_ENDPOINT }),
-      ...(read.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: read.S3_PUBLIC_ENDPOINT }),
-      ...(read.S3_REGION !== undefined && { region: read.S3_REGION }),
-      ...(read.S3_ACCESS_KEY_ID !== undefined &&
-        read.S3_SECRET_ACCESS_KEY !== undefined && {
-          credentials: { accessKeyId: read.S3_ACCESS_KEY_ID, secretAccessKey: read.S3_SECRET_ACCESS_KEY },
-        }),
-    },
+    storage: storageFrom(read),
     linkTtlS: read.MEDIA_LINK_TTL_S,
     probes: { port: read.PROBE_PORT, host: read.HOST },
     delivery: {
