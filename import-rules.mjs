@@ -104,7 +104,7 @@ export const PROJECTS = {
       { packages: NETWORK, folders: ['socket'], values: 'all' },
       { packages: NETWORK, folders: ['convert', 'test files'], values: ['proto'] },
     ],
-    specs: [...TEST_STORES, 'media-store/uploads', 'stack/test-proxy'],
+    specs: [...TEST_STORES, 'media-store/uploads', 'stack/hostile-files', 'stack/test-proxy'],
     // Folders of src: what each may import beside itself. Files directly in src put the folders together.
     folders: {
       shards: [],
@@ -191,7 +191,7 @@ export const PROJECTS = {
     packages: ['pg'],
   },
   'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
-  'tools/bench': { projects: ['stack', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
+  'tools/bench': { projects: ['stack', 'stack/hostile-files', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
 };
 
 const SPEC = /\.spec\.tsx?$|\/test-[^/]+\.ts$/;

@@ -2,6 +2,7 @@
 import { benchEvents } from './events-bench.js';
 import { benchFleet } from './fleet-bench.js';
 import { benchGroups } from './groups-bench.js';
+import { benchHostile } from './hostile-bench.js';
 import { benchKills } from './kills-bench.js';
 import { benchMedia } from './media-bench.js';
 import { benchNetwork } from './network-bench.js';
@@ -14,6 +15,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
   events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
   groups: { about: 'sends to groups of up to 1,024, the first and the later ones', run: benchGroups },
   fleet: { about: 'many numbers: memory, bytes asleep, wakes, restarts, kills', run: benchFleet },
+  hostile: { about: 'files that cost more than they weigh: memory of the worker, sends of others', run: benchHostile },
   kills: {
     about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
     run: benchKills,

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Downloader } from '@dormouse/media-files';
 import sharp from 'sharp';
-import { zeroPng } from '../media/test-hostile-files.js';
+import { zeroPng } from '@dormouse/stack/hostile-files';
 import { testImages } from '../media/test-images.js';
 import { LinkPreviews } from './link-previews.js';
 

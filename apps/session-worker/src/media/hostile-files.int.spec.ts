@@ -12,7 +12,7 @@ import sharp from 'sharp';
 import { Ffmpeg, findFfmpeg } from './ffmpeg.js';
 import { Preparation } from './preparation.js';
 import type { SendKind } from './prepared-file.js';
-import { emptyRangesPdf, framesGif, largeStreamsPdf, silentOpus, zeroPng } from './test-hostile-files.js';
+import { emptyRangesPdf, framesGif, largeStreamsPdf, silentOpus, zeroPng } from '@dormouse/stack/hostile-files';
 import { testImages } from './test-images.js';
 
 /** All processes of the media path together, beside this one. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { FileRefused } from './file-refused.js';
-import { framesGif, zeroPng } from './test-hostile-files.js';
+import { framesGif, zeroPng } from '@dormouse/stack/hostile-files';
 import { mediaProcess } from './test-images.js';
 
 describe('the media process', () => {

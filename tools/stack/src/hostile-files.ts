@@ -1,4 +1,4 @@
-/** For specs: small files that claim, or unpack to, a lot. */
+/** For specs and benchmarks: small files that claim, or unpack to, a lot. */
 import { constants, crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
 const MIB = 1024 * 1024;
