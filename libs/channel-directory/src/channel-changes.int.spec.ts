@@ -9,7 +9,7 @@ import { poolerInTransactionMode } from './test-pooler.js';
 
 const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
 
-describe('A channel directory that is told of changes', () => {
+describe('A channel directory that is notified of changes', () => {
   /** One connection: what is asked first is answered first. */
   const open = (to = url) =>
     openRegionalDatabase({ url: to, applicationName: 'channel-changes-spec', maxConnections: 1 });
@@ -38,7 +38,7 @@ describe('A channel directory that is told of changes', () => {
     const listens = new EventEmitter();
     const changes = new ChannelChanges({
       database: { pool: reads.pool, listen: (options) => hears.listen(options) },
-      log: { info: () => log.emit('heard'), warn: (details) => log.emit('lost', details) },
+      log: { info: () => log.emit('received'), warn: (details) => log.emit('lost', details) },
       now: () => nowMs,
     });
     changes.follow({ changed: () => undefined, missed: () => listens.emit('anew') });
@@ -48,9 +48,9 @@ describe('A channel directory that is told of changes', () => {
   };
   const hearingDirectory = async (of: Ways = {}) => {
     const made = directoryOf(of);
-    const heard = once(made.log, 'heard');
+    const received = once(made.log, 'received');
     made.changes.start();
-    await heard;
+    await received;
     return made;
   };
   const by = async (newFilter?: () => ConnectionFilter) => {
@@ -80,7 +80,7 @@ describe('A channel directory that is told of changes', () => {
     for (const end of ends.toReversed()) await end();
   });
 
-  it('asks nothing again, however much later', async () => {
+  it('queries nothing again, however much later', async () => {
     const { id, tokenHash } = await create();
     const { changes, directory } = await hearingDirectory();
     const asked = lookUps();
@@ -95,7 +95,7 @@ describe('A channel directory that is told of changes', () => {
     expect(asked()).toBe(2);
   });
 
-  it('sees what another process changes as soon as it is told, and asks for no other channel again', async () => {
+  it('sees changes of another process as soon as it is notified, and queries no other channel again', async () => {
     const [rotated, renamed, other] = [await create(), await create(), await create()];
     const { changes, directory } = await hearingDirectory();
     const asked = lookUps();
@@ -123,7 +123,7 @@ describe('A channel directory that is told of changes', () => {
     expect((await directory.byTokenHash(renewed))?.id).toBe(id);
   });
 
-  it('refuses a rotated token within 2 s when what it hears by has fallen silent, and hears by another way then', async () => {
+  it('refuses a rotated token within 2 s when its connection is silent, and receives changes on another one then', async () => {
     const { id, tokenHash } = await create();
     const { proxy, reached } = await by();
     const { changes, directory, log } = await hearingDirectory({ hears: reached });
@@ -134,14 +134,14 @@ describe('A channel directory that is told of changes', () => {
     expect((await directory.byTokenHash(tokenHash))?.id).toBe(id);
     nowMs += 1_001;
     expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
-    const heard = once(log, 'heard');
+    const received = once(log, 'received');
     nowMs += 2_001;
     expect(await proof).toBe(false);
-    await heard;
+    await received;
     expect(await changes.prove()).toBe(true);
   });
 
-  it('believes nothing from before when it listens anew: changes in between were told to nobody', async () => {
+  it('uses no record from before when it listens again: changes in between were not notified', async () => {
     const { id, tokenHash } = await create();
     const { proxy, reached } = await by();
     const { changes, directory, log } = await hearingDirectory({ hears: reached });
@@ -150,17 +150,17 @@ describe('A channel directory that is told of changes', () => {
     const lost = once(log, 'lost');
     proxy.refuse();
     await lost;
-    expect(changes.toldUntilMs).toBeUndefined();
+    expect(changes.notifiedUntilMs).toBeUndefined();
     await elsewhere.rotateToken(id, randomBytes(32));
     await elsewhere.updateSettings(id, { auto_read: true });
-    const heard = once(log, 'heard');
+    const received = once(log, 'received');
     proxy.restore();
-    await heard;
+    await received;
     expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
     expect((await directory.byId(id))?.settings.auto_read).toBe(true);
   });
 
-  it('does not believe for longer than a second what it reads while it is not told', async () => {
+  it('uses a record for no longer than a second while it is not notified', async () => {
     const { id, tokenHash } = await create();
     const { proxy, reached } = await by();
     const { directory, log } = await hearingDirectory({ hears: reached });
@@ -174,7 +174,7 @@ describe('A channel directory that is told of changes', () => {
   });
 
   it.each(['byTokenHash', 'byId'] as const)(
-    'does not keep what it read before a change and got after having been told of it (%s)',
+    'does not cache a record that was read before a change and arrived after its notification (%s)',
     async (lookUp) => {
       const { id, tokenHash } = await create();
       const { proxy, reached } = await by();
@@ -194,7 +194,7 @@ describe('A channel directory that is told of changes', () => {
     },
   );
 
-  it('goes on asking every second behind a pooler in transaction mode, where nothing fails and nothing is heard', async () => {
+  it('goes on querying every second behind a pooler in transaction mode, where nothing fails and nothing is received', async () => {
     const { id, tokenHash } = await create();
     const { reached } = await by(poolerInTransactionMode);
     const { changes, directory, listens } = directoryOf({ hears: reached });
@@ -205,14 +205,14 @@ describe('A channel directory that is told of changes', () => {
     const proof = changes.prove();
     await elsewhere.rotateToken(id, randomBytes(32));
     await database.pool.query('SELECT 1');
-    expect(changes.toldUntilMs).toBeUndefined();
+    expect(changes.notifiedUntilMs).toBeUndefined();
     nowMs += 1_001;
     expect(await directory.byTokenHash(tokenHash)).toBeUndefined();
     nowMs += 1_000;
     expect(await proof).toBe(false);
   });
 
-  it('trusts nothing while the table has no trigger that tells, or a disabled one', async () => {
+  it('caches no longer than a second while the trigger of the table is missing or disabled', async () => {
     const schema = `spec_${randomBytes(6).toString('hex')}`;
     await database.pool.query(`CREATE SCHEMA ${schema}`);
     ends.push(() => database.pool.query(`DROP SCHEMA ${schema} CASCADE`));
@@ -223,19 +223,19 @@ describe('A channel directory that is told of changes', () => {
     ends.push(() => own.close());
     const { changes, log } = directoryOf({ reads: own });
     const lost = once(log, 'lost');
-    const heard = once(log, 'heard');
+    const received = once(log, 'received');
     changes.start();
     expect(await lost).toEqual([{ reason: 'the trigger channels_changed is missing or disabled' }]);
-    expect(changes.toldUntilMs).toBeUndefined();
+    expect(changes.notifiedUntilMs).toBeUndefined();
     await own.pool.query(`CREATE TRIGGER channels_changed AFTER INSERT OR UPDATE OR DELETE ON channels
       FOR EACH ROW EXECUTE FUNCTION public.tell_channel_changed()`);
-    await heard;
+    await received;
     expect(await changes.prove()).toBe(true);
     await own.pool.query('ALTER TABLE channels DISABLE TRIGGER channels_changed');
     expect(await changes.prove()).toBe(false);
   });
 
-  it('starts at once and ends quietly when PostgreSQL is away, and says so once', async () => {
+  it('starts at once and ends quietly when PostgreSQL is away, and logs it once', async () => {
     const { proxy, reached } = await by();
     proxy.refuse();
     let tries = 0;
@@ -245,19 +245,19 @@ describe('A channel directory that is told of changes', () => {
       return reached.listen(options);
     };
     const { changes, directory, log } = directoryOf({ reads: reached, hears: { listen } });
-    const told: unknown[] = [];
-    log.on('lost', (details) => told.push(details));
+    const logged: unknown[] = [];
+    log.on('lost', (details) => logged.push(details));
     const third = once(tried, '3');
     changes.start();
     await expect(directory.byId('any')).rejects.toThrow();
     await third;
-    expect(told).toHaveLength(1);
-    expect(changes.toldUntilMs).toBeUndefined();
+    expect(logged).toHaveLength(1);
+    expect(changes.notifiedUntilMs).toBeUndefined();
     await changes.close();
   });
 
-  it('is told of channels that are added, deleted or changed in any way, and not of writes that change nothing', async () => {
-    const told: string[] = [];
+  it('is notified of channels that are added, deleted or changed in any way, and not of writes that change nothing', async () => {
+    const notified: string[] = [];
     const end = randomBytes(6).toString('hex');
     const ended = new EventEmitter();
     const listening = once(ended, 'listening');
@@ -265,7 +265,7 @@ describe('A channel directory that is told of changes', () => {
       channels: ['channel_changed'],
       purpose: 'spec',
       onListening: () => ended.emit('listening'),
-      onNotification: (_channel, payload) => (payload === end ? ended.emit('end') : told.push(payload)),
+      onNotification: (_channel, payload) => (payload === end ? ended.emit('end') : notified.push(payload)),
       onEnd: (error) => ended.emit('error', error),
     });
     ends.push(() => listener.close());
@@ -286,7 +286,7 @@ describe('A channel directory that is told of changes', () => {
     await sql(`BEGIN; DELETE FROM channels WHERE id = '${rolledBack}'; ROLLBACK`);
     await sql(`DELETE FROM channels WHERE id = '${id}'`);
     await Promise.all([once(ended, 'end'), sql(`SELECT pg_notify('channel_changed', '${end}')`)]);
-    const own = told.filter((payload) => payload === id || payload === rolledBack);
+    const own = notified.filter((payload) => payload === id || payload === rolledBack);
     // Added; the first patch; four changes; the patch that undoes the third; deleted.
     expect(own).toEqual([id, rolledBack, ...Array<string>(7).fill(id)]);
   });

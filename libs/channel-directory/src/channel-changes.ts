@@ -1,24 +1,24 @@
 /**
- * Tells of every change of a channel as it commits, so that what is remembered of channels need not be asked for again
- * and again, and knows at any time until when it has told them all.
+ * Notifies caches of every change of a channel when it commits, so that they need not query again, and knows at any time
+ * until when its notifications are complete.
  *
- * The table's trigger notifies `channel_changed`; a connection beside the pool listens. Twice a second a notification is
- * sent to itself through the pool, that is: from where records are read and by the way changes go, from another session.
- * PostgreSQL delivers in the order of commits, so when it is heard, every change that committed before it was *sent* has
- * been told. As long as none is heard nothing is claimed, whatever the cause: a connection that is dead or silent, a
- * pooler in transaction mode (which delivers nothing to a client between its own queries), a trigger that is missing or
- * disabled, a pool that listens to another server than it reads from.
+ * A trigger of the table notifies `channel_changed`; a connection beside the pool listens. Twice a second a probe
+ * notification is sent through the pool, from another session and to the server that records are read from. PostgreSQL
+ * delivers in the order of commits, so once a probe is received, every change that committed before it was *sent* has been
+ * delivered. While no probe is received, nothing counts as complete, whatever the cause: a connection that is dead or
+ * silent, a pooler in transaction mode (which delivers nothing to a client between its own queries), a trigger that is
+ * missing or disabled, a pool that listens to another server than it reads from.
  *
- * Nothing here delays or fails anybody: connecting goes on in the background for ever, and keeps no process from ending.
+ * Failures never reach callers: reconnecting goes on in the background for ever, and does not keep the process alive.
  */
 import { randomBytes } from 'node:crypto';
 import { defineStatement, type Listener, type RegionalDatabase } from '@dormouse/database';
 
 export interface ChannelChangesOptions {
   database: Pick<RegionalDatabase, 'pool' | 'listen'>;
-  /** Where losing and finding the changes is told; a pino logger fits. */
+  /** Logger of losing and regaining the notifications; a pino logger fits. */
   log?: ChannelChangesLog;
-  /** Clock in epoch milliseconds: that of the directory which is told. */
+  /** Clock in epoch milliseconds; the same as of the directory that is notified. */
   now?: () => number;
 }
 
@@ -27,7 +27,7 @@ export interface ChannelChangesLog {
   warn(details: object, message: string): void;
 }
 
-/** Who remembers channels. */
+/** A cache of channels. */
 export interface ChangesFollower {
   /** The channel was added, changed or deleted. */
   changed(channelId: string): void;
@@ -35,23 +35,24 @@ export interface ChangesFollower {
   missed(): void;
 }
 
-interface Ear {
+interface Listening {
   listener: Listener;
-  /** Where it hears the proofs; each process has its own, so that nobody hears those of all. */
+  /** PostgreSQL's channel for the probes of this process; each has its own, so that no process receives those of others. */
   readonly proofs: string;
-  listening: boolean;
+  /** Set once PostgreSQL has confirmed the subscription. */
+  confirmed: boolean;
 }
 
 interface Proof {
   readonly sentAtMs: number;
-  /** When the server had taken it: it should be heard soon. */
-  takenAtMs?: number;
-  readonly settle: (heard: boolean) => void;
+  /** When the server accepted the probe: it should be received soon after. */
+  acceptedAtMs?: number;
+  readonly settle: (received: boolean) => void;
 }
 
-/** Half of the second for which what is known is trusted. */
+/** Interval between two probes: half of the second for which cached records are used. */
 const PROVE_EVERY_MS = 500;
-/** A connection that does not deliver in this time what the server has taken is given up. */
+/** Timeout of the delivery of a probe; the listening connection is then replaced. */
 const SILENT_FOR_MS = 2_000;
 const RETRY_AFTER_MS = 250;
 const MAX_RETRY_AFTER_MS = 30_000;
@@ -72,12 +73,12 @@ export class ChannelChanges {
   readonly #now: () => number;
   readonly #followers: ChangesFollower[] = [];
   readonly #proofs = new Map<number, Proof>();
-  #ear: Ear | undefined;
-  #toldUntilMs: number | undefined;
+  #listening: Listening | undefined;
+  #notifiedUntilMs: number | undefined;
   #proofsSent = 0;
-  #newestHeard = 0;
+  #newestReceived = 0;
   #failures = 0;
-  #loggedAsHeard: boolean | undefined;
+  #loggedAsReceived: boolean | undefined;
   #proving: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
 
@@ -86,20 +87,20 @@ export class ChannelChanges {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Every change that committed before this moment has been told; undefined: none is claimed to have been. */
-  get toldUntilMs(): number | undefined {
-    return this.#toldUntilMs;
+  /** Every change that committed before this moment was notified, in epoch milliseconds; undefined: not known. */
+  get notifiedUntilMs(): number | undefined {
+    return this.#notifiedUntilMs;
   }
 
   follow(follower: ChangesFollower): void {
     this.#followers.push(follower);
   }
 
-  /** Begins to listen, in the background. */
+  /** Starts to listen, in the background. */
   start(): void {
     if (this.#proving) return;
     this.#proving = setInterval(() => {
-      this.#giveUpSilence();
+      this.#replaceSilent();
       void this.prove();
     }, PROVE_EVERY_MS);
     this.#proving.unref();
@@ -110,25 +111,25 @@ export class ChannelChanges {
     clearInterval(this.#proving);
     clearTimeout(this.#retry);
     this.#proving = undefined;
-    const ear = this.#ear;
-    this.#forgetEar();
-    await ear?.listener.close();
+    const listening = this.#listening;
+    this.#endListening();
+    await listening?.listener.close();
   }
 
   /**
-   * Finds out whether changes are heard now; done twice a second by itself.
-   * @returns true once every change that had committed before the call has been told; false when that stays unknown
+   * Sends a probe; runs twice a second once started.
+   * @returns true once every change that had committed before the call was notified; false when that stays unknown
    */
   prove(): Promise<boolean> {
-    const ear = this.#ear;
-    if (!ear?.listening) return Promise.resolve(false);
+    const listening = this.#listening;
+    if (!listening?.confirmed) return Promise.resolve(false);
     const number = ++this.#proofsSent;
     return new Promise((settle) => {
       const proof: Proof = { sentAtMs: this.#now(), settle };
       this.#proofs.set(number, proof);
-      this.#send(ear.proofs, number).then(
-        (taken) => {
-          if (taken) proof.takenAtMs = this.#now();
+      this.#send(listening.proofs, number).then(
+        (accepted) => {
+          if (accepted) proof.acceptedAtMs = this.#now();
           else this.#notProven(number, new Error('the trigger channels_changed is missing or disabled'));
         },
         (error: unknown) => this.#notProven(number, error),
@@ -141,38 +142,38 @@ export class ChannelChanges {
   }
 
   #listen(): void {
-    const ear: Omit<Ear, 'listener'> = {
+    const listening: Omit<Listening, 'listener'> = {
       proofs: `channel_changes_proven_${randomBytes(8).toString('hex')}`,
-      listening: false,
+      confirmed: false,
     };
     const listener = this.#options.database.listen({
-      channels: [CHANGES, ear.proofs],
+      channels: [CHANGES, listening.proofs],
       purpose: 'channel changes',
       onListening: () => {
-        ear.listening = true;
+        listening.confirmed = true;
         for (const follower of this.#followers) follower.missed();
         void this.prove();
       },
       onNotification: (channel, payload) => {
-        if (channel === ear.proofs) this.#heard(Number(payload));
+        if (channel === listening.proofs) this.#received(Number(payload));
         else for (const follower of this.#followers) follower.changed(payload);
       },
       onEnd: (error) => this.#lost(error),
     });
-    this.#ear = Object.assign(ear, { listener });
+    this.#listening = Object.assign(listening, { listener });
   }
 
-  #heard(number: number): void {
+  #received(number: number): void {
     const proof = this.#proofs.get(number);
     this.#proofs.delete(number);
     if (!proof) return;
-    if (number > this.#newestHeard) {
-      this.#newestHeard = number;
-      this.#toldUntilMs = proof.sentAtMs;
+    if (number > this.#newestReceived) {
+      this.#newestReceived = number;
+      this.#notifiedUntilMs = proof.sentAtMs;
     }
     this.#failures = 0;
-    if (this.#loggedAsHeard !== true) this.#options.log?.info('changes of channels are heard');
-    this.#loggedAsHeard = true;
+    if (this.#loggedAsReceived !== true) this.#options.log?.info('changes of channels are received');
+    this.#loggedAsReceived = true;
     proof.settle(true);
   }
 
@@ -184,18 +185,18 @@ export class ChannelChanges {
     proof.settle(false);
   }
 
-  #giveUpSilence(): void {
+  #replaceSilent(): void {
     const nowMs = this.#now();
     const silent = [...this.#proofs.values()].some(
-      ({ takenAtMs = nowMs }) => Math.abs(nowMs - takenAtMs) > SILENT_FOR_MS,
+      ({ acceptedAtMs = nowMs }) => Math.abs(nowMs - acceptedAtMs) > SILENT_FOR_MS,
     );
     if (!silent) return;
-    void this.#ear?.listener.close();
+    void this.#listening?.listener.close();
     this.#lost(new Error('the listening connection is silent'));
   }
 
   #lost(error: Error): void {
-    this.#forgetEar();
+    this.#endListening();
     this.#logLoss(error);
     const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** this.#failures, MAX_RETRY_AFTER_MS);
     this.#failures += 1;
@@ -203,18 +204,18 @@ export class ChannelChanges {
     this.#retry.unref();
   }
 
-  #forgetEar(): void {
-    this.#ear = undefined;
-    this.#toldUntilMs = undefined;
+  #endListening(): void {
+    this.#listening = undefined;
+    this.#notifiedUntilMs = undefined;
     for (const { settle } of this.#proofs.values()) settle(false);
     this.#proofs.clear();
   }
 
   #logLoss(error: unknown): void {
-    if (this.#loggedAsHeard !== false) {
+    if (this.#loggedAsReceived !== false) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#options.log?.warn({ reason }, 'changes of channels are not heard; each is asked for every second');
+      this.#options.log?.warn({ reason }, 'changes of channels are not received; records are queried every second');
     }
-    this.#loggedAsHeard = false;
+    this.#loggedAsReceived = false;
   }
 }

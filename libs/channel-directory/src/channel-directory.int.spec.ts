@@ -44,9 +44,9 @@ describe('ChannelDirectory', () => {
     expect(await directory.byId('no such')).toBeUndefined();
   });
 
-  it('tells the customer each change of standing once, in the transaction that makes it', async () => {
+  it('notifies the customer of each change of standing once, in the transaction that makes it', async () => {
     const { id } = await create();
-    const told = async () => {
+    const notices = async () => {
       const { rows } = await database.pool.query<{ kind: string; payload: { errors: { code: number }[] } }>(
         `SELECT type || '.' || method AS kind, payload FROM events WHERE channel_id = $1 ORDER BY seq`,
         [id],
@@ -58,7 +58,7 @@ describe('ChannelDirectory', () => {
     expect(await directory.setStanding(id, 'past_due')).toBeUndefined();
     expect((await directory.byId(id))?.standing).toBe('past_due');
     expect(await directory.setStanding(id, 'good')).toBe(2);
-    expect(await told()).toEqual([
+    expect(await notices()).toEqual([
       ['service.post', 402],
       ['service.post', 200],
     ]);
@@ -67,7 +67,7 @@ describe('ChannelDirectory', () => {
     expect(await directory.setStanding(id, 'past_due')).toBeUndefined();
   });
 
-  it('refuses a rotated token elsewhere within a second, and takes the new one at once', async () => {
+  it('refuses a rotated token elsewhere within a second, and accepts the new one at once', async () => {
     const old = newHash();
     const renewed = newHash();
     const channel = await create(old);

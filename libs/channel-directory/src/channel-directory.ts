@@ -1,11 +1,10 @@
 /**
  * The channel record for the hot path.
  *
- * A token that was rotated or whose channel was deleted is refused everywhere within 2 s: an answer is never older than
- * `cacheMs` (1 s by default). With `changes` a remembered record does not age while it is certain that every change has
- * been told: it is as old as the last proof of that. Without them, and whenever they are not surely heard, it is as old
- * as its read. Nothing is remembered longer because PostgreSQL is away: then there is no proof either, every look-up
- * fails, and nobody is let in on an old answer.
+ * A token that was rotated or whose channel was deleted is refused everywhere within 2 s: a record is never older than
+ * `cacheMs` (1 s by default). With `changes`, a cached record is as old as the last proof that all changes were notified.
+ * Without them, and while there is no proof, it is as old as its read. An outage of PostgreSQL does not extend the cache:
+ * there is no proof then, every look-up fails, and no request is authorized by an old record.
  */
 import {
   defineStatement,
@@ -48,11 +47,11 @@ import { deleteSecrets } from './webhook-secrets.js';
 
 export interface ChannelDirectoryOptions {
   database: Pick<RegionalDatabase, 'pool'>;
-  /** How old a remembered record may be. */
+  /** How long a record is cached, in milliseconds. */
   cacheMs?: number;
-  /** Seals what is secret in settings. Absent: it is stored as it is, and sealed settings cannot be read; for specs. */
+  /** Encrypts the secrets in settings. Absent: they are stored in the clear, and sealed settings cannot be read; for specs. */
   seals?: ChannelSeals;
-  /** Tells of changes, so that remembered records need not be read again; of the same database, with the same clock. */
+  /** Notifies of changes, so that cached records need not be read again. Of the same database, with the same clock. */
   changes?: ChannelChanges;
   /** Clock in epoch milliseconds. */
   now?: () => number;
@@ -70,7 +69,7 @@ export interface NewChannel {
 /** What the owner of the session reports; fields that are absent stay as they are, null clears. */
 export interface SessionStateChange {
   state: SessionState;
-  /** Why it rests there; absent clears it. */
+  /** Name of the close reason; absent clears it. */
   reason?: string | null;
   linked?: boolean;
   phone?: string | null;
@@ -213,7 +212,7 @@ export class ChannelDirectory {
     this.database = database;
     this.seals = seals;
     this.pool = database.pool;
-    const options = { cacheMs, maxEntries: MAX_REMEMBERED, now, toldUntilMs: () => changes?.toldUntilMs };
+    const options = { cacheMs, maxEntries: MAX_REMEMBERED, now, notifiedUntilMs: () => changes?.notifiedUntilMs };
     this.byToken = new RecentLookups({ ...options, ownerOf: ({ id }: ChannelRecord) => id });
     this.byChannel = new RecentLookups(options);
     changes?.follow({
@@ -241,13 +240,13 @@ export class ChannelDirectory {
     return this.toRecord(await LOCK.first(connection, id));
   }
 
-  /** Forgets what is remembered of the channel and reads it anew. */
+  /** Removes the channel from the cache and reads it again. */
   async refresh(id: string): Promise<ChannelRecord | undefined> {
     this.forget(id);
     return this.byId(id);
   }
 
-  /** Forgets what is remembered of the channel, by whichever of its tokens it was found. */
+  /** Removes the channel from the cache, under all tokens it was found by. */
   forget(id: string): void {
     this.byChannel.forget(id);
     this.byToken.forgetOwner(id);
@@ -263,7 +262,7 @@ export class ChannelDirectory {
 
   /**
    * Stores whether the channel may be billed, with the event that notifies the customer (`service.post`).
-   * @returns the number of that event; undefined when the channel is not there or stands so already
+   * @returns the sequence of that event; undefined when the channel does not exist or has this standing already
    */
   async setStanding(id: string, standing: Standing): Promise<number | undefined> {
     const seq = await transaction(this.database, async (connection) => {
@@ -283,7 +282,7 @@ export class ChannelDirectory {
     return count === 1;
   }
 
-  /** Marks the channel deleted: its token stops working and its webhooks end. False when it was not there. */
+  /** Marks the channel deleted: its token stops working and its webhooks end. False when it did not exist. */
   async markDeleted(id: string): Promise<boolean> {
     const marked = await transaction(this.database, async (connection) => {
       const count = await MARK_DELETED.count(connection, id);
@@ -296,8 +295,8 @@ export class ChannelDirectory {
   }
 
   /**
-   * Applies a settings patch. Webhook entries that are new begin at the channel's newest event, those that are gone
-   * lose their place, and the others keep theirs; all in the transaction of the settings.
+   * Applies a settings patch. New webhooks start after the channel's newest event, removed ones lose their position, and
+   * the others keep theirs; all in the transaction of the settings.
    * @returns undefined when there is no such live channel
    */
   async updateSettings(id: string, patch: SettingsPatch): Promise<SettingsUpdate | undefined> {
@@ -315,14 +314,14 @@ export class ChannelDirectory {
     return update;
   }
 
-  /** Replaces what a channel's sleep differs in; null: nothing. False when there is no such live channel. */
+  /** Replaces the channel's differences from the default sleep; null: none. False when there is no such live channel. */
   async setSleep(id: string, override: SleepOverride | null): Promise<boolean> {
     const count = await SET_SLEEP.count(this.pool, id, override && JSON.stringify(override));
     this.forget(id);
     return count === 1;
   }
 
-  /** The region's shards: the lease table alone says how many there are. */
+  /** Number of the region's shards; the lease table has a row for each. */
   async shardCount(): Promise<number> {
     return countShards(this.pool);
   }
@@ -339,7 +338,7 @@ export class ChannelDirectory {
       try {
         return [toChannelRecord(row, this.seals)];
       } catch (error) {
-        // Its own look-ups fail and say why; the others of the shard are not to suffer from it.
+        // Look-ups of that channel fail with the reason; the other channels of the shard must still be found.
         if (error instanceof SealedValueError) return [];
         throw error;
       }
@@ -347,7 +346,7 @@ export class ChannelDirectory {
   }
 
   /**
-   * Writes down the state of a session; only its owner may.
+   * Stores the state of a session; only the owner of its shard may.
    * @param connection of the transaction it is part of
    * @returns false when the channel does not exist in the fence's shard
    * @throws {FencedError} when the shard has a newer owner; nothing is written then

@@ -6,10 +6,10 @@ import type { ChannelSeals } from './sealed-values.js';
 /** 'good', or why the channel may not be billed. */
 export type Standing = 'good' | 'past_due' | 'over_free_allowance';
 
-/** The last state of the session that its owner wrote down. */
+/** The last state of the session that its owner stored. */
 export interface ChannelSession {
   state: SessionState;
-  /** Name of the close reason the session rests on; null while nothing is wrong. */
+  /** Name of the close reason of the session; null while nothing is wrong. */
   reason: string | null;
   /** Epoch milliseconds since when the session is in this state. */
   sinceMs: number;
@@ -28,7 +28,7 @@ export interface ChannelSession {
 export interface SleepOverride {
   /** Time without requests and traffic after which its session sleeps; null: never. */
   idleAfterMs?: number | null;
-  /** Time between two wakes that only fetch what came meanwhile. */
+  /** Interval between two wakes that only receive what arrived meanwhile, in milliseconds. */
   drainEveryMs?: number;
 }
 

@@ -1,7 +1,7 @@
 import { channelStatus, type ContactShape, type Health } from '@dormouse/gateway-contract';
 import type { ChannelRecord } from './channel-record.js';
 
-/** Health of a channel, as GET /health and events tell it, from its record alone. */
+/** Health of a channel for GET /health and events, from its record alone. */
 export function healthOf(channel: ChannelRecord, { nowMs, version }: { nowMs: number; version: string }): Health {
   const { session, settings } = channel;
   const user = linkedUser(channel);
@@ -16,7 +16,7 @@ export function healthOf(channel: ChannelRecord, { nowMs, version }: { nowMs: nu
   };
 }
 
-/** Whom the channel is linked to; undefined while it is not. */
+/** The linked number and its name; undefined while the channel is not linked. */
 export function linkedUser({ session }: ChannelRecord): ContactShape | undefined {
   const { linked, phone, pushName } = session;
   if (!linked || phone === null) return undefined;

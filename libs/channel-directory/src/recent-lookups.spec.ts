@@ -71,7 +71,7 @@ describe('RecentLookups', () => {
     expect(reads).toBe(4);
   });
 
-  it('drops first what was not asked for longest, however long ago it was read', async () => {
+  it('drops the least recently used entry first, however long ago it was read', async () => {
     const lookups = make(2);
     await lookups.find('a', read('a'));
     await lookups.find('b', read('b'));
@@ -90,50 +90,50 @@ describe('RecentLookups', () => {
     expect(await lookups.find('key', read('two'))).toBe('two');
   });
 
-  describe('that is told of changes', () => {
-    let toldUntilMs: number | undefined;
-    const told = (maxEntries = 100) =>
+  describe('with notified changes', () => {
+    let notifiedUntilMs: number | undefined;
+    const notified = (maxEntries = 100) =>
       new RecentLookups<string>({
         cacheMs: 1_000,
         maxEntries,
         now: () => nowMs,
         ownerOf: (value) => value.slice(0, 1),
-        toldUntilMs: () => toldUntilMs,
+        notifiedUntilMs: () => notifiedUntilMs,
       });
-    /** A read that answers when it is told to. */
+    /** A read that a spec resolves. */
     const held = () => {
       let answer: (value: string | undefined) => void = () => undefined;
       const value = new Promise<string | undefined>((resolve) => (answer = resolve));
       return { read: () => value, answer: (found: string | undefined) => answer(found) };
     };
 
-    beforeEach(() => (toldUntilMs = undefined));
+    beforeEach(() => (notifiedUntilMs = undefined));
 
-    it('counts the age from the moment until which all changes were told', async () => {
-      const lookups = told();
+    it('counts the age from the moment until which all changes were notified', async () => {
+      const lookups = notified();
       await lookups.find('key', read('one'));
       nowMs += 300_000;
-      toldUntilMs = nowMs - 1_000;
+      notifiedUntilMs = nowMs - 1_000;
       expect(await lookups.find('key', read('two'))).toBe('one');
       nowMs += 1;
       expect(await lookups.find('key', read('two'))).toBe('two');
     });
 
-    it('counts it from the read again once nothing is known to be told, and when the clock was set back', async () => {
-      const lookups = told();
-      toldUntilMs = nowMs;
+    it('counts it from the read again without a proof, and when the clock was set back', async () => {
+      const lookups = notified();
+      notifiedUntilMs = nowMs;
       await lookups.find('key', read('one'));
       nowMs += 1_001;
-      toldUntilMs = nowMs + 1;
+      notifiedUntilMs = nowMs + 1;
       expect(await lookups.find('key', read('two'))).toBe('two');
       nowMs += 1_001;
-      toldUntilMs = undefined;
+      notifiedUntilMs = undefined;
       expect(await lookups.find('key', read('three'))).toBe('three');
     });
 
     it('forgets an owner by every key, and no other', async () => {
-      const lookups = told();
-      toldUntilMs = nowMs;
+      const lookups = notified();
+      notifiedUntilMs = nowMs;
       for (const key of ['old token', 'new token']) await lookups.find(key, read('a'));
       await lookups.find('other', read('b'));
       lookups.forgetOwner('a');
@@ -142,8 +142,8 @@ describe('RecentLookups', () => {
     });
 
     it('forgets an owner by a key that was forgotten and found again, but not by one that is another owner’s now', async () => {
-      const lookups = told(2);
-      toldUntilMs = nowMs;
+      const lookups = notified(2);
+      notifiedUntilMs = nowMs;
       await lookups.find('key', read('a'));
       lookups.forget('key');
       await lookups.find('key', read('b'));
@@ -154,8 +154,8 @@ describe('RecentLookups', () => {
     });
 
     it('does not remember what a read found whose owner was forgotten while it ran', async () => {
-      const lookups = told();
-      toldUntilMs = nowMs;
+      const lookups = notified();
+      notifiedUntilMs = nowMs;
       const [mine, other] = [held(), held()];
       const found = [lookups.find('mine', mine.read), lookups.find('other', other.read)];
       lookups.forgetOwner('a');
@@ -166,12 +166,12 @@ describe('RecentLookups', () => {
       expect(await lookups.find('other', read('b2'))).toBe('b');
     });
 
-    it('lets nobody share a read that began longer ago, whatever was told since', async () => {
-      const lookups = told();
+    it('does not share a read that began longer ago, whatever was notified since', async () => {
+      const lookups = notified();
       const slow = held();
       const first = lookups.find('key', slow.read);
       nowMs += 1_001;
-      toldUntilMs = nowMs;
+      notifiedUntilMs = nowMs;
       expect(await lookups.find('key', read('new'))).toBe('new');
       slow.answer('old');
       expect(await first).toBe('old');
@@ -179,8 +179,8 @@ describe('RecentLookups', () => {
     });
 
     it('forgets everything, what reads that run now will find included', async () => {
-      const lookups = told();
-      toldUntilMs = nowMs;
+      const lookups = notified();
+      notifiedUntilMs = nowMs;
       const running = held();
       const found = lookups.find('running', running.read);
       await lookups.find('key', read('a'));
@@ -190,9 +190,9 @@ describe('RecentLookups', () => {
       for (const key of ['key', 'running']) expect(await lookups.find(key, read('a2'))).toBe('a2');
     });
 
-    it('remembers neither misses nor failures, whatever was told', async () => {
-      const lookups = told();
-      toldUntilMs = nowMs;
+    it('caches neither misses nor failures, whatever was notified', async () => {
+      const lookups = notified();
+      notifiedUntilMs = nowMs;
       expect(await lookups.find('key', read(undefined))).toBeUndefined();
       await expect(lookups.find('key', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
       expect(await lookups.find('key', read('a'))).toBe('a');

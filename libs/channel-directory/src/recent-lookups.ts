@@ -1,35 +1,34 @@
 export interface RecentLookupsOptions<Value> {
-  /** How old an answer may be that nothing more is known of. */
+  /** How long a value is cached, in milliseconds. */
   cacheMs: number;
   maxEntries: number;
   /** Clock in milliseconds. */
   now: () => number;
-  /** Whose a value is that was looked up by something else; see `forgetOwner`. */
+  /** Owner of a value that is looked up by another key; see `forgetOwner`. */
   ownerOf?: (value: Value) => string;
-  /** Until when every change is known to have been told (`forget`, `forgetOwner`), if changes are told at all. */
-  toldUntilMs?: () => number | undefined;
+  /** Until when all changes were notified (`forget`, `forgetOwner`); undefined: not known. */
+  notifiedUntilMs?: () => number | undefined;
 }
 
 interface Entry<Value> {
   readonly startedAtMs: number;
   readonly value: Promise<Value | undefined>;
-  /** The read has answered, and nothing of its owner was forgotten meanwhile. */
+  /** Set when the read has ended and its owner was not forgotten meanwhile. */
   found?: { owner: string | undefined };
-  /** Who was forgotten while the read ran: it may have seen them as they were before. */
+  /** Owners that were forgotten while the read ran: it may have read them as they were before. */
   forgotten?: Set<string>;
 }
 
 /**
- * Remembers what look-ups found. An answer is as old as its read, counted from the moment the read *began*, or, when
- * changes are told, as the moment until which all are known to have been told: what had changed by then was forgotten.
- * An answer older than `cacheMs` is not given. (Of an answer from after the clock's present nothing is known: the clock
- * was set back.)
+ * A cache of look-ups. The age of a value counts from the moment its read *began*, or, where changes are notified, from
+ * the moment until which all changes were notified: values that had changed by then were removed. A value older than
+ * `cacheMs` is read again. So is a value from after the clock's present: the clock was set back, its age is not known.
  *
- * Look-ups of one key that overlap share one read. Misses and failures are not remembered. At most `maxEntries` are
- * kept; the one that was not asked for longest goes first.
+ * Look-ups of one key that overlap share one read. Misses and failures are not cached. At most `maxEntries` are cached;
+ * the least recently used goes first.
  */
 export class RecentLookups<Value> {
-  /** A Map keeps insertion order: the first is the one that was not asked for longest. */
+  /** A Map keeps insertion order: the first entry is the least recently used. */
   private readonly entries = new Map<string, Entry<Value>>();
   private readonly keysOf = new Map<string, Set<string>>();
   private readonly running = new Set<Entry<Value>>();
@@ -59,7 +58,7 @@ export class RecentLookups<Value> {
     }
   }
 
-  /** Forgets what is remembered under the key; a read that runs now will not be remembered. */
+  /** Removes the value of the key; a read that runs now will not be cached. */
   forget(key: string): void {
     const entry = this.entries.get(key);
     if (!entry) return;
@@ -71,13 +70,13 @@ export class RecentLookups<Value> {
     if (keys?.size === 0) this.keysOf.delete(owner);
   }
 
-  /** Forgets all values of an owner; a read that runs now will not be remembered if it turns out to find one of them. */
+  /** Removes all values of an owner; a read that runs now will not be cached if it finds one of them. */
   forgetOwner(owner: string): void {
     for (const key of this.keysOf.get(owner) ?? []) this.forget(key);
     for (const entry of this.running) (entry.forgotten ??= new Set()).add(owner);
   }
 
-  /** Forgets everything; the reads that run now will not be remembered. */
+  /** Removes everything; reads that run now will not be cached. */
   forgetAll(): void {
     this.entries.clear();
     this.keysOf.clear();
@@ -86,9 +85,9 @@ export class RecentLookups<Value> {
   private mayBeGiven({ startedAtMs, found }: Entry<Value>, nowMs: number): boolean {
     const recent = (atMs: number): boolean => atMs <= nowMs && nowMs - atMs <= this.options.cacheMs;
     if (recent(startedAtMs)) return true;
-    // Of a read that has not answered it is not known yet whose changes it must not have missed.
-    const toldUntilMs = found && this.options.toldUntilMs?.();
-    return toldUntilMs !== undefined && recent(toldUntilMs);
+    // While the read runs its owner is not known, so neither is whether it missed a change of that owner.
+    const notifiedUntilMs = found && this.options.notifiedUntilMs?.();
+    return notifiedUntilMs !== undefined && recent(notifiedUntilMs);
   }
 
   private remember(key: string, entry: Entry<Value>): void {
@@ -99,7 +98,7 @@ export class RecentLookups<Value> {
     if (!oldest.done) this.forget(oldest.value);
   }
 
-  /** The read has answered: it stays remembered, unless it missed or was forgotten meanwhile. */
+  /** After the read: keeps the entry, unless it is a miss or was forgotten meanwhile. */
   private keep(key: string, entry: Entry<Value>, value: Value | undefined): void {
     if (this.entries.get(key) !== entry) return;
     const owner = value === undefined ? undefined : this.options.ownerOf?.(value);

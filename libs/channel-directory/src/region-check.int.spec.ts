@@ -20,7 +20,7 @@ describe('the region of a database', () => {
     await store.drop();
   });
 
-  it('is that of the first worker; a process of another one is refused', async () => {
+  it('is that of the first worker; a process of another region does not start', async () => {
     expect(await checkRegion(database, { region: 'eu', masterKeys: keys() })).toBe(false);
     await recordRegion(database, 'sg');
     await recordRegion(database, 'eu');
@@ -42,7 +42,7 @@ describe('the region of a database', () => {
     expect(rows.map(({ print }) => print.equals(key) || print.equals(other))).toEqual([false, false]);
   });
 
-  it('is asked for once at the start, and a start does not wait for a database that is away', async () => {
+  it('is checked once at the start, and a start does not wait for a database that is away', async () => {
     await recordRegion(database, 'sg');
     await expect(new RegionCheck({ database, region: 'eu', masterKeys: {} }).start()).rejects.toThrow(/region sg/);
     const away = openRegionalDatabase({ url: 'postgresql://nobody@127.0.0.1:9/x', applicationName: 'spec' });
@@ -57,7 +57,7 @@ describe('the region of a database', () => {
     const refused = once(ended, 'mismatch');
     const onMismatch = (error: Error) => ended.emit('mismatch', error);
     // Nobody has written down whose it is: asked again until somebody has.
-    const check = new RegionCheck({ database, region: 'eu', masterKeys: {}, onMismatch, askAgainMs: 10 });
+    const check = new RegionCheck({ database, region: 'eu', masterKeys: {}, onMismatch, retryMs: 10 });
     await check.start();
     await recordRegion(database, 'sg');
     expect(String((await refused)[0])).toMatch(/region sg/);

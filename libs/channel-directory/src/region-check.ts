@@ -1,11 +1,11 @@
 /**
- * Does this process belong to the database it was given? The first worker that starts on a region's database writes down
- * whose it is, and every process leaves a print of its master keys there. From then on a process of another region, or one
- * whose key differs from the one that goes by the same id, does not start: it would answer for channels that are not its
- * own, or seal what the others cannot open.
+ * Checks that a process and its regional database belong together. The first worker that starts on a region's database
+ * stores the region's name there, and every process stores a fingerprint of its master keys. From then on a process of
+ * another region, or with another key under the same id, does not start: it would serve channels that are not its own, or
+ * encrypt values that the others cannot decrypt.
  *
- * A database that is away is waited for, in the background if it takes long, as servers start without it. One that
- * nobody has written down yet is looked at again until somebody has.
+ * While the database is away the check goes on in the background, as servers start without it. It also goes on until a
+ * worker has stored the region.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { defineStatement, type RegionalDatabase } from '@dormouse/database';
@@ -36,7 +36,7 @@ const RECORD_PRINT = defineStatement({
 export interface RegionFacts {
   /** The region this process is configured for. */
   region: string;
-  /** The master keys it holds, by what they are for. */
+  /** The master keys it holds, by purpose. */
   masterKeys: Readonly<Partial<Record<'sessions' | 'settings', ReadonlyMap<string, Buffer>>>>;
 }
 
@@ -48,13 +48,13 @@ export class RegionMismatchError extends Error {
   }
 }
 
-/** Writes down whose database it is, unless it is written down already. For workers, which are a region's own. */
+/** Stores the region of the database, unless it is stored already. Only workers call it: each belongs to one region. */
 export async function recordRegion(database: Pick<RegionalDatabase, 'pool'>, region: string): Promise<void> {
   await RECORD_REGION.count(database.pool, region);
 }
 
 /**
- * @returns false while nobody has written down whose database it is
+ * @returns false while no worker has stored the region yet
  * @throws {RegionMismatchError} one sentence; any other error means that the database did not answer
  */
 export async function checkRegion(database: Pick<RegionalDatabase, 'pool'>, facts: RegionFacts): Promise<boolean> {
@@ -77,7 +77,7 @@ async function checkKey(
   id: string,
   key: Buffer,
 ): Promise<void> {
-  // Of a random key of 256 bits its print tells nothing.
+  // The fingerprint reveals nothing of a random key of 256 bits.
   const print = createHmac('sha256', key).update(`dormouse master key ${purpose}`).digest();
   const known = await RECORD_PRINT.first(database.pool, purpose, id, print);
   if (!known || timingSafeEqual(known.print, print)) return;
@@ -88,17 +88,17 @@ async function checkKey(
 }
 
 const FIRST_ANSWER_WITHIN_MS = 3_000;
-const ASK_AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 export interface RegionCheckOptions extends RegionFacts {
   database: Pick<RegionalDatabase, 'pool'>;
-  /** Called when a database that was away at the start turns out to be another's. Default: ends the process. */
+  /** Called when a database that was away at the start turns out to be that of another region. Default: ends the process. */
   onMismatch?: (error: RegionMismatchError) => void;
-  /** Pause between two looks at a database that has not answered or is nobody's yet. */
-  askAgainMs?: number;
+  /** Interval between two checks while the database does not answer or has no region stored. */
+  retryMs?: number;
 }
 
-/** Checks at the start, and goes on in the background while there is no answer. */
+/** Checks at the start, and goes on in the background while there is no result. */
 export class RegionCheck {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -106,21 +106,21 @@ export class RegionCheck {
   constructor(private readonly options: RegionCheckOptions) {}
 
   /**
-   * Resolves with the first answer, or after a few seconds without one.
+   * Resolves after the first result, or after `withinMs` without one.
    * @throws {RegionMismatchError}
    */
   async start(withinMs = FIRST_ANSWER_WITHIN_MS): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), withinMs)));
-    const asked = checkRegion(this.options.database, this.options);
+    const check = checkRegion(this.options.database, this.options);
     try {
-      if ((await Promise.race([asked, late])) !== true) this.#askLater();
+      if ((await Promise.race([check, late])) !== true) this.#checkLater();
     } catch (error) {
       if (error instanceof RegionMismatchError) throw error;
-      this.#askLater();
+      this.#checkLater();
     } finally {
       clearTimeout(timer);
-      asked.catch(() => undefined); // it may fail later than it is waited for
+      check.catch(() => undefined); // it may fail after the timeout
     }
   }
 
@@ -129,13 +129,13 @@ export class RegionCheck {
     clearTimeout(this.#timer);
   }
 
-  #askLater(): void {
+  #checkLater(): void {
     if (this.#closed) return;
-    this.#timer = setTimeout(() => void this.#ask(), this.options.askAgainMs ?? ASK_AGAIN_MS);
+    this.#timer = setTimeout(() => void this.#checkAgain(), this.options.retryMs ?? RETRY_MS);
     this.#timer.unref();
   }
 
-  async #ask(): Promise<void> {
+  async #checkAgain(): Promise<void> {
     try {
       if (await checkRegion(this.options.database, this.options)) return;
     } catch (error) {
@@ -145,11 +145,11 @@ export class RegionCheck {
         return;
       }
     }
-    this.#askLater();
+    this.#checkLater();
   }
 }
 
-/** As a start that fails: servers drain and exit with 1 on what nobody catches. */
+/** Ends the process as a failed start does: servers drain and exit with 1 on an uncaught error. */
 function endProcess(error: RegionMismatchError): void {
   process.nextTick(() => {
     throw error;

@@ -16,7 +16,7 @@ export function sealSettings(seals: ChannelSeals, channelId: string, settings: C
 
 /**
  * A stored record with its secrets in the clear.
- * @throws {SealedValueError} rather than give a record that lacks something: whoever delivers by it would lose a webhook
+ * @throws {SealedValueError} if one secret cannot be opened: with an incomplete record the dispatcher would drop a webhook
  */
 export function openSettings(seals: ChannelSeals | undefined, channelId: string, stored: unknown): unknown {
   return eachSecret(stored, (purpose, text) => {

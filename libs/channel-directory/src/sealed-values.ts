@@ -3,7 +3,7 @@
  *
  * Guarantees: what is opened is what was sealed, for that channel and that purpose; a value that was changed, cut short or
  * moved elsewhere is refused. Channels' keys are derived from a master key (HKDF-SHA-256 with the channel's id), not
- * stored: whoever has the master key may open every channel's secrets anyway, so a stored key, wrapped by the master
+ * stored: a holder of the master key can open every channel's secrets anyway, so a stored key, wrapped by the master
  * key, would add a row and a query to every look-up and protect nothing more. Changing the master key seals anew what is
  * sealed under the former one, which is little.
  *

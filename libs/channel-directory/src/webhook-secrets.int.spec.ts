@@ -24,13 +24,13 @@ describe('WebhookSecrets', () => {
     await store.drop();
   });
 
-  it('gives a channel one secret, however many ask first', async () => {
+  it('creates one secret for a channel, also with concurrent first reads', async () => {
     const asked = await Promise.all(Array.from({ length: 5 }, () => secrets.valid('A')));
     expect(new Set(asked.flat().map(({ secret }) => secret)).size).toBe(1);
     expect(asked[0]?.[0].secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  it('keeps the one before valid for as long as was asked', async () => {
+  it('keeps the one before valid for the given time', async () => {
     const [before] = await secrets.valid('B');
     const [present, old] = await secrets.rotate('B', DAY_MS);
     expect(old?.secret).toBe(before.secret);

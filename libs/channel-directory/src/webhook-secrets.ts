@@ -1,8 +1,8 @@
 /**
  * What a channel's webhooks are signed with (Standard Webhooks: `whsec_` and base64 of the key).
  *
- * Guarantees: a channel has exactly one present secret from its first use on, whoever asks first. A rotation replaces it
- * in one transaction; the one before stays valid for as long as was asked, so that a receiver that knows either of the
+ * Guarantees: a channel has exactly one present secret from its first use on, also with concurrent first uses. A rotation
+ * replaces it in one transaction; the one before stays valid for a time that the caller sets, so that a receiver that knows either of the
  * two can check every call. Secrets stay in the regional database, sealed: customers read them through the management API
  * only.
  * With PostgreSQL away there is no secret, and nothing is posted either.
