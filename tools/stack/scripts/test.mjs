@@ -1,5 +1,7 @@
 // Builds, runs the tests of the tiers named (default: all three), and ends with one line: `N passed, N failed, N skipped`.
-//   test.mjs [unit] [integration] [e2e] [-- options of Jest]
+//   test.mjs [short] [unit] [integration] [e2e] [-- options of Jest]
+// `short` runs all of unit and, of the other tiers, what a version of Node is most likely to break: for a second version.
+// A run that hangs because something was left open is ended by the limit.
 // Two files run side by side; each journey has a whole stack to itself, with ports and folders of its own.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +11,20 @@ import { build, root, runScript } from './build.mjs';
 const TIERS = ['unit', 'integration', 'e2e'];
 const LIMIT_MS = { together: 15 * 60_000, e2e: 20 * 60_000 };
 
+/** Jest's path patterns of the short list: the network library with its patches, queues, servers; the basic journeys. */
+const SHORT = {
+  integration: ['session-worker/src/([^/]+|(auth-state|sessions|socket)/.*)\\.int', 'libs/(bootstrap|queues|redis)/'],
+  e2e: ['(link-and-talk|media|sleep|worker-crash)\\.e2e'],
+};
+
 const split = process.argv.indexOf('--');
-const named = process.argv.slice(2, split === -1 ? undefined : split);
+const words = process.argv.slice(2, split === -1 ? undefined : split);
+const isShort = words.includes('short');
+const named = words.filter((word) => word !== 'short');
 const jestOptions = split === -1 ? [] : process.argv.slice(split + 1);
 const unknown = named.filter((tier) => !TIERS.includes(tier));
 if (unknown.length > 0) {
-  console.error(`Which tier? ${TIERS.join(', ')}; options of Jest come after --`);
+  console.error(`Which tier? ${TIERS.join(', ')}, or short; options of Jest come after --`);
   process.exit(2);
 }
 const tiers = named.length > 0 ? named : TIERS;
@@ -28,7 +38,7 @@ async function jest(selected, options, withinMs) {
       join(root, 'node_modules/jest/bin/jest.js'),
       [
         ...['--selectProjects', ...selected],
-        ...['--json', `--outputFile=${report}`, '--forceExit', '--passWithNoTests'],
+        ...['--json', `--outputFile=${report}`, '--passWithNoTests'],
         ...options,
         ...jestOptions,
       ],
@@ -49,13 +59,26 @@ async function jest(selected, options, withinMs) {
   }
 }
 
-const WORKERS = '--maxWorkers=2';
+/** Unit and integration share their two workers, so that neither waits for the last file of the other. */
+function wholeRuns() {
+  const together = tiers.filter((tier) => tier !== 'e2e');
+  return [
+    ...(together.length > 0 ? [{ tiers: together, limitMs: LIMIT_MS.together }] : []),
+    ...(tiers.includes('e2e') ? [{ tiers: ['e2e'], limitMs: LIMIT_MS.e2e }] : []),
+  ];
+}
+
+function shortRuns() {
+  return tiers.map((tier) => ({ tiers: [tier], patterns: SHORT[tier], limitMs: LIMIT_MS[tier] ?? LIMIT_MS.together }));
+}
+
 const runs = [];
 try {
   await build('all');
-  const together = tiers.filter((tier) => tier !== 'e2e');
-  if (together.length > 0) runs.push(await jest(together, [WORKERS], LIMIT_MS.together));
-  if (tiers.includes('e2e')) runs.push(await jest(['e2e'], [WORKERS], LIMIT_MS.e2e));
+  for (const { tiers, patterns = [], limitMs } of isShort ? shortRuns() : wholeRuns()) {
+    const only = patterns.length > 0 ? ['--testPathPatterns', ...patterns] : [];
+    runs.push(await jest(tiers, ['--maxWorkers=2', ...only], limitMs));
+  }
 } catch (error) {
   console.error(error.message);
   runs.push({ passed: 0, failed: 1, skipped: 0 });
