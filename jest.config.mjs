@@ -43,6 +43,7 @@ export default {
     {
       ...tier,
       displayName: 'integration',
+      testEnvironment: '<rootDir>/tools/stack/dist/jest-integration-environment.js',
       testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.int.spec.ts'],
       globalSetup: '<rootDir>/tools/stack/dist/jest-stores.js',
       globalTeardown: '<rootDir>/tools/stack/dist/jest-stores-teardown.js',
@@ -50,6 +51,7 @@ export default {
     {
       ...tier,
       displayName: 'e2e',
+      testEnvironment: '<rootDir>/tools/stack/dist/jest-integration-environment.js',
       testMatch: ['<rootDir>/apps/e2e/src/**/*.e2e.spec.ts'],
     },
   ],

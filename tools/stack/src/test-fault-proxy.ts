@@ -5,6 +5,12 @@
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
+/** Ends a connection at once. Node leaves the handle of one open for ever that is reset while its end is on the way. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** Sees, and may change, what passes on one connection. */
 export interface ConnectionFilter {
   /** From client to server. */
@@ -61,7 +67,7 @@ export class FaultProxy {
   /** Ends every connection; new ones pass. */
   cut(): void {
     for (const { near, far } of this.connections) {
-      near.resetAndDestroy();
+      reset(near);
       far.destroy();
     }
   }
@@ -134,7 +140,7 @@ export class FaultProxy {
 
   private join(near: Socket): void {
     near.on('error', () => undefined);
-    if (this.mode === 'refusing') return void near.resetAndDestroy();
+    if (this.mode === 'refusing') return void reset(near);
     const far = connect({ host: this.target.hostname, port: Number(this.target.port), allowHalfOpen: true });
     far.on('error', () => undefined);
     const filter = this.newFilter();
@@ -169,7 +175,7 @@ export class FaultProxy {
     if (this.breaksAfter !== undefined && connection.carried > this.breaksAfter) {
       const allowed = Math.max(0, bytes.length - (connection.carried - this.breaksAfter));
       to.write(bytes.subarray(0, allowed), () => {
-        connection.near.resetAndDestroy();
+        reset(connection.near);
         connection.far.destroy();
       });
       return;
