@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Answer of GET /api/v1/account: whom the account key belongs to. */
+/** Answer of GET /api/v1/account: the account of the key. */
 export const accountRecord = z.object({
   id: z.string(),
   name: z.string(),

@@ -4,9 +4,9 @@ import { wholeNumber } from './fields.js';
 
 /** Body of POST /api/v1/channels. */
 export const createChannelBody = z.object({
-  /** For people; need not be unique. */
+  /** Display name; need not be unique. */
   name: plainText.trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
-  /** Where the channel lives, for ever. Absent: the service's first region. */
+  /** Region of the channel; it cannot be changed. Absent: the service's first region. */
   region: z.enum(REGIONS).optional(),
 });
 export type CreateChannelBody = z.output<typeof createChannelBody>;
@@ -18,7 +18,7 @@ export const listChannelsQuery = z.object({
 });
 export type ListChannelsQuery = z.output<typeof listChannelsQuery>;
 
-/** What can be said of a channel without asking its region. */
+/** The part of a channel that is known without its region. */
 export const channelEntry = z.object({
   /** `WORD-XXXXX`; also `channel_id` in webhooks. */
   id: z.string(),
@@ -39,25 +39,25 @@ export const channelStatusShape = z.object({
 const MONTH_S = 2_592_000;
 
 /**
- * Body of POST /api/v1/channels/{id}/sleep: where the channel's sleep differs from the default. What is absent is as the
- * default has it.
+ * Body of POST /api/v1/channels/{id}/sleep: how the channel's sleep differs from the default. An absent field has the
+ * default.
  */
 export const channelSleep = z.object({
   /** Seconds without requests and traffic after which the number sleeps; 0: never. */
   idle_after_s: z.int().min(0).max(MONTH_S).optional(),
-  /** Seconds between two wakes that only fetch what came meanwhile; three days at most count. */
+  /** Seconds between two wakes that only receive what arrived meanwhile; more than three days count as three days. */
   drain_every_s: z.int().min(1).max(MONTH_S).optional(),
 });
 export type ChannelSleep = z.output<typeof channelSleep>;
 
-/** A channel with what its region knows of it. */
+/** A channel with its present state in the region. */
 export const channelRecord = channelEntry.extend({
   status: channelStatusShape,
   /** `good`, or why the channel may not be billed. */
   standing: z.enum(['good', 'past_due', 'over_free_allowance']).optional(),
   /** Digits of the linked number. */
   phone: z.string().optional(),
-  /** Absent: it sleeps as the default has it. */
+  /** Absent: the default applies. */
   sleep: channelSleep.optional(),
 });
 export type ManagedChannel = z.output<typeof channelRecord>;
@@ -65,7 +65,7 @@ export type ManagedChannel = z.output<typeof channelRecord>;
 /** Answer of POST /api/v1/channels and of POST /api/v1/channels/{id}/token. */
 export const channelWithToken = z.object({
   channel: channelRecord,
-  /** Opens the gateway for this channel. Shown here and never again. */
+  /** Token of the channel for the gateway. Returned only here. */
   token: z.string(),
 });
 export type ChannelWithToken = z.output<typeof channelWithToken>;
@@ -73,7 +73,7 @@ export type ChannelWithToken = z.output<typeof channelWithToken>;
 /** Answer of GET /api/v1/channels, newest first. */
 export const channelList = z.object({
   channels: z.array(channelEntry),
-  /** As asked for. */
+  /** The requested page size. */
   count: z.int(),
   /** All channels of the account. */
   total: z.int(),
@@ -84,7 +84,7 @@ export type ChannelList = z.output<typeof channelList>;
 /** Answer of DELETE /api/v1/channels/{id}. */
 export const channelDeleted = z.object({
   success: z.literal(true),
-  /** True when the number was unlinked by now; else it is as soon as a worker of the region gets to it. */
+  /** True when the number is unlinked already; else a worker of the region unlinks it later. */
   unlinked: z.boolean(),
 });
 export type ChannelDeleted = z.output<typeof channelDeleted>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { wholeNumber } from './fields.js';
 
 const epochS = z.int();
-/** Place of an event among the channel's events, from 1; what `webhook-sequence` says. */
+/** Position of an event among the channel's events, from 1; the same as in `webhook-sequence`. */
 const sequence = z.int();
 
 /** Body of POST /api/v1/channels/{id}/webhook-secret. */
@@ -32,9 +32,9 @@ export const webhookState = z.object({
   id: z.string(),
   url: z.string(),
   mode: z.enum(['body', 'path', 'method']),
-  /** Every event up to here was accepted, set aside, given up, or not asked for. */
+  /** Every event up to here was accepted, set aside, given up, or not subscribed to. */
   position: sequence,
-  /** Exactly what it has asked for and was not told yet. */
+  /** Exactly the events that it subscribes to and that were not delivered yet. */
   backlog: z.object({
     events: z.int(),
     /** Seconds since the oldest of them was written; 0 when there is none. */
@@ -117,13 +117,13 @@ export const deadLetter = z.object({
   method: z.string(),
   created_at: epochS,
   died_at: epochS,
-  /** Made for this event; 0 when it was given up together with another one. */
+  /** Number of attempts for this event; 0 when it was given up together with another one. */
   attempts: z.int(),
   last_status: z.int().optional(),
   last_error: z.string().optional(),
-  /** It was asked for again and waits for its turn. */
+  /** It was redriven and is not delivered yet. */
   redriving: z.boolean(),
-  /** What the webhook would have been told. */
+  /** The body that the webhook would have received. */
   body: z.record(z.string(), z.unknown()),
 });
 export type DeadLetterShape = z.output<typeof deadLetter>;
@@ -139,37 +139,37 @@ export type DeadLetterList = z.output<typeof deadLetterList>;
 
 /** Body of POST …/dead-letters/redrive. */
 export const redriveBody = z.object({
-  /** Which ones; absent: all. */
+  /** Sequences of the dead letters; absent: all. */
   sequences: z.array(sequence.min(1)).min(1).max(1_000).optional(),
 });
 export type RedriveBody = z.output<typeof redriveBody>;
 export const redriveResult = z.object({
-  /** So many wait to be told once more. */
+  /** Number of events that wait to be delivered again. */
   redriving: z.int(),
 });
 export type RedriveResult = z.output<typeof redriveResult>;
 
 /** Body of POST …/replay. */
 export const replayBody = z.object({
-  /** Epoch seconds: events since then are told again, with their ids and sequences. */
+  /** Epoch seconds: events since then are delivered again, with their ids and sequences. */
   from: epochS.min(0, 'must be epoch seconds').max(LATEST_EPOCH_S, 'must be epoch seconds'),
 });
 export type ReplayBody = z.output<typeof replayBody>;
 export const replayResult = z.object({
-  /** So many events of the kinds that the webhook asks for are told from the beginning of the replay to now. */
+  /** Number of events, of the kinds that the webhook subscribes to, from the start of the replay to now. */
   events: z.int(),
   /** Where it starts. */
   from_sequence: sequence,
 });
 export type ReplayResult = z.output<typeof replayResult>;
 
-/** Answer of POST …/test: the event that only this webhook is told, whatever it has asked for. */
+/** Answer of POST …/test: the event that only this webhook receives, whatever it subscribes to. */
 export const testEventResult = z.object({ event_id: z.string(), sequence });
 export type TestEventResult = z.output<typeof testEventResult>;
 
 /** Query of GET /api/v1/channels/{id}/events. */
 export const eventsQuery = z.object({
-  /** What the page before says; `latest`: only what comes; absent: from the oldest that is kept. */
+  /** `cursor` of the page before; `latest`: only new events; absent: from the oldest stored event. */
   cursor: z
     .string()
     .regex(/^(\d{1,15}|latest)$/, 'must be what `cursor` of the page before says, or latest')
@@ -178,14 +178,14 @@ export const eventsQuery = z.object({
 });
 export type EventsQuery = z.output<typeof eventsQuery>;
 
-/** An event as webhooks are told it, for those who fetch. */
+/** An event as webhooks receive it, for clients that read events. */
 export const pulledEvent = z.object({
   /** The same as in `webhook-id`. */
   id: z.string(),
   sequence,
   /** Epoch milliseconds. */
   created_at_ms: z.int(),
-  /** The body a webhook would be sent. */
+  /** The body that a webhook would receive. */
   body: z.record(z.string(), z.unknown()),
 });
 export type PulledEvent = z.output<typeof pulledEvent>;

@@ -13,12 +13,12 @@ import {
   stuckThings,
 } from './fleet.js';
 
-/** What operators see and do. */
+/** Reads and actions of operators. */
 export const FLEET_OPERATIONS = {
   getFleet: {
     method: 'get',
     path: '/fleet',
-    summary: 'Every region in figures; one whose database does not answer is said to be away',
+    summary: 'Figures of every region; a region whose database does not answer has available: false',
     for: 'operators',
     status: 200,
     answer: fleetFigures,
@@ -27,7 +27,7 @@ export const FLEET_OPERATIONS = {
   getFleetRegion: {
     method: 'get',
     path: '/fleet/{region}',
-    summary: 'A region in figures',
+    summary: 'Figures of a region',
     for: 'operators',
     status: 200,
     answer: regionFigures,
@@ -36,7 +36,7 @@ export const FLEET_OPERATIONS = {
   listFleetWorkers: {
     method: 'get',
     path: '/fleet/{region}/workers',
-    summary: 'List the workers of a region: what they hold, whether they live, whether they are drained',
+    summary: 'List the workers of a region: their shards, whether they are alive, whether they are drained',
     for: 'operators',
     status: 200,
     answer: fleetWorkerList,
@@ -92,7 +92,7 @@ export const FLEET_OPERATIONS = {
     method: 'put',
     path: '/fleet/{region}/shards/{shard}/placement',
     summary:
-      'Move a shard to a worker, where it stays until that worker ends or is drained, or the placement is taken back',
+      'Move a shard to a worker, where it stays until that worker ends or is drained, or the placement is removed',
     for: 'operators',
     body: placementBody,
     status: 200,
@@ -103,7 +103,7 @@ export const FLEET_OPERATIONS = {
   unplaceFleetShard: {
     method: 'delete',
     path: '/fleet/{region}/shards/{shard}/placement',
-    summary: 'Take a placement back: the shard is spread with the others',
+    summary: 'Remove a placement: the shard is distributed with the others',
     for: 'operators',
     status: 200,
     answer: fleetShard,
@@ -149,7 +149,7 @@ export const FLEET_OPERATIONS = {
   listStuck: {
     method: 'get',
     path: '/fleet/{region}/stuck',
-    summary: 'What does not mend itself in time (infra/runbooks says what to do about each)',
+    summary: 'What is stuck and needs action (see infra/runbooks)',
     for: 'operators',
     status: 200,
     answer: stuckThings,

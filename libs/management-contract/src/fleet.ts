@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { wholeNumber } from './fields.js';
 
 /*
- * What operators see and do: the fleet of each region. All of it needs an operator key; account keys are refused.
+ * The fleet of each region for operators. Every operation needs an operator key; account keys are refused.
  */
 
 const epochS = z.int();
@@ -13,26 +13,26 @@ const region = z.enum(REGIONS);
 const sessionState = z.enum(SESSION_STATES);
 /** Commands in the queues; absent while the region's Redis does not answer. */
 const queued = z.object({
-  /** Not taken by a worker yet. */
+  /** Commands that wait for a worker. */
   waiting: count,
-  /** Taken and not answered yet. */
+  /** Commands that a worker took and has not answered. */
   running: count,
-  /** How long the oldest of those that wait has waited; 0 when none does. */
+  /** Age of the oldest waiting command; 0 when none waits. */
   oldest_age_s: seconds,
 });
 
-/** A region in figures. */
+/** Figures of a region. */
 export const regionFigures = z.object({
   region,
   workers: z.object({
     /** Their heartbeat is younger than a lease lasts. */
     living: count,
-    /** Of those: they take no shards, because an operator wants it or because they are about to end. */
+    /** Of those: they take no shards, because an operator drained them or because they are shutting down. */
     draining: count,
   }),
   shards: z.object({
     total: count,
-    /** Nobody's lease holds: commands of their channels wait until a worker takes them. */
+    /** Shards without a valid lease: commands of their channels wait until a worker takes the shard. */
     without_owner: count,
   }),
   /** Channels by the state of their session. */
@@ -87,11 +87,11 @@ export const fleetWorker = z.object({
   /** Numbers of the shards whose lease it holds. */
   shards: z.array(z.int()),
   /**
-   * `taking`: it takes its share. `draining`: an operator wants it empty, and it still holds shards. `drained`: it is.
-   * `ending`: its process is about to end.
+   * `taking`: it takes its share. `draining`: an operator drained it, and it still holds shards. `drained`: it holds none.
+   * `ending`: its process is shutting down.
    */
   state: z.enum(['taking', 'draining', 'drained', 'ending']),
-  /** Since when an operator wants it empty. */
+  /** When an operator drained it. */
   drain_asked_at: epochS.optional(),
 });
 export type FleetWorker = z.output<typeof fleetWorker>;
@@ -102,7 +102,7 @@ export type FleetWorkerList = z.output<typeof fleetWorkerList>;
 
 export const fleetShard = z.object({
   shard: z.int(),
-  /** Absent: nobody's lease holds. */
+  /** Absent: no worker has a valid lease. */
   owner: z.string().optional(),
   /** Grows with every change of owner. */
   epoch: z.int(),
@@ -110,7 +110,7 @@ export const fleetShard = z.object({
   lease_left_s: seconds,
   /** The worker that an operator placed it on. */
   placed_on: z.string().optional(),
-  /** `settled`: where it is to be. `moving`: its worker is to hand it over. `waiting`: nobody holds it. */
+  /** `settled`: it is where it should be. `moving`: its worker hands it over. `waiting`: no worker holds it. */
   state: z.enum(['settled', 'moving', 'waiting']),
   /** Its channels by the state of their session. */
   sessions: z.record(sessionState, count),
@@ -145,10 +145,10 @@ export const fleetChannel = z.object({
   state: sessionState,
   /** Seconds for which it has been in this state. */
   for_s: seconds,
-  /** Why it rests there, as a close reason's name; absent while nothing is wrong. */
+  /** Name of the close reason; absent while nothing is wrong. */
   reason: z.string().optional(),
   linked: z.boolean(),
-  /** When it is woken by itself. */
+  /** When it is woken next without a request. */
   wake_at: epochS.optional(),
 });
 export type FleetChannel = z.output<typeof fleetChannel>;
@@ -190,7 +190,7 @@ export const stuckThings = z.object({
       lost: z.boolean(),
     }),
   ),
-  /** Webhooks with events that nobody took in 72 h. */
+  /** Webhooks with events that were not accepted within 72 h. */
   dead_letters: ofAll(
     z.object({ channel_id: z.string(), webhook: z.string(), dead_letters: count, oldest_age_s: seconds }),
   ),

@@ -13,7 +13,7 @@ describe('managementOpenApi', () => {
     ]);
   });
 
-  it('says which operations need an operator key, which may be done later, and what a query must have', () => {
+  it('marks operations that need an operator key or may be carried out later, and required query parameters', () => {
     const drain = paths['/api/v1/fleet/{region}/workers/{worker}/drain'] as unknown as {
       put: { security: object; responses: object };
     };

@@ -36,9 +36,7 @@ function describe(operation: Operation): Json {
     ...(operation.body ? { requestBody: { required: true, content: jsonOf(operation.body, 'input') } } : {}),
     responses: {
       [operation.status]: { description: 'Done', ...done },
-      ...(operation.later
-        ? { 202: { description: 'Accepted; ask for it again until it says it is done', ...done } }
-        : {}),
+      ...(operation.later ? { 202: { description: 'Accepted; repeat the request until it is 200', ...done } } : {}),
       ...Object.fromEntries(
         failures.map((status) => [status, { description: 'Not done', content: jsonOf(errorBody, 'output') }]),
       ),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What one operation of the management API takes and answers. */
+/** Request and answer of one operation of the management API. */
 export interface Operation {
   method: 'get' | 'post' | 'put' | 'delete';
   /** Below the prefix, with `{id}` for path parameters. */
@@ -11,7 +11,7 @@ export interface Operation {
   /** Status and shape of success. */
   status: 200 | 201;
   answer: z.ZodType;
-  /** Taken down for good and not reached yet: 202 with the same shape. Ask for it again until it says so. */
+  /** Accepted and stored, not carried out yet: 202 with the same shape. Repeat the request until it is 200. */
   later?: true;
   /** Failures beyond 400, 401, 429 and 502. */
   failures: readonly (403 | 404 | 503)[];

@@ -27,7 +27,7 @@ import {
 import { FLEET_OPERATIONS } from './fleet-operations.js';
 import type { Operation } from './operation.js';
 
-/** Every path of the management API begins so. */
+/** Prefix of every path of the management API. */
 export const MANAGEMENT_PREFIX = '/api/v1';
 
 /** Every operation of the management API, by name. */
@@ -35,7 +35,7 @@ export const OPERATIONS = {
   getAccount: {
     method: 'get',
     path: '/account',
-    summary: 'Whose account key this is',
+    summary: 'Get the account of the key',
     status: 200,
     answer: accountRecord,
     failures: [],
@@ -43,7 +43,7 @@ export const OPERATIONS = {
   createChannel: {
     method: 'post',
     path: '/channels',
-    summary: 'Create a channel; its token is shown in the answer and never again',
+    summary: 'Create a channel; only this answer has its token',
     body: createChannelBody,
     status: 201,
     answer: channelWithToken,
@@ -69,7 +69,7 @@ export const OPERATIONS = {
   deleteChannel: {
     method: 'delete',
     path: '/channels/{id}',
-    summary: 'Delete a channel: its token dies, its number is unlinked, its session is forgotten',
+    summary: 'Delete a channel: its token stops working, its number is unlinked, its session is deleted',
     status: 200,
     answer: channelDeleted,
     failures: [404, 503],
@@ -102,7 +102,7 @@ export const OPERATIONS = {
   rotateWebhookSecret: {
     method: 'post',
     path: '/channels/{id}/webhook-secret',
-    summary: 'Make a new webhook secret; the old one stays valid for a day unless told otherwise',
+    summary: 'Create a new webhook secret; the old one stays valid for a day, or for old_valid_for_s',
     body: rotateSecretBody,
     status: 200,
     answer: webhookSecrets,
@@ -119,7 +119,7 @@ export const OPERATIONS = {
   listDeliveries: {
     method: 'get',
     path: '/channels/{id}/webhooks/{webhook}/deliveries',
-    summary: 'List the calls made to a webhook, newest first',
+    summary: 'List the delivery attempts of a webhook, newest first',
     query: deliveriesQuery,
     status: 200,
     answer: deliveryList,
@@ -128,7 +128,7 @@ export const OPERATIONS = {
   listDeadLetters: {
     method: 'get',
     path: '/channels/{id}/webhooks/{webhook}/dead-letters',
-    summary: 'List the events a webhook did not take in 72 h',
+    summary: 'List the events that a webhook did not accept within 72 h',
     query: deadLettersQuery,
     status: 200,
     answer: deadLetterList,
@@ -137,7 +137,7 @@ export const OPERATIONS = {
   redriveDeadLetters: {
     method: 'post',
     path: '/channels/{id}/webhooks/{webhook}/dead-letters/redrive',
-    summary: 'Tell dead letters once more: some, or all',
+    summary: 'Deliver dead letters again: some, or all',
     body: redriveBody,
     status: 200,
     answer: redriveResult,
@@ -146,7 +146,7 @@ export const OPERATIONS = {
   replayEvents: {
     method: 'post',
     path: '/channels/{id}/webhooks/{webhook}/replay',
-    summary: 'Tell a webhook again what happened since a time',
+    summary: 'Deliver events since a time to a webhook again',
     body: replayBody,
     status: 200,
     answer: replayResult,
@@ -163,7 +163,7 @@ export const OPERATIONS = {
   listEvents: {
     method: 'get',
     path: '/channels/{id}/events',
-    summary: 'Fetch events in sequence; with Accept: text/event-stream they are sent as they happen',
+    summary: 'Read events in sequence; with Accept: text/event-stream they are sent as they happen',
     query: eventsQuery,
     status: 200,
     answer: eventPage,
