@@ -1,9 +1,9 @@
-/** For specs and benchmarks: small files that claim, or unpack to, a lot. */
+/** For specs and benchmarks: small files that claim, or decompress to, large contents. */
 import { constants, crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
 const MIB = 1024 * 1024;
 
-/** `count` zero bytes as a zlib stream, made of one packed block again and again. */
+/** `count` zero bytes as a zlib stream, made by repeating one compressed block. */
 function packedZeros(count: number): Buffer {
   const block = deflateRawSync(Buffer.alloc(MIB), { finishFlush: constants.Z_FULL_FLUSH });
   const checksum = Buffer.alloc(4);
@@ -32,7 +32,7 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const;
 
-/** A transparent PNG of 16 bit a channel; interlaced unless said otherwise. */
+/** A transparent PNG with 16 bit per channel, interlaced by default. */
 export function zeroPng({ width, height, interlaced = true }: { width: number; height: number; interlaced?: boolean }) {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -80,7 +80,7 @@ export function largeStreamsPdf(streams: number): Buffer {
   return Buffer.concat([...parts, Buffer.from(`startxref\n${previous}\n%%EOF`)]);
 }
 
-/** Hours of silence: one packet of Opus again and again, 60 ms each, in Ogg pages of 200 packets. */
+/** Hours of silence: one Opus packet of 60 ms repeated, in Ogg pages of 200 packets. */
 export function silentOpus(hours: number): Buffer {
   const packet = Buffer.from('58fffe', 'hex'); // 60 ms of mono silence
   const samples = 2_880;

@@ -1,6 +1,6 @@
 import { FairQueue } from './fair-queue.js';
 
-/** Work that ends when it is told to, in the order in which it began. */
+/** Work that ends on command, in the order in which it began. */
 function works(queue: FairQueue) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -23,7 +23,7 @@ function works(queue: FairQueue) {
 }
 
 describe('FairQueue', () => {
-  it('gives no owner more than its share for work that cannot be done again, though slots are free', async () => {
+  it('gives an owner no more than its share for work that cannot be restarted, even if slots are free', async () => {
     const { begun, add, endNext, settle } = works(new FairQueue({ slots: 2, slotsPerOwner: 1 }));
     void add('a', 'a1');
     void add('a', 'a2');
@@ -33,7 +33,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'a2']);
   });
 
-  it('lends a slot that nobody needs, and takes it back for another owner; what was stopped is done first of all later', async () => {
+  it('lends an unused slot, and takes it back for another owner; the aborted work runs first later', async () => {
     const queue = new FairQueue({ slots: 2, slotsPerOwner: 1 });
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
@@ -73,7 +73,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a2', 'a3', 'b2', 'a3']);
   });
 
-  it('stops no more lent work than is needed, the youngest first, also while it still ends', async () => {
+  it('aborts no more lent work than needed, the latest first, also while it still ends', async () => {
     const queue = new FairQueue({ slots: 3, slotsPerOwner: 1 });
     const stopped: string[] = [];
     const ends = new Map<string, (error?: Error) => void>();
@@ -105,7 +105,7 @@ describe('FairQueue', () => {
     await Promise.all(all);
   });
 
-  it('goes round: another owner waits for two pieces of work, however many are before it', async () => {
+  it('serves owners in turn: another owner waits for two pieces of work, however many are queued before', async () => {
     const { begun, add, endNext, settle } = works(new FairQueue({ slots: 1, slotsPerOwner: 1 }));
     for (let number = 1; number <= 4; number += 1) void add('a', `a${number}`);
     void add('b', 'b1');
@@ -115,7 +115,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'a4']);
   });
 
-  it('forgets who gave up waiting, and goes on after work that failed', async () => {
+  it('drops work whose caller left, and continues after work that failed', async () => {
     const queue = new FairQueue({ slots: 1, slotsPerOwner: 1 });
     const { begun, add, endNext, settle } = works(queue);
     const gone = new AbortController();

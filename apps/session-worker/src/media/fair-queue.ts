@@ -1,41 +1,42 @@
 /**
- * A few slots shared by many owners. Every owner has a share of them, and slots that become free go round: however much one
- * owner asks for, another waits for two pieces of its work at most. A slot that nobody else needs is lent to work that can
- * be done again from its start; once another owner waits for its share, such work is stopped and has its turn later.
+ * A fixed number of slots shared by many owners (channels). Each owner has a share of the slots, and free slots go to the
+ * owners in turn: however much work one owner queues, another owner waits for at most two pieces of it. A slot that no
+ * other owner needs is lent to work that can be restarted. When another owner waits for its share, lent work is aborted,
+ * goes back to the head of its owner's line and runs again later.
  */
 export interface FairQueueOptions {
-  /** Pieces of work at a time. */
+  /** Pieces of work in parallel. */
   readonly slots: number;
-  /** And of one owner, while others need the rest. */
+  /** Pieces of work of one owner in parallel: its share, beyond which slots are only lent. */
   readonly slotsPerOwner: number;
 }
 
-/** A piece of work, waiting or under way. */
+/** A piece of work, waiting or running. */
 interface Turn {
   readonly owner: string;
-  /** Stops the work when its slot is needed; absent for work that cannot be done again. */
+  /** Aborts the work when its slot is needed; absent for work that cannot be restarted. */
   readonly stop: AbortController | undefined;
-  /** Beyond the owner's share. */
+  /** Whether the slot is beyond the owner's share. */
   isLent: boolean;
   start(): void;
 }
 
-/** Pieces of work that wait. */
+/** The waiting work of one owner. */
 type Line = readonly [Turn, ...Turn[]];
 
 export class FairQueue {
-  /** Owners that wait, the one whose turn is next first. */
+  /** Owners with waiting work; the first is served next. */
   private readonly waiting = new Map<string, Line>();
-  /** Work under way, the oldest first. */
+  /** Running work, the oldest first. */
   private readonly running = new Set<Turn>();
 
   constructor(private readonly options: FairQueueOptions) {}
 
   /**
-   * Does `work` in its turn.
-   * @param work given a signal that is aborted when its caller gives up, or its slot is needed
-   * @param options.canRestart the work may be stopped and done again from its start
-   * @throws the signal's reason when it is aborted before the work began
+   * Runs `work` when a slot is free for its owner.
+   * @param work gets a signal that is aborted when the caller's signal is, or when the slot is needed
+   * @param options.canRestart the work may be aborted and run again from its start
+   * @throws the signal's reason when it is aborted before the work began; whatever `work` throws
    */
   async run<T>(
     owner: string,
@@ -104,7 +105,7 @@ export class FairQueue {
       if (!this.hasRoom) break;
       if (this.ownCount(owner) < this.options.slotsPerOwner || line[0].stop) this.begin(owner, line, true);
     }
-    this.callBack();
+    this.reclaimLentSlots();
   }
 
   private get hasRoom(): boolean {
@@ -119,8 +120,8 @@ export class FairQueue {
     first.start();
   }
 
-  /** Stops as many pieces of lent work, the youngest first, as owners wait for their share. */
-  private callBack(): void {
+  /** Aborts lent work, the latest first, until there is a slot for each owner that waits for its share. */
+  private reclaimLentSlots(): void {
     const lent = [...this.running].filter(({ isLent }) => isLent).reverse();
     const stopping = lent.filter(({ stop }) => stop?.signal.aborted).length;
     const needed = [...this.waiting.keys()].filter((owner) => this.ownCount(owner) < this.options.slotsPerOwner).length;
@@ -129,7 +130,7 @@ export class FairQueue {
     }
   }
 
-  /** How many slots of its share an owner has. */
+  /** How many slots of its share an owner uses. */
   private ownCount(owner: string): number {
     return [...this.running].filter((turn) => turn.owner === owner && !turn.isLent).length;
   }

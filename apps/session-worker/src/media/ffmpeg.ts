@@ -1,19 +1,19 @@
 /**
- * ffmpeg as a child process, within bounds: how many at once, how long, how much memory, and which kinds of file and
- * protocol it may open (a crafted playlist must not make it read other files or call out). It is killed when its time
- * is over or the caller gives up; nothing of it survives its promise.
+ * ffmpeg as a child process with bounds: on parallel runs, time, memory, and on the formats and protocols it may open (a
+ * crafted playlist must not make it read other files or connect anywhere). It is killed after its timeout or when the
+ * caller's signal is aborted; no process outlives its promise.
  */
 import { execFile, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { promisify } from 'node:util';
 import { FairQueue } from './fair-queue.js';
 
-/** ffmpeg did not do it: the file is none it can read, or it ran out of time or memory. */
+/** A run failed: ffmpeg cannot read the file or ran out of memory (`input`), or its time was over (`timeout`). */
 export class FfmpegFailed extends Error {
   constructor(
     readonly reason: 'input' | 'timeout',
-    /** The end of what ffmpeg said; for logs of a developer, not for customers. */
-    readonly said: string,
+    /** The end of ffmpeg's standard error; for developers, not for customers. */
+    readonly stderr: string,
   ) {
     super(`ffmpeg: ${reason}`);
     this.name = 'FfmpegFailed';
@@ -22,7 +22,7 @@ export class FfmpegFailed extends Error {
 
 export interface FfmpegOptions {
   path: string;
-  /** Processes at a time; one of them is each channel's share, and what others do not need. */
+  /** Parallel processes. A channel's share is one; further slots are lent to it while no other channel needs them. */
   maxParallel?: number;
   /** Address space of one process. */
   memoryLimitMib?: number;
@@ -35,28 +35,29 @@ export interface FfmpegRun {
   input: string;
   /** Everything after the input; `pipe:1` is standard output. */
   output: readonly string[];
-  /** How much it tells: 'info' describes the input. */
+  /** 'info' logs a description of the input. */
   logLevel?: 'error' | 'info';
-  /** Called at each start; what it returns is given standard output, piece by piece. */
+  /** Called at each start of the process, also after a restart; the returned function receives standard output in chunks. */
   readOutput?: () => (chunk: Buffer) => void;
-  /** The channel it is done for. */
+  /** The channel that the run is for. */
   owner: string;
-  /** Where it may take less time than others. */
+  /** Where it is to be shorter than the timeout of all runs. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Below the worker's own threads: sends and sockets come first. */
+/** Nice value: lower priority than the worker's own threads, so that sends and sockets come first. */
 const BELOW_THE_WORKER = 5;
 
-/** Demuxers that may be used: files that hold their own content. No playlists, no concatenations, no devices. */
+/** Demuxers that may be used: only self-contained files. No playlists, no concatenations, no devices. */
 const FORMATS = [
   ...['aac', 'aiff', 'amr', 'amrnb', 'amrwb', 'ape', 'asf', 'au', 'avi', 'caf', 'flac', 'flv', 'gif', 'mp3', 'mpeg'],
   ...['mpegts', 'mpegvideo', 'h264', 'hevc', 'm4v', 'ogg', 'wav', 'w64', 'wv'],
   ...['matroska', 'webm', 'mov', 'mp4', 'm4a', '3gp', '3g2', 'mj2'],
 ].join(',');
 
-const SAID_BYTES = 16 * 1024;
+/** How much of the end of standard error is kept, in characters. */
+const STDERR_LENGTH = 16 * 1024;
 
 export class Ffmpeg {
   readonly #queue: FairQueue;
@@ -66,21 +67,21 @@ export class Ffmpeg {
   }
 
   /**
-   * Runs it once.
-   * @returns what it said on standard error
-   * @throws {FfmpegFailed} when it fails or takes too long; the signal's reason when the caller gives up
+   * Runs ffmpeg when a slot is free. A run on a lent slot may be killed and restarted.
+   * @returns its standard error
+   * @throws {FfmpegFailed} when it fails or exceeds its timeout; the signal's reason when that is aborted
    */
   async run(run: FfmpegRun): Promise<string> {
     return this.#queue.run(run.owner, (signal) => this.#run({ ...run, signal }), run.signal, { canRestart: true });
   }
 
   #run({ input, output, logLevel = 'error', readOutput, timeoutMs = Infinity, signal }: FfmpegRun): Promise<string> {
-    const { path, memoryLimitMib = 768, timeoutMs: mostMs = 60_000 } = this.options;
-    // A run that was stopped and has its turn again overwrites what it left.
+    const { path, memoryLimitMib = 768, timeoutMs: maxMs = 60_000 } = this.options;
+    // -y: a restarted run overwrites the output of the one that was killed.
     const args = ['-hide_banner', '-nostdin', '-y', '-loglevel', logLevel, '-threads', '1'];
     args.push('-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS);
     args.push('-i', `file:${input}`, ...output);
-    // The shell only lowers the limit of address space (where the system has one) and becomes ffmpeg.
+    // The shell sets the limit of address space (where the system has one) and replaces itself with ffmpeg.
     const limited = ['-c', 'ulimit -v "$0" 2>/dev/null; exec "$@"', String(memoryLimitMib * 1024), path, ...args];
     return new Promise((resolve, reject) => {
       const child = spawn('/bin/sh', limited, {
@@ -88,7 +89,7 @@ export class Ffmpeg {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       if (child.pid !== undefined) lowerPriority(child.pid);
-      let said = '';
+      let stderr = '';
       let timedOut = false;
       const kill = () => child.kill('SIGKILL');
       const timer = setTimeout(
@@ -96,11 +97,11 @@ export class Ffmpeg {
           timedOut = true;
           kill();
         },
-        Math.min(timeoutMs, mostMs),
+        Math.min(timeoutMs, maxMs),
       );
       signal?.addEventListener('abort', kill, { once: true });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(-SAID_BYTES);
+        stderr = (stderr + text).slice(-STDERR_LENGTH);
       });
       const onOutput = readOutput?.();
       child.stdout.on('data', (chunk: Buffer) => onOutput?.(chunk));
@@ -109,23 +110,23 @@ export class Ffmpeg {
         clearTimeout(timer);
         signal?.removeEventListener('abort', kill);
         if (signal?.aborted) reject(signal.reason as Error);
-        else if (code === 0) resolve(said);
-        else reject(new FfmpegFailed(timedOut ? 'timeout' : 'input', said));
+        else if (code === 0) resolve(stderr);
+        else reject(new FfmpegFailed(timedOut ? 'timeout' : 'input', stderr));
       });
     });
   }
 }
 
-/** A process that has ended already needs none. */
+/** Lowers the priority of a process, if it still runs. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, BELOW_THE_WORKER);
   } catch {
-    // Ended, or the system does not allow it: it runs as it is.
+    // The process has ended, or the system does not permit it: the priority stays as it is.
   }
 }
 
-async function answers(path: string): Promise<boolean> {
+async function canRun(path: string): Promise<boolean> {
   try {
     await promisify(execFile)(path, ['-version'], { timeout: 10_000 });
     return true;
@@ -144,17 +145,17 @@ async function packagedPath(): Promise<string | undefined> {
 }
 
 /**
- * Finds ffmpeg: the configured one, else `ffmpeg` on the PATH, else the one of the optional package
- * `@ffmpeg-installer/ffmpeg` (an old build; production images bring a maintained one).
+ * Finds ffmpeg: the configured one, else `ffmpeg` on the PATH, else the one in the optional package
+ * `@ffmpeg-installer/ffmpeg` (an old build; production images install a maintained one).
  * @returns undefined when there is none
  * @throws when the configured one does not run
  */
 export async function findFfmpeg(configured?: string): Promise<string | undefined> {
   if (configured !== undefined) {
-    if (await answers(configured)) return configured;
+    if (await canRun(configured)) return configured;
     throw new Error(`FFMPEG_PATH names ${configured}, which does not run`);
   }
-  if (await answers('ffmpeg')) return 'ffmpeg';
+  if (await canRun('ffmpeg')) return 'ffmpeg';
   const packaged = await packagedPath();
-  return packaged !== undefined && (await answers(packaged)) ? packaged : undefined;
+  return packaged !== undefined && (await canRun(packaged)) ? packaged : undefined;
 }

@@ -1,4 +1,4 @@
-/** The file a heard message points to, whichever wrappers it came in. Pure. */
+/** The file that a received message points to, in whichever wrappers it came. Pure. */
 import { readMimeType } from '@dormouse/gateway-contract';
 import { safeFileName } from '@dormouse/media-files';
 import { contentWithFile } from '../convert/file-part.js';
@@ -10,9 +10,9 @@ export interface HeardFile {
   kind: SendKind;
   place: FilePlace;
   mediaKey: Uint8Array;
-  /** Absent where the sender left them out; then only the authentication code vouches for the file. */
+  /** Absent where the sender left it out; then only the authentication code proves that the file is intact. */
   fileSha256: Uint8Array | undefined;
-  /** In bytes, as the sender says. */
+  /** In bytes, as announced by the sender. */
   fileLength: number | undefined;
   mimeType: string | undefined;
   fileName: string | undefined;
@@ -27,7 +27,7 @@ interface Pointer {
   mimetype?: string | null;
 }
 
-function heard(kind: SendKind, file: Pointer, fileName?: string | null): HeardFile | undefined {
+function fileAt(kind: SendKind, file: Pointer, fileName?: string | null): HeardFile | undefined {
   if (!file.mediaKey?.length) return undefined;
   const length = typeof file.fileLength === 'object' ? file.fileLength?.toNumber() : file.fileLength;
   return {
@@ -41,14 +41,14 @@ function heard(kind: SendKind, file: Pointer, fileName?: string | null): HeardFi
   };
 }
 
-/** Undefined when the message carries no file, or one without a key (as view-once messages on linked devices). */
+/** Undefined when the message has no file, or one without a key (as view-once messages on linked devices). */
 export function heardFile(message: MessageContent | null | undefined): HeardFile | undefined {
   const content = contentWithFile(message);
-  if (content?.imageMessage) return heard('image', content.imageMessage);
-  if (content?.videoMessage) return heard('video', content.videoMessage);
-  if (content?.ptvMessage) return heard('video', content.ptvMessage);
-  if (content?.audioMessage) return heard(content.audioMessage.ptt ? 'voice' : 'audio', content.audioMessage);
-  if (content?.documentMessage) return heard('document', content.documentMessage, content.documentMessage.fileName);
-  if (content?.stickerMessage) return heard('sticker', content.stickerMessage);
+  if (content?.imageMessage) return fileAt('image', content.imageMessage);
+  if (content?.videoMessage) return fileAt('video', content.videoMessage);
+  if (content?.ptvMessage) return fileAt('video', content.ptvMessage);
+  if (content?.audioMessage) return fileAt(content.audioMessage.ptt ? 'voice' : 'audio', content.audioMessage);
+  if (content?.documentMessage) return fileAt('document', content.documentMessage, content.documentMessage.fileName);
+  if (content?.stickerMessage) return fileAt('sticker', content.stickerMessage);
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Small files that claim, or unpack to, a lot, sent by two channels, three at a time: what they may cost this process and
- * those it starts. Runs where the system tells the memory of processes.
+ * those it starts. Runs where the system reports the memory of processes.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { emptyRangesPdf, framesGif, largeStreamsPdf, silentOpus, zeroPng } from 
 import { testImages } from './test-images.js';
 
 /** All processes of the media path together, beside this one. */
-const MOST_MIB = 700;
+const MAX_MIB = 700;
 
 const { images, close } = testImages();
 let directory: string;
@@ -140,12 +140,12 @@ const HOSTILE: readonly [what: string, kind: SendKind, make: () => Promise<Buffe
         outcomes.push(...(await Promise.all(all)));
       });
       expect(new Set(outcomes)).toEqual(new Set(expected));
-      expect(peak).toBeLessThan(MOST_MIB);
+      expect(peak).toBeLessThan(MAX_MIB);
     },
     60_000,
   );
 
-  it('keep no image of another channel waiting for more than one of them', async () => {
+  it('delay no image of another channel by more than one of them', async () => {
     const slow = await flat(9_000, 9_000).png().toBuffer();
     const order: string[] = [];
     const theirs = Array.from({ length: 8 }, () => outcome('image', slow, 'A').then(() => order.push('A')));

@@ -4,9 +4,9 @@ import { storedBytes, type MediaReader } from '@dormouse/media-store/read';
 import type { Images } from './images.js';
 
 /**
- * A kept file as a profile picture: a square JPEG.
- * @throws {GatewayError} 400 naming `icon` for an unknown id or a file that is no picture, 502 when the storage is
- * away
+ * Makes a profile picture, a square JPEG, of a stored file.
+ * @throws {GatewayError} 400 naming `icon` for an unknown id or a file that is not an image, 502 when the object storage
+ * fails
  */
 export function iconsFrom(media: Pick<MediaReader, 'open'>, spool: Pick<Spool, 'keep'>, images: Images) {
   return async (channelId: string, mediaId: string): Promise<Buffer> => {

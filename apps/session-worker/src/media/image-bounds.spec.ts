@@ -16,7 +16,7 @@ const header = (changes: Partial<ImageHeader>): ImageHeader => ({
   ...changes,
 });
 
-describe('what an image takes when it is decoded', () => {
+describe('the memory that decoding an image takes', () => {
   it.each<[string, Partial<ImageHeader>, number]>([
     ['8 bit', {}, 3_000_000],
     ['16 bit with transparency', { channels: 4, depth: 'ushort' }, 8_000_000],
@@ -34,7 +34,7 @@ describe('what an image takes when it is decoded', () => {
     ['a large screenshot', { width: 8_000, height: 6_000, channels: 4 }],
     ['a progressive photo of 24 million pixels', { format: 'jpeg', width: 6_000, height: 4_000, isProgressive: true }],
     ['a WebP of 35 million pixels', { format: 'webp', width: 7_000, height: 5_000, channels: 4 }],
-  ])('lets %s pass', (_what, changes) => {
+  ])('accepts %s', (_what, changes) => {
     expect(() => assertDecodable(header(changes))).not.toThrow();
   });
 

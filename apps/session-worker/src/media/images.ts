@@ -1,6 +1,6 @@
 /**
- * Images on their way to the network. All of them, previews and profile pictures included, are opened by the media
- * process, a few at a time, with a bound on their time; see media-process.ts.
+ * Preparation of images that are sent. All images, previews and profile pictures included, are opened by the media
+ * process, a few in parallel and with a timeout; see media-process.ts.
  */
 import { fileTooLarge, type MediaLimits, type Spool, type SpooledFile } from '@dormouse/media-files';
 import { FileRefused } from './file-refused.js';
@@ -8,14 +8,14 @@ import type { MediaProcess } from './media-process.js';
 import type { ImageSource, LinkPicture, ShownThumbnail } from './media-tasks.js';
 import { refusalOf, type PreparedFile } from './prepared-file.js';
 
-/** Whose image it is, and until when anybody waits for it. */
+/** The owner of an image, and the signal of the caller that waits for it. */
 export interface ImageTerms {
   /** The channel. */
   owner: string;
   signal?: AbortSignal | undefined;
 }
 
-/** Extras, which the message can do without, and images that are the message. */
+/** Timeout for thumbnails, previews and page counts, without which a message can be sent. */
 const EXTRA_TIMEOUT_MS = 5_000;
 const IMAGE_TIMEOUT_MS = 20_000;
 const STICKER_TIMEOUT_MS = 30_000;
@@ -24,25 +24,26 @@ export class Images {
   constructor(private readonly process: Pick<MediaProcess, 'run'>) {}
 
   /**
-   * A small JPEG of an image, upright, and the size the image is shown at.
-   * @throws {FileRefused} when it is no image within bounds
+   * A small JPEG of an image and the size of the image, both after rotation.
+   * @param terms.small the image is only shown small, so that a lower bound on its pixels holds
+   * @throws {FileRefused} when it is not an image, or exceeds the bounds
    */
   thumbnailOf(source: ImageSource, { small = true, ...terms }: ImageTerms & { small?: boolean }) {
     return this.process.run('thumbnail', { source, small }, { ...terms, timeoutMs: EXTRA_TIMEOUT_MS });
   }
 
   /**
-   * An image as the large one of a link's preview.
-   * @throws {FileRefused} when it is no image within bounds
+   * The large image of a link preview.
+   * @throws {FileRefused} when it is not an image, or exceeds the bounds
    */
   linkPictureOf(source: ImageSource, terms: ImageTerms): Promise<LinkPicture> {
     return this.process.run('linkPicture', { source }, { ...terms, timeoutMs: EXTRA_TIMEOUT_MS });
   }
 
   /**
-   * An image message's file: JPEG and PNG pass unchanged, other formats become JPEG (their first frame, on white).
-   * @param asked.asIs leave every readable format as it is
-   * @throws {GatewayError} 400 naming `media` when it is no readable image, or takes too much to open
+   * The file of an image message: JPEG and PNG stay unchanged, other formats are converted to JPEG (first frame, on white).
+   * @param options.asIs convert no format
+   * @throws {GatewayError} 400 naming `media` when it is not a readable image, or exceeds the bounds
    */
   async prepareImage(
     source: SpooledFile,
@@ -61,8 +62,8 @@ export class Images {
 
   /**
    * A sticker's file: WebP, 512 x 512.
-   * @throws {GatewayError} 400 naming `media` when it is no readable image or an animation that is too long, 413 when the
-   * result is larger than a sticker may be
+   * @throws {GatewayError} 400 naming `media` when it is not a readable image or too long an animation, 413 when the
+   * result exceeds the limit of stickers
    */
   async prepareSticker(
     source: SpooledFile,
@@ -83,8 +84,8 @@ export class Images {
   }
 
   /**
-   * A profile or group picture: a square JPEG, cut around the middle.
-   * @throws {GatewayError} 400 naming `icon` when it is no readable image, or takes too much to open
+   * A profile or group picture: a square JPEG, cropped to the middle.
+   * @throws {GatewayError} 400 naming `icon` when it is not a readable image, or exceeds the bounds
    */
   async prepareIcon({ path }: Pick<SpooledFile, 'path'>, terms: ImageTerms): Promise<Buffer> {
     try {
@@ -95,8 +96,8 @@ export class Images {
   }
 
   /**
-   * How many pages a PDF has.
-   * @returns undefined when it does not say so in a way that can be read within bounds; the document is sent all the same
+   * The number of pages of a PDF.
+   * @returns undefined when it cannot be read within the bounds; the document is sent without it
    */
   async pdfPages(path: string, terms: ImageTerms): Promise<number | undefined> {
     try {

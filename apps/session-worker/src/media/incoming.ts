@@ -1,10 +1,10 @@
 /**
- * Files of heard messages: fetched from the network, decrypted and checked on the way to the spool, then kept in the
- * media store under the message's media id. A file whose length, hash or authentication code is wrong is never kept.
- * One that the network no longer has is asked for from the phone, once.
+ * Files of received messages: downloaded from the network, decrypted and checked while they are written to the spool,
+ * then stored in the media store under the message's media id. A file whose length, hash or authentication code is wrong
+ * is never stored. If the network no longer has a file, the phone is requested once to upload it again.
  *
- * With the object storage or the network's host away it fails with 502 and can be asked for again; nothing is lost but
- * the time until the network forgets the file. When nothing comes for a while, from host or phone, it fails with 503.
+ * Without the object storage or the network's file host a fetch fails with 502 and can be repeated, as long as the network
+ * has the file. When neither host nor phone sends anything for a while, it fails with 503.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '@dormouse/gateway-contract';
@@ -27,41 +27,41 @@ export interface IncomingMediaOptions {
   network: NetworkMedia;
   spool: Spool;
   host: MediaHost;
-  /** The largest file that is fetched. The network itself takes documents of 2 GiB. */
+  /** The largest file that is downloaded. The network itself accepts documents of 2 GiB. */
   maxBytes?: number;
-  /** Downloads at a time in this process; further ones wait. */
+  /** Parallel downloads in this process; further ones wait. */
   maxParallel?: number;
-  /** And of one channel, so that one with slow files leaves room for the others. */
+  /** Parallel downloads of one channel, so that a channel with slow files leaves slots for the others. */
   maxParallelPerChannel?: number;
-  /** How long one file may take, the phone included. */
+  /** Timeout of one download, including the phone's upload. */
   timeoutMs?: number;
-  /** How long nothing may come of it, the phone's time included. */
+  /** How long a download may receive nothing, including the time that the phone needs. */
   stallTimeoutMs?: number;
-  /** How long the phone may take to put a file back. */
+  /** Timeout for the phone's upload. */
   phoneTimeoutMs?: number;
 }
 
-/** What is asked for. */
+/** A message whose file is fetched. */
 export interface ReceivedMessage {
   channelId: string;
-  /** Under which id the file is kept: that of the message's content. */
+  /** The id under which the file is stored: that in the message's content. */
   mediaId: string;
   message: { key: MessageKey; message?: MessageContent | null | undefined };
-  /** Absent: a file that is gone from the network is not asked for from the phone. */
+  /** Absent: the phone is not requested to upload a file that is gone from the network. */
   network?: { readonly files: Pick<NetworkSession['files'], 'requestReupload'> } | undefined;
-  /** The way through the channel's proxy; absent: directly. */
+  /** Connects through the channel's proxy; absent: directly. */
   fileRoute?: Dispatcher | undefined;
-  /** Who asks goes; when the last one has, the transfer ends. */
+  /** Aborted when the caller no longer waits. The download is cancelled when no caller waits for it. */
   signal?: AbortSignal | undefined;
 }
 
-/** A transfer that is given up when it stalls. */
+/** The signal of a download that is aborted when it stalls. */
 interface Watched {
   signal: AbortSignal;
   onProgress: () => void;
 }
 
-const STALLED = { details: 'the file does not come from the network: try again later', retryAfterS: 30 };
+const STALLED = { details: 'the network sends no data of the file: try again later', retryAfterS: 30 };
 
 export class IncomingMedia {
   readonly #queue: FairQueue;
@@ -73,11 +73,10 @@ export class IncomingMedia {
   }
 
   /**
-   * Brings the file of a message into the media store. Asking twice at once fetches once; content the channel has
-   * already is not fetched at all.
-   * @throws {GatewayError} 404 when the message has no file or nobody has it any more, 413 beyond `maxBytes` or
-   * without room in the channel's storage, 502 when
-   * it cannot be had now or comes damaged, 503 when nothing comes in time
+   * Downloads the file of a message into the media store. Parallel calls share one download; content that the channel
+   * has already is not downloaded.
+   * @throws {GatewayError} 404 when the message has no file or neither network nor phone has it any more, 413 beyond
+   * `maxBytes` or the room in the channel's storage, 502 when the download fails or is damaged, 503 after a timeout
    */
   async fetch(received: ReceivedMessage): Promise<void> {
     const { channelId, mediaId } = received;
@@ -110,7 +109,7 @@ export class IncomingMedia {
     }
   }
 
-  /** Gives up when nothing comes for too long. */
+  /** Aborts the download when it stalls. */
   async #download(
     file: HeardFile,
     from: Pick<ReceivedMessage, 'message' | 'network' | 'fileRoute'>,
@@ -127,7 +126,7 @@ export class IncomingMedia {
     }
   }
 
-  /** Tries a few times, and asks the phone once when the network says the file is gone. */
+  /** Retries a few times. When the network reports that the file is gone, requests it from the phone, once. */
   async #tries(
     file: HeardFile,
     { message, network, fileRoute }: Pick<ReceivedMessage, 'message' | 'network' | 'fileRoute'>,
@@ -135,14 +134,14 @@ export class IncomingMedia {
   ): Promise<SpooledFile> {
     const { signal } = watched;
     let place = file.place;
-    let asked = false;
+    let isPhoneRequested = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#receive({ ...file, place }, fileRoute, watched);
       } catch (error) {
         if (signal.aborted) throw receiveFailure(signal.reason);
-        if (error instanceof FileGone && network && !asked) {
-          asked = true;
+        if (error instanceof FileGone && network && !isPhoneRequested) {
+          isPhoneRequested = true;
           const timeoutMs = this.options.phoneTimeoutMs ?? 12_000;
           const directPath = await network.files.requestReupload(message.key, file.mediaKey, timeoutMs);
           place = { directPath, url: file.place.url };
@@ -159,11 +158,11 @@ export class IncomingMedia {
 
   async #receive(file: HeardFile, route: Dispatcher | undefined, watched: Watched): Promise<SpooledFile> {
     const { signal, onProgress } = watched;
-    const hidden = await this.options.host.open(file.place, signal, route);
-    // Read to its end or destroyed below; what it may still say after that is nobody's business.
-    hidden.on('error', () => undefined);
+    const encrypted = await this.options.host.open(file.place, signal, route);
+    // It is read to its end or destroyed below; errors after that have no one to handle them.
+    encrypted.on('error', () => undefined);
     const keys = await fileKeys(file.mediaKey, file.kind);
-    const spooled = await this.options.spool.keep(decrypted(readable(hidden), keys), {
+    const spooled = await this.options.spool.keep(decrypted(readable(encrypted), keys), {
       signal,
       onSize: (size) => {
         onProgress();
@@ -182,12 +181,12 @@ export class IncomingMedia {
   }
 }
 
-/** A connection that breaks off is the host's failure, not the file's. */
+/** A connection that ends early is a failure of the host and can be retried; the file itself is not damaged. */
 async function* readable(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* stream;
   } catch (error) {
-    throw new HostFailed('broke off', { cause: error });
+    throw new HostFailed('connection ended early', { cause: error });
   }
 }
 
@@ -203,7 +202,7 @@ function receiveFailure(error: unknown): unknown {
     return new GatewayError(404, { details: 'the network no longer has the file' }, { cause: error });
   }
   if (error instanceof DamagedFile) {
-    return new GatewayError(502, { details: 'the file comes damaged from the network' }, { cause: error });
+    return new GatewayError(502, { details: 'the file from the network is damaged' }, { cause: error });
   }
   return new GatewayError(
     502,

@@ -114,7 +114,7 @@ describe('a file that was converted for its message', () => {
       .update(bytes ?? '')
       .digest('hex');
 
-  it('is kept as the network got it, under an id of its own, beside what was uploaded', async () => {
+  it('is stored as it was uploaded to the network, under an id of its own, beside the original', async () => {
     const bytes = await png();
     const file = await given(bytes, 'image/png');
     const { copy, facts } = await outgoing.place(session, file, 'sticker');
@@ -127,7 +127,7 @@ describe('a file that was converted for its message', () => {
     expect((await outgoing.place(session, file, 'image')).facts.madeId).toBeUndefined();
   });
 
-  it('is made once for many sends, and again when it was deleted', async () => {
+  it('is converted once for many sends, and again after it was deleted', async () => {
     const file = await given(await png(), 'image/png');
     const first = await outgoing.place(session, file, 'sticker');
     expect((await outgoing.place(session, file, 'sticker')).facts.madeId).toBe(first.facts.madeId);
@@ -137,8 +137,8 @@ describe('a file that was converted for its message', () => {
   });
 });
 
-describe('a file that does not come', () => {
-  it('is 503 when the host says nothing, or stops in the middle, and can be had later', async () => {
+describe('a file that does not arrive', () => {
+  it('is 503 when the host does not respond, or stops in the middle, and can be fetched later', async () => {
     const bytes = randomBytes(300_000);
     const { message } = await sentDocument(bytes);
     const impatient = new IncomingMedia({ ...incomingOptions, stallTimeoutMs: 300 });
@@ -156,7 +156,7 @@ describe('a file that does not come', () => {
     expect((await kept(channelId))?.equals(bytes)).toBe(true);
   });
 
-  it('keeps no other channel waiting, however many of them one channel asks for', async () => {
+  it('delays no other channel, however many of them one channel fetches', async () => {
     const [slow, fast] = [await sentDocument(randomBytes(1_000)), await sentDocument(randomBytes(1_000))];
     const stuck: ServerResponse[] = [];
     const bothStuck = new Promise<void>((resolve) => {

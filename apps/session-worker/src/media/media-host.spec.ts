@@ -10,7 +10,7 @@ const host = (origin?: string) => {
 afterAll(() => Promise.all(hosts.map((one) => one.close())));
 
 describe('where a file is fetched from', () => {
-  it('is the host the message names, when that is one of the network', () => {
+  it('is the host that the message names, if that is a host of the network', () => {
     const url = 'https://media-fra3-1.cdn.whatsapp.net/v/t62/1?ccb=11';
     expect(host().urlOf({ url, directPath: '/v/t62/2?oh=1' })?.href).toBe(
       'https://media-fra3-1.cdn.whatsapp.net/v/t62/2?oh=1',
@@ -24,7 +24,7 @@ describe('where a file is fetched from', () => {
     'https://whatsapp.net.evil.example/v/1',
     'http://mmg.whatsapp.net/v/1',
     'https://user@evil.example#.whatsapp.net/',
-  ])('is never the host a stranger names: %s', (url) => {
+  ])('is never a host outside the network: %s', (url) => {
     expect(host().urlOf({ url, directPath: '/v/1' })?.href).toBe('https://mmg.whatsapp.net/v/1');
     expect(host().urlOf({ url, directPath: undefined })).toBeUndefined();
   });

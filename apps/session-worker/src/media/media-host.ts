@@ -1,6 +1,6 @@
 /**
- * The network's file host, for reading. Messages say where their file is, and a message is written by a stranger: a file
- * is only ever fetched from the network's own hosts, and those only at public addresses.
+ * Downloads from the network's file hosts. A message names the URL of its file, and its sender may be a stranger: files
+ * are only downloaded from the network's own hosts, and only from public addresses.
  */
 import type { Readable } from 'node:stream';
 import { guardedConnector } from '@dormouse/public-addresses';
@@ -18,7 +18,7 @@ export class FileGone extends Error {
   }
 }
 
-/** The host did not give the file, but may later. */
+/** The download failed, but may work later. */
 export class HostFailed extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the network's file host: ${what}`, options);
@@ -26,14 +26,14 @@ export class HostFailed extends Error {
   }
 }
 
-/** Where a message says its file is. */
+/** The place of a file, as the message names it. */
 export interface FilePlace {
   directPath: string | undefined;
   url: string | undefined;
 }
 
 export interface MediaHostOptions {
-  /** A simulated network's host, e.g. `https://127.0.0.1:4500`; all files come from there. Absent: the real ones. */
+  /** Host of a simulated network for all files, e.g. `https://127.0.0.1:4500`. Absent: the network's real hosts. */
   origin?: string | undefined;
   idleTimeoutMs?: number;
 }
@@ -55,7 +55,7 @@ export class MediaHost {
     });
   }
 
-  /** The URL a file is fetched under; undefined when the place names none of the network's. */
+  /** The URL from which a file is downloaded; undefined when the place names no host of the network. */
   urlOf(place: FilePlace): URL | undefined {
     const named = place.url && URL.canParse(place.url) ? new URL(place.url) : undefined;
     const ownHost = named?.protocol === 'https:' && NETWORK_HOST.test(named.host) ? named.origin : undefined;
@@ -67,9 +67,9 @@ export class MediaHost {
   }
 
   /**
-   * Opens a file as it lies there, encrypted.
-   * @param route the way through the channel's proxy; absent: directly
-   * @throws {FileGone} when it is not there; {HostFailed} for every other failure; the signal's reason
+   * Opens the download of a file, as it is stored there: encrypted.
+   * @param route connects through the channel's proxy; absent: directly
+   * @throws {FileGone} when the host does not have it; {HostFailed} for every other failure; the signal's reason
    */
   async open(place: FilePlace, signal: AbortSignal, route?: Dispatcher): Promise<Readable> {
     const url = this.urlOf(place);
@@ -81,7 +81,7 @@ export class MediaHost {
     throw new HostFailed(`answered ${answer.statusCode}`);
   }
 
-  /** Whether a file is still there. A host that does not say so is believed to have it. */
+  /** Whether the host still has a file; true unless the host reports that it is gone. */
   async has(place: FilePlace, signal: AbortSignal, route?: Dispatcher): Promise<boolean> {
     try {
       (await this.open(place, signal, route)).on('error', () => undefined).destroy();

@@ -40,7 +40,7 @@ describe('mediaMessage', () => {
     },
   );
 
-  it('prefers what the customer says to what was measured', () => {
+  it('prefers the values of the request to measured ones', () => {
     const measured = file('voice', { seconds: 3, waveform: Buffer.alloc(64, 9).toString('base64') });
     expect(sent(mediaMessage(measured)).audioMessage).toMatchObject({
       seconds: 3,
@@ -62,7 +62,7 @@ describe('mediaMessage', () => {
     expect(sent(mediaMessage(file('document'))).documentMessage?.fileName).toBe('file');
   });
 
-  it('says whether a sticker moves', () => {
+  it('marks animated stickers', () => {
     expect(sent(mediaMessage(file('sticker', { animated: true, width: 512 }))).stickerMessage).toMatchObject({
       isAnimated: true,
       width: 512,
@@ -71,13 +71,13 @@ describe('mediaMessage', () => {
 });
 
 describe('heardFile', () => {
-  it('has nothing for messages without a file or without its key', () => {
+  it('finds none in messages without a file or without its key', () => {
     expect(heardFile({ conversation: 'hello' })).toBeUndefined();
     expect(heardFile({ imageMessage: { url: 'https://mmg.whatsapp.net/v/1' } })).toBeUndefined();
     expect(heardFile(undefined)).toBeUndefined();
   });
 
-  it('never takes a path for a name', () => {
+  it('drops the directories of a file name', () => {
     const documentMessage = { mediaKey: Buffer.alloc(32), fileName: '../../etc/passwd' };
     expect(heardFile({ documentMessage })?.fileName).toBe('passwd');
   });

@@ -1,8 +1,8 @@
-/** The network's message for a file it holds. Pure. */
+/** Builds the network's message for an uploaded file. Pure. */
 import type { MessageContent, MessageContext } from '../convert/message-bytes.js';
 import type { NetworkFile } from './outgoing.js';
 
-/** What the customer says beside the file; what was measured fills the gaps. */
+/** Fields of the request beside the file. Where they are absent, the values found in the file are used. */
 export interface MediaMessageWords {
   caption?: string | undefined;
   /** Documents: the name the receiver saves it under. */
@@ -12,9 +12,9 @@ export interface MediaMessageWords {
   waveform?: string | undefined;
   width?: number | undefined;
   height?: number | undefined;
-  /** A JPEG in place of the one that was made. */
+  /** A JPEG, used in place of the generated thumbnail. */
   thumbnail?: Uint8Array | undefined;
-  /** ARGB, behind a sound. */
+  /** Background of an audio message, ARGB. */
   backgroundArgb?: number | undefined;
   viewOnce?: boolean | undefined;
   contextInfo?: MessageContext | undefined;
@@ -24,7 +24,7 @@ function bytesOf(base64: string | undefined): Uint8Array | undefined {
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 }
 
-/** What every kind says of its file. */
+/** The fields by which a message of any kind points to its file. */
 function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageWords) {
   return {
     url: copy.url,
@@ -66,7 +66,7 @@ export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): 
   }
 }
 
-/** Captions of documents travel in a wrapper of their own. */
+/** A document with a caption is sent in a wrapper. */
 function documentMessage(
   base: NonNullable<MessageContent['documentMessage']>,
   words: MediaMessageWords,

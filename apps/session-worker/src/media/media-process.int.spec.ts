@@ -31,7 +31,7 @@ describe('the media process', () => {
   const terms = { owner: 'CH', timeoutMs: 20_000 };
   const target = () => join(directory, 'target.webp');
 
-  it('ends a task that takes too long, and does the next one', async () => {
+  it('ends a task that takes too long, and runs the next one', async () => {
     await run(async (process) => {
       const late = process.run('sticker', { path: slow, target: target() }, { ...terms, timeoutMs: 1 });
       await expect(late).rejects.toMatchObject({ reason: expect.stringMatching(/takes too long/) as unknown });
@@ -43,12 +43,12 @@ describe('the media process', () => {
     });
   });
 
-  it('ends a task whose caller has gone, and drops those that wait', async () => {
+  it('ends a task whose caller has left, and drops its waiting ones', async () => {
     await run(async (process) => {
       const gone = new AbortController();
-      const asked = { ...terms, signal: gone.signal };
-      const running = process.run('sticker', { path: slow, target: target() }, asked);
-      const waiting = process.run('icon', { path: small }, asked);
+      const withSignal = { ...terms, signal: gone.signal };
+      const running = process.run('sticker', { path: slow, target: target() }, withSignal);
+      const waiting = process.run('icon', { path: small }, withSignal);
       const reasons = Promise.allSettled([running, waiting]);
       gone.abort(new Error('the command is over'));
       for (const outcome of await reasons) {
@@ -101,7 +101,7 @@ describe('the media process', () => {
       );
     });
 
-    it('of a task that has begun and whose caller has gone', async () => {
+    it('of a task that has begun and whose caller has left', async () => {
       const { program, pid } = await noting();
       await run(
         async (tasks) => {
@@ -117,7 +117,7 @@ describe('the media process', () => {
       );
     });
 
-    it('when nothing was asked for a while', async () => {
+    it('when it is idle for a while', async () => {
       const { program, pid } = await noting();
       await run(
         async (tasks) => {
@@ -129,7 +129,7 @@ describe('the media process', () => {
     });
   });
 
-  it('refuses, and survives, what wants more memory than it may have', async () => {
+  it('refuses a file that needs more memory than the limit, and goes on', async () => {
     // Within the bounds of headers, beyond those of this small process.
     const image = join(directory, 'large.png');
     await writeFile(image, zeroPng({ width: 3_000, height: 3_000 }));
@@ -142,7 +142,7 @@ describe('the media process', () => {
     );
   });
 
-  it('says when it cannot be started, which is no fault of the file', async () => {
+  it('fails with an error of ours when it cannot be started', async () => {
     await run(
       async (process) => {
         const failed = process.run('icon', { path: small }, terms);

@@ -1,8 +1,10 @@
 /**
- * The worker's side of the media process (media-program.ts). What it guarantees: files that strangers made are opened
- * outside the worker, by a few processes at most, each with a hard bound on its memory and without anything secret; a
- * task that takes too long, or whose caller has gone, ends with its process; no channel keeps others waiting for long
- * (fair-queue.ts). Processes start when they are needed and end when nothing was asked of them for a while.
+ * The worker's side of the media process (media-program.ts). Guarantees:
+ * - files made by strangers are opened outside the worker, in a bounded number of processes, each with a hard bound on its
+ *   memory and without secrets in its environment;
+ * - a task that exceeds its timeout, or whose caller's signal is aborted, is ended by killing its process;
+ * - no channel delays the tasks of others for long (fair-queue.ts).
+ * Processes are started on demand and killed when they are idle for a while.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { FairQueue } from './fair-queue.js';
@@ -12,25 +14,25 @@ import type { MediaTask, TaskInput, TaskReply, TaskRequest, TaskResult } from '.
 export interface MediaProcessOptions {
   /** Path of the built media program. */
   program: string;
-  /** Processes at a time; further tasks wait. */
+  /** Parallel processes; further tasks wait. */
   maxParallel?: number;
-  /** Writable memory of one process. Without anything decoded it has some 90 MiB. */
+  /** Limit of the writable memory of one process. Before it decodes anything it uses some 90 MiB. */
   memoryLimitMib?: number;
-  /** A process that was asked nothing for so long ends. */
+  /** Idle time after which a process is killed. */
   idleMs?: number;
 }
 
-/** Whose task it is, and how long it may take. */
+/** The owner of a task, and the bounds on its time. */
 export interface TaskTerms {
   /** The channel. */
   owner: string;
-  /** From the start of the task. */
+  /** Counted from the start of the task. */
   timeoutMs: number;
-  /** The caller gave up: what waits is dropped, what runs is ended. */
+  /** When it is aborted, a waiting task is dropped and a running one is ended. */
   signal?: AbortSignal | undefined;
 }
 
-/** A process, and whoever waits for its reply. */
+/** A process, and the callback for the reply of its current task. */
 interface Slot {
   readonly child: ChildProcess;
   settle: ((outcome: TaskReply | Error) => void) | undefined;
@@ -48,9 +50,9 @@ export class MediaProcess {
   }
 
   /**
-   * Does one task in its turn.
-   * @throws {FileRefused} when the file is not what it should be, or takes too long or too much memory; the signal's
-   * reason; {Error} when no process can be started
+   * Runs one task when a process is free.
+   * @throws {FileRefused} when the file is not of the required type, or exceeds the bounds on time or memory; the
+   * signal's reason; {Error} when no process can be started
    */
   run<Task extends MediaTask>(task: Task, input: TaskInput<Task>, terms: TaskTerms): Promise<TaskResult<Task>> {
     const request = { task, input } as TaskRequest;
@@ -62,7 +64,7 @@ export class MediaProcess {
     );
   }
 
-  /** Ends all processes. Tasks under way fail. */
+  /** Kills all processes. Running tasks fail. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
@@ -71,7 +73,7 @@ export class MediaProcess {
 
   async #perform(request: TaskRequest, { timeoutMs, signal }: TaskTerms): Promise<unknown> {
     signal?.throwIfAborted();
-    if (this.#closed) throw new Error('the worker stops');
+    if (this.#closed) throw new Error('the worker is stopping');
     clearTimeout(this.#idleTimer);
     const slot = this.#idle.pop() ?? this.#start();
     const reply = await new Promise<TaskReply>((resolve, reject) => {
@@ -106,11 +108,11 @@ export class MediaProcess {
 
   #start(): Slot {
     const { program, memoryLimitMib = 448 } = this.options;
-    // The shell only bounds the memory (where the system can) and becomes the process.
+    // The shell sets the memory limit (where the system has one) and replaces itself with the process.
     const script = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
     const node = [process.execPath, '--max-old-space-size=128', program];
     const child = spawn('/bin/sh', ['-c', script, String(memoryLimitMib * 1024), ...node], {
-      // Nothing of the worker's own environment: it holds keys.
+      // The worker's own environment is not passed on: it has keys.
       env: { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
@@ -126,16 +128,16 @@ export class MediaProcess {
     child.on('message', (reply: TaskReply) => slot.settle?.(reply));
     child.once('error', gone);
     child.once('exit', (code, signal) => gone(endOf(code, signal)));
-    // What waits for a reply keeps the worker alive; an idle process does not.
+    // An idle process does not keep the worker alive.
     child.unref();
     child.channel?.unref();
     return slot;
   }
 }
 
-/** What the end of a process in the middle of a task says of the file. */
+/** The error for a task whose process ended before its reply. */
 function endOf(code: number | null, signal: NodeJS.Signals | null): Error {
-  // It aborts, or is ended by the system, when it cannot have more memory; everything else is our fault.
+  // Without memory it aborts or is killed by the system, which is the file's fault; any other exit is ours.
   if (signal !== null || (code ?? 0) > 128)
     return new FileRefused('takes too much memory to open: send a smaller file');
   return new Error(`the media process ended with ${code}`);

@@ -1,6 +1,6 @@
 /**
- * The media process: opens files that strangers made, one at a time, and nothing else. It has no secrets, no connections
- * and a bound on its memory; whoever started it ends it when a file takes too long (see media-process.ts).
+ * The media process: opens files made by strangers, one at a time. It has no secrets, no connections and a bound on its
+ * memory; the worker kills it when a file takes too long (see media-process.ts).
  */
 import { setPriority } from 'node:os';
 import { FileRefused } from './file-refused.js';
@@ -11,7 +11,7 @@ import { pdfPageCount } from './pdf-pages.js';
 const TASKS: MediaTasks = {
   thumbnail: ({ source, small }) => thumbnailOf(source, { small }),
   linkPicture: ({ source }) => linkPictureOf(source),
-  image: ({ path, ...asked }) => imageOf(path, asked),
+  image: ({ path, ...options }) => imageOf(path, options),
   sticker: ({ path, target }) => stickerOf(path, { target }),
   icon: ({ path }) => iconOf(path),
   pdfPages: ({ path }) => pdfPageCount(path),
@@ -43,12 +43,12 @@ async function reply(request: TaskRequest): Promise<TaskReply> {
   }
 }
 
-/** Below the worker's own threads: sends and sockets come first. */
+/** Nice value: lower priority than the worker's own threads, so that sends and sockets come first. */
 const BELOW_THE_WORKER = 5;
 setPriority(BELOW_THE_WORKER);
 process.on('message', (request: TaskRequest) => {
-  void reply(request).then((answer) => process.send?.(answer));
+  void reply(request).then((result) => process.send?.(result));
 });
-// The worker decides when it ends; without a worker nobody waits for a result.
+// The worker decides when this process ends; without the worker it ends itself.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

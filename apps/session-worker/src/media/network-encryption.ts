@@ -1,6 +1,6 @@
 /**
- * How the network hides files: AES-256-CBC, then ten bytes of HMAC-SHA256 over IV and ciphertext, under keys expanded
- * from the file's own media key. Both directions work on streams and hold one piece at a time.
+ * The network's encryption of files: AES-256-CBC, followed by ten bytes of HMAC-SHA256 over IV and ciphertext, under keys
+ * expanded from the file's own media key. Both directions are streams and hold one chunk at a time.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { expandMediaKey, type FileKeys, type NetworkFileType } from '../socket/files/network-files.js';
@@ -8,7 +8,7 @@ import type { SendKind } from './prepared-file.js';
 
 const MAC_BYTES = 10;
 
-/** The bytes are not what the sender encrypted: cut off, changed, or under another key. */
+/** The bytes are not those that the sender encrypted: incomplete, changed, or under another key. */
 export class DamagedFile extends Error {
   constructor(what: string) {
     super(`file from the network: ${what}`);
@@ -16,11 +16,11 @@ export class DamagedFile extends Error {
   }
 }
 
-/** What is hidden: the file of a message, or the large picture of a link's preview. */
-export type HiddenKind = SendKind | 'linkPicture';
+/** What is encrypted: the file of a message, or the large image of a link preview. */
+export type EncryptedKind = SendKind | 'linkPicture';
 
-/** The name a kind goes by in key derivation and upload paths. */
-export const NETWORK_TYPES: Record<HiddenKind, NetworkFileType> = {
+/** The network's name of a kind, in key derivation and upload paths. */
+export const NETWORK_TYPES: Record<EncryptedKind, NetworkFileType> = {
   image: 'image',
   video: 'video',
   audio: 'audio',
@@ -31,26 +31,26 @@ export const NETWORK_TYPES: Record<HiddenKind, NetworkFileType> = {
 };
 
 /** Expands a media key for one kind of file. */
-export function fileKeys(mediaKey: Uint8Array, kind: HiddenKind): Promise<FileKeys> {
+export function fileKeys(mediaKey: Uint8Array, kind: EncryptedKind): Promise<FileKeys> {
   return expandMediaKey(mediaKey, NETWORK_TYPES[kind]);
 }
 
-/** The file as the network gets it. */
+/** Encrypts a file. */
 export async function* encrypted(source: AsyncIterable<Uint8Array>, keys: FileKeys): AsyncGenerator<Buffer> {
   const cipher = createCipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
   const mac = createHmac('sha256', keys.macKey).update(keys.iv);
   for await (const chunk of source) {
-    const hidden = cipher.update(chunk);
-    mac.update(hidden);
-    yield hidden;
+    const ciphertext = cipher.update(chunk);
+    mac.update(ciphertext);
+    yield ciphertext;
   }
   const rest = cipher.final();
   yield Buffer.concat([rest, mac.update(rest).digest().subarray(0, MAC_BYTES)]);
 }
 
 /**
- * The file as it was before, as it arrives; what has been yielded is only true once the end is reached.
- * @throws {DamagedFile} at the end, when the bytes are not what was encrypted under these keys
+ * Decrypts a file while it is received. The yielded bytes are authenticated only once the end is reached.
+ * @throws {DamagedFile} at the end, when the bytes were not encrypted under these keys
  */
 export async function* decrypted(source: AsyncIterable<Uint8Array>, keys: FileKeys): AsyncGenerator<Buffer> {
   const decipher = createDecipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
@@ -58,10 +58,10 @@ export async function* decrypted(source: AsyncIterable<Uint8Array>, keys: FileKe
   let held = Buffer.alloc(0);
   for await (const chunk of source) {
     const bytes = Buffer.concat([held, chunk]);
-    const hidden = bytes.subarray(0, Math.max(0, bytes.length - MAC_BYTES));
-    held = bytes.subarray(hidden.length);
-    mac.update(hidden);
-    yield decipher.update(hidden);
+    const ciphertext = bytes.subarray(0, Math.max(0, bytes.length - MAC_BYTES));
+    held = bytes.subarray(ciphertext.length);
+    mac.update(ciphertext);
+    yield decipher.update(ciphertext);
   }
   if (held.length < MAC_BYTES || !timingSafeEqual(mac.digest().subarray(0, MAC_BYTES), held)) {
     throw new DamagedFile('its authentication code is wrong');

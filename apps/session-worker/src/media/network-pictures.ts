@@ -3,18 +3,18 @@ import type { NetworkSession } from '../socket/network-session.js';
 import type { MediaHost } from './media-host.js';
 import type { Images } from './images.js';
 
-/** A send waits no longer for a picture that only adorns it. */
-const WITHIN_MS = 3_000;
-const MOST_BYTES = 2 * 1024 * 1024;
+/** Timeout of the query and of the download: a send is not delayed for longer by a picture it can do without. */
+const TIMEOUT_MS = 3_000;
+const MAX_BYTES = 2 * 1024 * 1024;
 
-/** What of a session is needed: whom to ask, and the way to the file. */
+/** The part of a session that is used: the query, and the connection for the download. */
 interface PictureSession {
   readonly channelId: string;
   readonly network: { readonly people: Pick<NetworkSession['people'], 'smallPicture'> };
   readonly fileRoute?: Dispatcher | undefined;
 }
 
-/** Pictures of people and groups, as the network shows them. */
+/** Profile pictures of people and groups, downloaded from the network. */
 export class NetworkPictures {
   constructor(
     private readonly host: Pick<MediaHost, 'open'>,
@@ -22,29 +22,29 @@ export class NetworkPictures {
   ) {}
 
   /**
-   * A small JPEG of somebody's picture.
+   * A small JPEG of a profile picture.
    * @param jid of a person or a group
-   * @returns undefined when there is none, or none that is shown to this number, in time. Never rejects
+   * @returns undefined when there is none, this number may not see it, or it does not arrive in time. Never rejects
    */
   async small(session: PictureSession, jid: string): Promise<Buffer | undefined> {
     try {
-      const url = await session.network.people.smallPicture(jid, WITHIN_MS);
-      return url === undefined ? undefined : await this.fetched(session, url);
+      const url = await session.network.people.smallPicture(jid, TIMEOUT_MS);
+      return url === undefined ? undefined : await this.download(session, url);
     } catch {
       return undefined;
     }
   }
 
-  private async fetched({ channelId, fileRoute }: PictureSession, url: string): Promise<Buffer | undefined> {
-    const signal = AbortSignal.timeout(WITHIN_MS);
+  private async download({ channelId, fileRoute }: PictureSession, url: string): Promise<Buffer | undefined> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const stream = await this.host.open({ url, directPath: undefined }, signal, fileRoute);
-    stream.on('error', () => undefined); // an answer that is let go of complains
+    stream.on('error', () => undefined); // destroying the response emits an error
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES) return undefined;
+        if (bytes > MAX_BYTES) return undefined;
         chunks.push(chunk);
       }
     } finally {

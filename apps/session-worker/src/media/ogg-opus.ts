@@ -1,4 +1,4 @@
-/** Reads enough of an Ogg file (RFC 3533) to tell whether it is one Opus stream (RFC 7845) and how long it lasts. */
+/** Reads from an Ogg file (RFC 3533) whether it is a single Opus stream (RFC 7845), and its length. */
 import { open } from 'node:fs/promises';
 
 /** An Opus stream in an Ogg file, as phones record voice notes. */
@@ -7,11 +7,11 @@ export interface OggOpus {
   seconds: number;
 }
 
-/** A page is 65,307 bytes at most: two of them at the start, and surely one whole at the end. */
+/** A page has at most 65,307 bytes: the first two pages are read, and at the end at least one whole page. */
 const START_BYTES = 2 * 65_307;
 const END_BYTES = 2 * 65_307;
 const PAGE_HEADER_BYTES = 27;
-/** Opus counts in this rate whatever the input was. */
+/** Granule positions of Opus count at this rate, whatever the input's rate was. */
 const GRANULE_RATE = 48_000;
 
 interface Page {
@@ -38,7 +38,7 @@ function pageAt(bytes: Buffer, at: number): Page | undefined {
   };
 }
 
-/** Where the last page of a stream ends in time; -1 marks pages on which no packet ends. */
+/** The granule position at the end of a stream. Pages on which no packet ends have -1 and are skipped. */
 function lastGranule(end: Buffer, serial: number): bigint | undefined {
   for (let at = end.lastIndexOf('OggS'); at >= 0; at = at === 0 ? -1 : end.lastIndexOf('OggS', at - 1)) {
     const page = pageAt(end, at);
@@ -62,7 +62,7 @@ async function ends(path: string): Promise<{ start: Buffer; end: Buffer }> {
   }
 }
 
-/** What the file is, or undefined when it is not a single mono or stereo Opus stream in Ogg. */
+/** @returns undefined when the file is not a single mono or stereo Opus stream in Ogg */
 export async function readOggOpus(path: string): Promise<OggOpus | undefined> {
   const { start, end } = await ends(path);
   const first = pageAt(start, 0);
@@ -71,7 +71,7 @@ export async function readOggOpus(path: string): Promise<OggOpus | undefined> {
   const mappingFamily = first.body[18];
   if (version >> 4 !== 0 || channels < 1 || channels > 2 || mappingFamily !== 0) return undefined;
   const second = pageAt(start, first.next);
-  // A second stream would begin before anything else comes.
+  // A second stream would begin on the second page.
   if (!second || second.begins || second.body.toString('latin1', 0, 8) !== 'OpusTags') return undefined;
   const preSkip = first.body.readUInt16LE(10);
   const last = lastGranule(end, first.serial);

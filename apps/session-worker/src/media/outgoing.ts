@@ -1,9 +1,9 @@
 /**
- * Files on their way to the network: fetched from the object storage, prepared for their kind of message, encrypted and
- * uploaded, all through the spool and never whole in memory. What the network holds already is used again, by every
- * send of the same content, until it is too old or gone; then it is uploaded anew and nobody notices.
+ * Files of sends: read from the object storage, prepared for their kind of message, encrypted and uploaded, all through the
+ * spool and never whole in memory. An uploaded copy is used for every send of the same content until it is too old or
+ * gone from the network; then the file is uploaded again.
  *
- * With the object storage or the network's file host away a send fails with 502 before anything was said.
+ * Without the object storage or the network's file host a send fails with 502 before any message was sent.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -16,17 +16,20 @@ import type { Dispatcher } from 'undici';
 import type { NetworkSession } from '../socket/network-session.js';
 import { FairQueue } from './fair-queue.js';
 import type { MediaHost } from './media-host.js';
-import { encrypted, fileKeys, NETWORK_TYPES, type HiddenKind } from './network-encryption.js';
+import { encrypted, fileKeys, NETWORK_TYPES, type EncryptedKind } from './network-encryption.js';
 import type { LinkPicture } from './media-tasks.js';
 import type { Preparation } from './preparation.js';
 import { preparedFacts, type PreparedFacts, type SendKind } from './prepared-file.js';
 import { SharedWork } from './shared-work.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** The network keeps a file for about 14 days; receivers who come back late need some of them. */
-const LONGEST_REUSE_MS = 12 * DAY_MS;
-/** A younger copy is used without asking whether it is still there. */
-const SURELY_THERE_MS = DAY_MS;
+/**
+ * Age up to which an uploaded copy is used. The network stores a file for about 14 days; the rest of them is left for
+ * receivers that come online late.
+ */
+const MAX_REUSE_AGE_MS = 12 * DAY_MS;
+/** Age up to which a copy is used without checking that the network still has it. */
+const UNCHECKED_AGE_MS = DAY_MS;
 const PROBE_TIMEOUT_MS = 5_000;
 
 export interface OutgoingMediaOptions {
@@ -36,28 +39,28 @@ export interface OutgoingMediaOptions {
   limits: MediaLimits;
   preparation: Preparation;
   host: MediaHost;
-  /** Files prepared and uploaded at a time in this process; further ones wait. What is made of them has its own bounds. */
+  /** Files prepared and uploaded in parallel in this process; further ones wait. Conversions have their own bounds. */
   maxParallel?: number;
-  /** And of one channel, so that a number with many files leaves room for the others. */
+  /** The same of one channel, so that a channel with many files leaves slots for the others. */
   maxParallelPerChannel?: number;
   now?: () => number;
 }
 
-/** What of a session is needed: its ways to upload and to look. */
+/** The part of a session that is used: the upload, and the connection to the file host. */
 export interface UploadingSession {
   readonly channelId: string;
   readonly network: { readonly files: Pick<NetworkSession['files'], 'upload'> };
   readonly fileRoute?: Dispatcher | undefined;
 }
 
-/** A file the network holds, with everything a message that points to it says. */
+/** An uploaded file, with all fields of a message that points to it. */
 export interface NetworkFile {
   kind: SendKind;
   copy: NetworkCopy;
   facts: PreparedFacts;
 }
 
-/** Where the network holds the large picture of a preview. */
+/** The uploaded large image of a link preview. */
 export interface PlacedLinkPicture {
   directPath: string;
   mediaKey: Uint8Array;
@@ -78,45 +81,45 @@ export class OutgoingMedia {
   }
 
   /**
-   * Sees to it that the network holds a file in the form of its kind.
-   * @param asked.asIs send it byte for byte (`no_encode`)
-   * @param asked.signal the caller has gone; when the last one has, the work ends
-   * @throws {GatewayError} 413 beyond the kind's limit; 400 naming `media` when the file is not what it is sent as; 502
-   * when storage or network fail
+   * Uploads a file to the network in the form of its kind, unless a usable copy is there. Parallel calls share one upload.
+   * @param options.asIs send it byte for byte (`no_encode`)
+   * @param options.signal aborted when the caller no longer waits; the work is cancelled when no caller does
+   * @throws {GatewayError} 413 beyond the kind's limit; 400 naming `media` when the file is not of the type it is sent as;
+   * 502 when storage or network fail
    */
   async place(
     session: UploadingSession,
     file: MediaFile,
     kind: SendKind,
-    asked: { asIs?: boolean; signal?: AbortSignal | undefined } = {},
+    options: { asIs?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<NetworkFile> {
     if (file.size > this.options.limits[kind]) throw fileTooLarge(kind, this.options.limits);
-    const variant = asked.asIs ? `${kind}:as-is` : kind;
+    const variant = options.asIs ? `${kind}:as-is` : kind;
     const placed = await this.#underWay.join(
       `${file.objectKey} ${variant}`,
       (signal) => this.#placeOnce(session, file, kind, { variant, signal }),
-      asked.signal,
+      options.signal,
     );
-    // The same bytes may be kept under different claims; a document is what its own file says.
+    // The same bytes may be stored with different types; a document has the type of the given file.
     return kind === 'document' ? { ...placed, facts: { ...placed.facts, mimeType: file.mimeType } } : placed;
   }
 
   /**
-   * Takes the large picture of a link's preview to the network.
-   * @throws {GatewayError} 502 when the network does not take it
+   * Uploads the large image of a link preview.
+   * @throws {GatewayError} 502 when the upload fails
    */
   async placeLinkPicture(session: UploadingSession, { jpeg, width, height }: LinkPicture): Promise<PlacedLinkPicture> {
     const mediaKey = randomBytes(32);
-    const hidden = await this.options.spool.keep(
+    const ciphertext = await this.options.spool.keep(
       encrypted(Readable.from([jpeg]), await fileKeys(mediaKey, 'linkPicture')),
     );
     try {
-      const { directPath } = await sendUp(session, hidden, 'linkPicture');
+      const { directPath } = await uploadCiphertext(session, ciphertext, 'linkPicture');
       const sha256 = createHash('sha256').update(jpeg).digest();
       const uploadedAtS = Math.floor(this.#now() / 1_000);
-      return { directPath, mediaKey, sha256, encSha256: hidden.sha256, width, height, uploadedAtS };
+      return { directPath, mediaKey, sha256, encSha256: ciphertext.sha256, width, height, uploadedAtS };
     } finally {
-      await hidden.dispose();
+      await ciphertext.dispose();
     }
   }
 
@@ -144,8 +147,8 @@ export class OutgoingMedia {
   }
 
   /**
-   * Whether the channel has the very bytes that a message with this copy points to: the customer's own file, or the one
-   * that was made of it, whose retention begins anew.
+   * Whether the channel's media store has the bytes that a message with this copy points to: the customer's own file, or
+   * the file converted from it, whose retention starts anew.
    */
   async #isKept(
     channelId: string,
@@ -161,8 +164,8 @@ export class OutgoingMedia {
 
   async #isThere(copy: NetworkCopy, route: Dispatcher | undefined): Promise<boolean> {
     const ageMs = this.#now() - copy.uploadedAtMs;
-    if (ageMs > LONGEST_REUSE_MS) return false;
-    if (ageMs < SURELY_THERE_MS) return true;
+    if (ageMs > MAX_REUSE_AGE_MS) return false;
+    if (ageMs < UNCHECKED_AGE_MS) return true;
     return this.options.host.has(copy, AbortSignal.timeout(PROBE_TIMEOUT_MS), route).catch(() => true);
   }
 
@@ -185,10 +188,10 @@ export class OutgoingMedia {
       const { file: ready, facts: found } = await preparation.prepare(kind, source, { mimeType, asIs, owner, signal });
       hold(ready);
       const mediaKey = randomBytes(32);
-      const hidden = hold(await spool.keep(encrypted(ready.read(), await fileKeys(mediaKey, kind))));
+      const ciphertext = hold(await spool.keep(encrypted(ready.read(), await fileKeys(mediaKey, kind))));
       const uploadedAtMs = this.#now();
       const [{ mediaUrl, directPath }, madeId] = await Promise.all([
-        sendUp(session, hidden, kind),
+        uploadCiphertext(session, ciphertext, kind),
         ready === source ? undefined : this.options.network.keepMade(owner, ready, { mimeType: found.mimeType }),
       ]);
       const facts = madeId === undefined ? found : { ...found, madeId };
@@ -197,7 +200,7 @@ export class OutgoingMedia {
         url: mediaUrl || undefined,
         mediaKey,
         fileSha256: ready.sha256,
-        fileEncSha256: hidden.sha256,
+        fileEncSha256: ciphertext.sha256,
         fileLength: ready.size,
         prepared: facts,
         uploadedAtMs,
@@ -226,10 +229,10 @@ export class OutgoingMedia {
   }
 }
 
-async function sendUp(session: UploadingSession, hidden: SpooledFile, kind: HiddenKind) {
+async function uploadCiphertext(session: UploadingSession, ciphertext: SpooledFile, kind: EncryptedKind) {
   try {
-    const sha256 = hidden.sha256.toString('base64');
-    const upload = { path: hidden.path, type: NETWORK_TYPES[kind], sha256, timeoutMs: 30_000 };
+    const sha256 = ciphertext.sha256.toString('base64');
+    const upload = { path: ciphertext.path, type: NETWORK_TYPES[kind], sha256, timeoutMs: 30_000 };
     return await session.network.files.upload(upload);
   } catch (error) {
     throw new GatewayError(502, { details: 'uploading the file to the network failed' }, { cause: error });

@@ -91,7 +91,7 @@ describe('pdfPageCount', () => {
     expect(await count(packed(321, predictor))).toBe(321);
   });
 
-  it('says nothing of what it cannot read, and comes to an end', async () => {
+  it('has no count for what it cannot read, and ends', async () => {
     const whole = classic([catalog, '<< /Type /Pages /Count 5 >>']);
     for (const broken of [
       '',
@@ -107,7 +107,7 @@ describe('pdfPageCount', () => {
     }
   });
 
-  it('passes over empty ranges of objects, but not over thousands of them', async () => {
+  it('skips empty ranges of objects, but not thousands of them', async () => {
     const whole = classic([catalog, '<< /Type /Pages /Count 5 >>']);
     expect(await count(whole.replace('xref\n0', `xref\n${'0 0\n'.repeat(100)}0`))).toBe(5);
     expect(await count(whole.replace('xref\n0', `xref\n${'0 0\n'.repeat(5_000)}0`))).toBeUndefined();

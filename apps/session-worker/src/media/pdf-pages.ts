@@ -1,8 +1,7 @@
 /**
- * How many pages a PDF has, read from its page tree (ISO 32000-1, 7.5 and 7.7) by jumping to the few objects that say
- * so: the trailer, the catalog, the root of the pages. A file of any size costs a bounded number of reads and bounded
- * memory, whatever it claims. What this does not understand (damaged, wholly encrypted or absurd files) has no page count;
- * nothing is guessed. Runs in the media process, which ends when it takes too long.
+ * The page count of a PDF, read from its page tree (ISO 32000-1, 7.5 and 7.7): trailer, catalog, root of the pages. The
+ * number of reads and the memory are bounded for any file. Files that cannot be read (damaged, wholly encrypted, unusual)
+ * have no page count; it is never guessed. Runs in the media process, which is killed when it takes too long.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -15,18 +14,18 @@ const PACKED_BYTES = 8 * 1_024 * 1_024;
 const UNPACKED_BYTES = 16 * 1_024 * 1_024;
 /** All streams of a file together, unpacked. */
 const ALL_UNPACKED_BYTES = 2 * UNPACKED_BYTES;
-const MOST_SECTIONS = 32;
+const MAX_SECTIONS = 32;
 /** Ranges of objects, in the tables of all sections together. */
-const MOST_RANGES = 1_024;
-/** A file whose objects need each other in a circle would be read for ever. */
-const MOST_READS = 4_096;
+const MAX_RANGES = 1_024;
+/** Bound on reads, for files whose objects refer to each other in a circle. */
+const MAX_READS = 4_096;
 const TABLE_ENTRY_BYTES = 20;
-const MOST_PAGES = 1_000_000;
+const MAX_PAGES = 1_000_000;
 
 const unpack = promisify(inflate);
 
 type Place = { at: number } | { stream: number; index: number };
-/** One section of the cross-reference: where it says an object is, if it knows it. */
+/** One section of the cross-reference: finds the place of an object, if the section lists it. */
 type Section = (object: number) => Promise<Place | undefined> | Place | undefined;
 
 interface SectionRead {
@@ -45,7 +44,7 @@ function referenceOf(dictionary: string, name: string): number | undefined {
   return found ? Number(found[1]) : undefined;
 }
 
-/** Undoes the PNG filters (RFC 2083, 6) that cross-reference streams are packed with. */
+/** Reverses the PNG filters (RFC 2083, 6) of cross-reference streams. */
 function unfilter(bytes: Buffer, columns: number): Buffer {
   const rows = Math.floor(bytes.length / (columns + 1));
   const out = Buffer.alloc(rows * columns);
@@ -83,12 +82,12 @@ class PdfFile {
     const pagesAt = referenceOf(await this.#object(this.#root), 'Pages');
     if (pagesAt === undefined) return undefined;
     const count = await this.#number(await this.#object(pagesAt), 'Count');
-    return count !== undefined && count > 0 && count <= MOST_PAGES ? count : undefined;
+    return count !== undefined && count > 0 && count <= MAX_PAGES ? count : undefined;
   }
 
   async #bytes(at: number, length: number): Promise<Buffer> {
     this.#reads += 1;
-    if (this.#reads > MOST_READS) throw new Error('too many reads');
+    if (this.#reads > MAX_READS) throw new Error('too many reads');
     if (!Number.isSafeInteger(at) || at < 0 || at >= this.size) throw new Error('points outside the file');
     const bytes = Buffer.alloc(Math.min(length, this.size - at));
     const { bytesRead } = await this.handle.read(bytes, 0, bytes.length, at);
@@ -103,7 +102,7 @@ class PdfFile {
   async #readSections(newest: number): Promise<void> {
     const waiting = [newest];
     const seen = new Set<number>();
-    for (let at = waiting.shift(); at !== undefined && seen.size < MOST_SECTIONS; at = waiting.shift()) {
+    for (let at = waiting.shift(); at !== undefined && seen.size < MAX_SECTIONS; at = waiting.shift()) {
       if (seen.has(at)) continue;
       seen.add(at);
       const isTable = /^\s*xref\b/.test(await this.#text(at, 32));
@@ -171,7 +170,7 @@ class PdfFile {
 
   #countRanges(more: number): void {
     this.#ranges += more;
-    if (this.#ranges > MOST_RANGES) throw new Error('too many ranges');
+    if (this.#ranges > MAX_RANGES) throw new Error('too many ranges');
   }
 
   /** Reads the stream object at a place: its dictionary and its bytes, unpacked. */
@@ -232,7 +231,7 @@ class PdfFile {
   }
 }
 
-/** The page count of the PDF at `path`; undefined when the file does not say it in a way that can be read. */
+/** The page count of the PDF at `path`; undefined when it cannot be read. */
 export async function pdfPageCount(path: string): Promise<number | undefined> {
   const handle = await open(path);
   try {

@@ -56,10 +56,10 @@ async function makeFile(name: string, content: Buffer): Promise<SpooledFile> {
 async function prepare(
   kind: SendKind,
   source: SpooledFile,
-  asked: Partial<PrepareOptions> = {},
+  options: Partial<PrepareOptions> = {},
 ): Promise<PreparedFile> {
   const { mimeType } = await typeOfFile(source.path, source.head);
-  return preparation.prepare(kind, source, { mimeType, owner, ...asked });
+  return preparation.prepare(kind, source, { mimeType, owner, ...options });
 }
 
 async function prepared<T>(
@@ -101,7 +101,7 @@ describe('voice', () => {
     });
   });
 
-  it('takes the sound of a film', async () => {
+  it('takes the audio of a video', async () => {
     const source = await makeWith(
       'film-with-sound.mp4',
       ...FILM.slice(0, 4),
@@ -137,7 +137,7 @@ describe('audio', () => {
     expect(facts).toEqual({ mimeType: 'audio/mpeg', seconds: 3 });
   });
 
-  it('turns other sounds into AAC, or leaves them alone when told so', async () => {
+  it('converts other audio to AAC, unless conversion is switched off', async () => {
     const source = await makeWith('song.flac', ...SINE);
     await prepared('audio', source, async ({ file, facts }) => {
       expect(facts).toEqual({ mimeType: 'audio/mp4', seconds: 3 });
@@ -159,7 +159,7 @@ describe('video', () => {
     expect(thumbnail).toMatchObject({ format: 'jpeg', width: 96, height: 54 });
   });
 
-  it('refuses what is no film', async () => {
+  it('refuses what is not a video', async () => {
     const sound = await makeWith('sound.mp3', ...SINE);
     await expect(prepare('video', sound)).rejects.toMatchObject(refused(/^media: is not a video/));
     const lie = await makeFile('lie.mp4', Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'));
@@ -191,7 +191,7 @@ describe('image', () => {
     expect(thumbnail).toMatchObject({ format: 'jpeg', width: 96, height: 72 });
   });
 
-  it('says the size of a turned photo as it is shown', async () => {
+  it('gives the size of a rotated photo after rotation', async () => {
     const turned = await picture(640, 480).jpeg().withMetadata({ orientation: 6 }).toBuffer();
     const { facts } = await prepare('image', await makeFile('turned.jpg', turned));
     expect(facts).toMatchObject({ width: 480, height: 640 });
@@ -215,7 +215,7 @@ describe('image', () => {
     });
   });
 
-  it('refuses what is no picture, is cut off, or claims absurd dimensions', async () => {
+  it('refuses what is not an image, is incomplete, or claims absurd dimensions', async () => {
     const noise = await picture(200, 200).jpeg().toBuffer();
     const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
     const huge = await picture(8, 8).png().toBuffer();
@@ -274,7 +274,7 @@ describe('sticker', () => {
     });
   });
 
-  it('gives up quality, not size, on a busy picture', async () => {
+  it('lowers quality, not size, for a detailed picture', async () => {
     const noise = sharp({
       create: {
         width: 512,
@@ -292,7 +292,7 @@ describe('sticker', () => {
 });
 
 describe('icon', () => {
-  it('is a square JPEG cut around the middle', async () => {
+  it('is a square JPEG cropped to the middle', async () => {
     const source = await makeFile('i.png', await picture(900, 300).png().toBuffer());
     expect(await sharp(await images.prepareIcon(source, { owner })).metadata()).toMatchObject({
       format: 'jpeg',
@@ -310,13 +310,13 @@ describe('ffmpeg', () => {
     signal,
   });
 
-  it('is killed when its time is over and when the caller gives up', async () => {
+  it('is killed after its timeout and when the caller leaves', async () => {
     const short = new Ffmpeg({ path: ffmpegPath, timeoutMs: 300 });
     await expect(short.run(endless())).rejects.toMatchObject({ reason: 'timeout' });
     await expect(ffmpeg.run(endless(AbortSignal.timeout(300)))).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('fails, and nothing else does, when it wants more memory than it may have', async () => {
+  it('fails alone when it needs more memory than its limit', async () => {
     const small = new Ffmpeg({ path: ffmpegPath, memoryLimitMib: 90 });
     const source = await makeWith(
       'large.mp4',
@@ -333,7 +333,7 @@ describe('ffmpeg', () => {
     await ffmpeg.run({ input: source.path, output: ['-f', 'null', '-'], owner });
   });
 
-  it('is missing only where none can be found, and a wrong FFMPEG_PATH is said at once', async () => {
+  it('is absent only where none is found, and a wrong FFMPEG_PATH fails at start', async () => {
     await expect(findFfmpeg('/nowhere/ffmpeg')).rejects.toThrow('FFMPEG_PATH');
     const without = new Preparation({ spool, ffmpeg: undefined, images, limits: DEFAULT_MEDIA_LIMITS });
     const voice = await makeWith('plain.ogg', ...SINE, '-c:a', 'libopus', '-ac', '1');

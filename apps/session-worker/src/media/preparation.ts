@@ -1,28 +1,28 @@
-/** Puts a file into the form its kind of message has on the network. One path for every kind. */
+/** Converts a file to the form that its kind of message has on the network. One function for each kind. */
 import type { MediaLimits, Spool, SpooledFile } from '@dormouse/media-files';
 import type { Ffmpeg } from './ffmpeg.js';
-import { prepareVideo } from './films.js';
+import { prepareVideo } from './video.js';
 import type { Images } from './images.js';
 import type { PreparedFile, SendKind } from './prepared-file.js';
-import { prepareAudio, prepareVoice } from './sounds.js';
+import { prepareAudio, prepareVoice } from './audio.js';
 
 export interface PreparationOptions {
   spool: Spool;
   limits: MediaLimits;
-  /** Absent on machines without one; then only what needs no transcoding can be sent. */
+  /** Absent on machines without ffmpeg; only files that need no transcoding can be sent then. */
   ffmpeg: Ffmpeg | undefined;
   images: Images;
 }
 
-/** What is asked for one file. */
+/** How a file is to be prepared. */
 export interface PrepareOptions {
-  /** The type its content was found to have. */
+  /** The type that was detected from the content. */
   mimeType: string;
   /** Send the file byte for byte as it is (`no_encode`). */
   asIs?: boolean;
-  /** The channel it is done for. */
+  /** The channel that the file is prepared for. */
   owner: string;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when no caller waits any more. */
   signal?: AbortSignal | undefined;
 }
 
@@ -30,29 +30,30 @@ export class Preparation {
   constructor(private readonly options: PreparationOptions) {}
 
   /**
-   * @returns the source itself where it can pass unchanged, else a new file in the spool
-   * @throws {GatewayError} 400 naming `media` when the file is not what it is sent as; 413 when the result is too large
+   * @returns the source itself where it is sent unchanged, else a new file in the spool
+   * @throws {GatewayError} 400 naming `media` when the file is not of the type it is sent as; 413 when the result is too
+   * large
    */
-  async prepare(kind: SendKind, source: SpooledFile, asked: PrepareOptions): Promise<PreparedFile> {
+  async prepare(kind: SendKind, source: SpooledFile, options: PrepareOptions): Promise<PreparedFile> {
     const { spool, limits, ffmpeg, images } = this.options;
     switch (kind) {
       case 'image':
-        return images.prepareImage(source, spool, asked);
+        return images.prepareImage(source, spool, options);
       case 'sticker':
-        return images.prepareSticker(source, spool, { limits, ...asked });
+        return images.prepareSticker(source, spool, { limits, ...options });
       case 'video':
-        return prepareVideo(source, { ffmpeg, images, ...asked });
+        return prepareVideo(source, { ffmpeg, images, ...options });
       case 'voice':
-        return prepareVoice(source, { spool, ffmpeg, ...asked });
+        return prepareVoice(source, { spool, ffmpeg, ...options });
       case 'audio':
-        return prepareAudio(source, { spool, ffmpeg, ...asked });
+        return prepareAudio(source, { spool, ffmpeg, ...options });
       case 'document':
-        return prepareDocument(source, images, asked);
+        return prepareDocument(source, images, options);
     }
   }
 }
 
-/** A document's file is never touched; a PDF says how many pages it has. */
+/** A document's file is never changed; PDFs get their page count. */
 async function prepareDocument(
   source: SpooledFile,
   images: Images,

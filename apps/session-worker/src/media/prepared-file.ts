@@ -6,7 +6,7 @@ import { FileRefused } from './file-refused.js';
 /** The kinds of message a file can be sent as. */
 export type SendKind = Exclude<MediaKind, 'icon'>;
 
-/** What preparation found out about a file or made for it; goes into the message beside the file. */
+/** What preparation measured or generated for a file; it is sent in the message beside the file. */
 export const preparedFacts = z.object({
   mimeType: z.string(),
   width: z.number().optional(),
@@ -18,24 +18,24 @@ export const preparedFacts = z.object({
   waveform: z.string().optional(),
   pageCount: z.number().optional(),
   animated: z.boolean().optional(),
-  /** Media id of the file that was made of the customer's, where it could not pass unchanged. */
+  /** Media id of the file converted from the customer's file, where it was converted. */
   madeId: z.string().optional(),
 });
 export type PreparedFacts = z.output<typeof preparedFacts>;
 
-/** A file in the form the network gets. */
+/** A file in the form that is uploaded. */
 export interface PreparedFile {
-  /** The file itself where it passes unchanged, else a new one that whoever holds this disposes of. */
+  /** The source itself where it is sent unchanged, else a new file, which the caller has to dispose of. */
   file: SpooledFile;
   facts: PreparedFacts;
 }
 
-/** The refusal of a file that is not what it is sent as: 400 naming `media`. */
+/** The error for a file that is not of the type it is sent as: 400 naming `media`. */
 export function unusable(reason: string, cause?: unknown): GatewayError {
   return new GatewayError(400, { details: `media: ${reason}` }, { cause });
 }
 
-/** What a caller is told of a failure: a file that was refused is its own fault, and the reason names the field. */
+/** The error that the caller gets: 400 naming the field for a refused file; other errors stay as they are. */
 export function refusalOf(error: unknown, field: 'media' | 'icon'): unknown {
   if (!(error instanceof FileRefused)) return error;
   return new GatewayError(400, { details: `${field}: ${error.reason}` }, { cause: error });

@@ -11,7 +11,7 @@ describe('SharedWork', () => {
     return { signals, work, finish: (value: string) => finish(value) };
   }
 
-  it('is done once for all who come while it is under way, and again afterwards', async () => {
+  it('runs once for all callers that join while it runs, and again afterwards', async () => {
     const shared = new SharedWork<string>();
     const { signals, work, finish } = counted();
     const both = [shared.join('x', work), shared.join('x', work)];
@@ -23,7 +23,7 @@ describe('SharedWork', () => {
     expect(signals).toHaveLength(2);
   });
 
-  it('ends when the last of its callers has gone, not before', async () => {
+  it('is aborted when its last caller has left, not before', async () => {
     const shared = new SharedWork<string>();
     const { signals, work } = counted();
     const [first, second] = [new AbortController(), new AbortController()];
@@ -36,7 +36,7 @@ describe('SharedWork', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  it('is begun anew for a caller who comes after all others have gone', async () => {
+  it('starts again for a caller that comes after all others have left', async () => {
     const shared = new SharedWork<string>();
     const { signals, work, finish } = counted();
     const gone = new AbortController();
@@ -49,7 +49,7 @@ describe('SharedWork', () => {
     expect(signals).toHaveLength(2);
   });
 
-  it('fails for all who wait', async () => {
+  it('fails for all callers that wait', async () => {
     const shared = new SharedWork<string>();
     await expect(shared.join('x', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });

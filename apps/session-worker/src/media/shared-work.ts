@@ -1,6 +1,6 @@
 /**
- * Work that several callers want the same result of, by name: done once for all who come while it is under way, and ended
- * when the last of them has gone.
+ * Work by name whose result several callers share: it runs once for all callers that join while it runs, and is aborted when
+ * the last caller has left.
  */
 interface UnderWay<Result> {
   readonly result: Promise<Result>;
@@ -12,9 +12,9 @@ export class SharedWork<Result> {
   private readonly underWay = new Map<string, UnderWay<Result>>();
 
   /**
-   * @param work gets a signal that is aborted when nobody waits for it any more
-   * @param signal the caller goes; absent: it stays to the end
-   * @throws what the work fails with; the signal's reason
+   * @param work gets a signal that is aborted when no caller waits any more
+   * @param signal aborted when this caller leaves; absent: it waits to the end
+   * @throws what the work throws; the signal's reason
    */
   async join(name: string, work: (signal: AbortSignal) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
@@ -45,6 +45,6 @@ export class SharedWork<Result> {
 
   private end(name: string, shared: UnderWay<Result>): void {
     if (this.underWay.get(name) === shared) this.underWay.delete(name);
-    shared.abandoned.abort(new Error('nobody waits for it any more'));
+    shared.abandoned.abort(new Error('no caller waits any more'));
   }
 }

@@ -94,8 +94,8 @@ function given(bytes: Buffer): Promise<MediaFile> {
   return uploads.keep(SENDER, file, 'uploaded');
 }
 
-describe('the object storage dying in the middle of a file', () => {
-  it('on its way out: 502, nothing reaches the network, and the next send of it works', async () => {
+describe('the object storage failing in the middle of a file', () => {
+  it('in a send: 502, nothing reaches the network, and the next send works', async () => {
     const file = await given(randomBytes(600_000));
     fileHost.reset();
     test.proxy.breakAfter(MIDDLE);
@@ -109,7 +109,7 @@ describe('the object storage dying in the middle of a file', () => {
     expect(fileHost.files.size).toBe(1);
   }, 30_000);
 
-  it('on its way in: 502, nothing half is kept, and it can be fetched later', async () => {
+  it('in a fetch: 502, nothing incomplete is stored, and it can be fetched later', async () => {
     const bytes = randomBytes(600_000);
     const placed = await outgoing.place(session, await given(bytes), 'document');
     const received = {

@@ -8,19 +8,19 @@ import type { SocketConfig, WAMediaUploadFunction } from '@whiskeysockets/bailey
 import { pino } from 'pino';
 import { DEFAULT_CONNECTION_CONFIG, getWAUploadToServer } from '../socket/test-library.js';
 
-/** A plain-text stand-in for the network's host: Baileys insists on https, this agent quietly does not. */
+/** An agent for plain HTTP where Baileys requires an https agent. */
 class PlainAgent extends Agent {
   readonly protocol = 'https:';
   declare readonly options: HttpsAgentOptions;
 }
 
-/** The network's file host: keeps what is uploaded, gives it back, forgets it when told. */
+/** The network's file host: stores uploads and serves them; `gone` and `refuse` make it answer with errors. */
 export class FileHost {
   readonly files = new Map<string, Buffer>();
   gone: number | undefined;
   refuse = false;
   reads = 0;
-  /** Changes what the next answers carry. */
+  /** Writes the body of a response; specs replace it to damage files. */
   spoil: (bytes: Buffer, response: ServerResponse) => void = (bytes, response) => void response.end(bytes);
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -64,7 +64,7 @@ export async function listen(host: FileHost): Promise<{ address: string; close: 
   };
 }
 
-/** The upload of a socket whose network names this host. */
+/** The upload function of a socket whose network names this host. */
 export function uploadTo(address: string): WAMediaUploadFunction {
   const config: SocketConfig = {
     ...DEFAULT_CONNECTION_CONFIG,

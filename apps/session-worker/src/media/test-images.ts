@@ -1,4 +1,4 @@
-/** For specs: the media process as it is built. */
+/** For specs: the media process of the build. */
 import { fileURLToPath } from 'node:url';
 import { Images } from './images.js';
 import { MediaProcess, type MediaProcessOptions } from './media-process.js';

@@ -154,10 +154,10 @@ describe('other clients of the network', () => {
   });
 });
 
-describe('what the network holds already', () => {
+describe('a file that is already uploaded', () => {
   const uploadsSeen = () => fileHost.files.size;
 
-  it('is used again by every send of the same content, at once and later', async () => {
+  it('is used by every send of the same content, at once and later', async () => {
     const bytes = randomBytes(500);
     const file = await given(bytes);
     const again = await given(bytes, 'text/plain', 'sent');
@@ -169,7 +169,7 @@ describe('what the network holds already', () => {
     expect(placed.facts.mimeType).toBe('text/plain');
   });
 
-  it('is asked about when older than a day, and uploaded again when gone or too old', async () => {
+  it('is checked when older than a day, and uploaded again when gone or too old', async () => {
     const file = await given(randomBytes(500));
     await outgoing.place(session, file, 'document');
     nowMs += 2 * DAY_MS;
@@ -195,7 +195,7 @@ describe('what the network holds already', () => {
   });
 });
 
-describe('a file that cannot go out', () => {
+describe('a file that cannot be sent', () => {
   it('is refused with 413 where its kind allows less than it was uploaded as', async () => {
     const file = await given(randomBytes(2_000), 'image/png');
     await expect(outgoing.place(session, file, 'image')).rejects.toMatchObject({
@@ -204,7 +204,7 @@ describe('a file that cannot go out', () => {
     });
   });
 
-  it('is 502 when the network does not take it, and goes out with the next send', async () => {
+  it('is 502 when its upload fails, and is sent with the next send', async () => {
     const file = await given(randomBytes(700));
     fileHost.refuse = true;
     await expect(outgoing.place(session, file, 'document')).rejects.toMatchObject({ status: 502 });
@@ -222,7 +222,7 @@ describe('a file that cannot go out', () => {
   });
 });
 
-describe('a file that comes damaged', () => {
+describe('a damaged file from the network', () => {
   const fetchDamaged = async (change: Partial<proto.Message.IDocumentMessage> = {}) => {
     const { message } = await sentDocument(randomBytes(100_000));
     Object.assign(message.documentMessage ?? {}, change);
@@ -233,7 +233,7 @@ describe('a file that comes damaged', () => {
     expect(await kept(channelId)).toBeUndefined();
   };
 
-  it('is never kept: a changed byte', async () => {
+  it('is never stored: a changed byte', async () => {
     fileHost.spoil = (bytes, response) => {
       const changed = Buffer.from(bytes);
       changed[500] = (changed[500] ?? 0) ^ 1;
@@ -244,7 +244,7 @@ describe('a file that comes damaged', () => {
     await fetchDamaged({ fileSha256: null, fileLength: null });
   });
 
-  it('is never kept: cut short, with and without a broken connection', async () => {
+  it('is never stored: cut short, with and without a broken connection', async () => {
     fileHost.spoil = (bytes, response) => void response.write(bytes.subarray(0, 5_000), () => response.destroy());
     await fetchDamaged();
     fileHost.spoil = (bytes, response) =>
@@ -254,12 +254,12 @@ describe('a file that comes damaged', () => {
     await fetchDamaged();
   });
 
-  it('is never kept: another length or hash than announced', async () => {
+  it('is never stored: another length or hash than announced', async () => {
     await fetchDamaged({ fileLength: 99_999 });
     await fetchDamaged({ fileSha256: randomBytes(32) });
   });
 
-  it('is fetched again and kept when only one transfer failed', async () => {
+  it('is fetched again and stored when only one transfer failed', async () => {
     const bytes = randomBytes(100_000);
     const { message } = await sentDocument(bytes);
     fileHost.spoil = (whole, response) => {
@@ -273,7 +273,7 @@ describe('a file that comes damaged', () => {
 });
 
 describe('a file that is too large', () => {
-  it('is refused unread when announced, and while it comes when not', async () => {
+  it('is refused unread if its size is announced, else while it arrives', async () => {
     const { message } = await sentDocument(randomBytes(LARGEST + 100_000));
     for (const [fileLength, reads] of [
       [LARGEST + 100_000, 0],
@@ -296,7 +296,7 @@ describe('content the channel has already', () => {
     expect((await kept(CHANNEL))?.equals(bytes)).toBe(true);
   });
 
-  it('is fetched once by many who ask at the same time', async () => {
+  it('is fetched once for parallel calls', async () => {
     const { message } = await sentDocument(randomBytes(300));
     const channelId = receiver();
     await Promise.all([1, 2, 3].map(() => incoming.fetch({ channelId, mediaId: MEDIA_ID, message: { key, message } })));
@@ -305,51 +305,51 @@ describe('content the channel has already', () => {
 });
 
 describe('a file that the network no longer has', () => {
-  it.each([403, 404, 410])('is asked for from the phone after %d, and then had', async (status) => {
+  it.each([403, 404, 410])('is requested from the phone after %d, and then fetched', async (status) => {
     const bytes = randomBytes(2_000);
     const { message, placed } = await sentDocument(bytes);
     fileHost.gone = status;
-    const asked: BinaryNode[] = [];
-    const { socket, listening } = phone((node, tell) => {
-      asked.push(node);
+    const requests: BinaryNode[] = [];
+    const { socket, listening } = phone((node, emit) => {
+      requests.push(node);
       fileHost.gone = undefined;
       fileHost.files.set('/v/new', fileHost.files.get(placed.copy.directPath) ?? Buffer.alloc(0));
       fileHost.files.delete(placed.copy.directPath);
       const { ResultType } = proto.MediaRetryNotification;
-      const told = proto.MediaRetryNotification.encode({
+      const notification = proto.MediaRetryNotification.encode({
         stanzaId: key.id,
         result: ResultType.SUCCESS,
         directPath: '/v/new',
       });
       const secret = hkdf(Buffer.from(placed.copy.mediaKey), 32, { info: 'WhatsApp Media Retry Notification' });
       const iv = randomBytes(12);
-      const ciphertext = aesEncryptGCM(told.finish(), secret, iv, Buffer.from(key.id));
-      tell([{ key, media: { ciphertext, iv } }]);
+      const ciphertext = aesEncryptGCM(notification.finish(), secret, iv, Buffer.from(key.id));
+      emit([{ key, media: { ciphertext, iv } }]);
     });
     const channelId = receiver();
     await incoming.fetch({ channelId, mediaId: MEDIA_ID, message: { key, message }, network: testNetwork(socket) });
     expect((await kept(channelId))?.equals(bytes)).toBe(true);
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toMatchObject({ tag: 'receipt', attrs: { id: key.id, type: 'server-error' } });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({ tag: 'receipt', attrs: { id: key.id, type: 'server-error' } });
     expect(listening()).toBe(0);
   });
 
-  it('is 404 when the phone has lost it, too, or there is nobody to ask', async () => {
+  it('is 404 when the phone has lost it, too, or there is no phone to request it from', async () => {
     const { message } = await sentDocument(randomBytes(2_000));
     fileHost.gone = 410;
-    const { socket } = phone((_node, tell) => tell([{ key, error: new Error('not found') as never }]));
-    for (const asked of [socket, undefined]) {
+    const { socket } = phone((_node, emit) => emit([{ key, error: new Error('not found') as never }]));
+    for (const phoneSocket of [socket, undefined]) {
       const fetching = incoming.fetch({
         channelId: receiver(),
         mediaId: MEDIA_ID,
         message: { key, message },
-        network: asked && testNetwork(asked),
+        network: phoneSocket && testNetwork(phoneSocket),
       });
       await expect(fetching).rejects.toMatchObject({ status: 404 });
     }
   });
 
-  it('is 503 when the phone is silent or the connection closes, and nobody goes on listening', async () => {
+  it('is 503 when the phone does not answer or the connection closes, and no listener is left', async () => {
     const { message } = await sentDocument(randomBytes(2_000));
     fileHost.gone = 404;
     const silent = phone(() => undefined);

@@ -17,7 +17,7 @@ describe('Waveform', () => {
     expect([...(bars ?? [])]).toEqual([...(bars ?? [])].sort((a, b) => a - b));
   });
 
-  it('draws the same however the sound is cut into pieces', () => {
+  it('is the same however the audio is cut into chunks', () => {
     const sound = pcm(
       Array.from({ length: 5_003 }, (_, index) => Math.round(Math.sin(index / 50) * 20_000 * (index / 5_003))),
     );
@@ -28,7 +28,7 @@ describe('Waveform', () => {
     expect(pieces.bars()).toEqual(whole.bars());
   });
 
-  it('draws silence as zeros, a short sound in 64 bars, and nothing for no sound', () => {
+  it('has zeros for silence, 64 bars for a short sound, and none for no audio', () => {
     const silence = new Waveform();
     silence.add(Buffer.alloc(1_000));
     expect(silence.bars()).toEqual(new Uint8Array(64));
@@ -38,7 +38,7 @@ describe('Waveform', () => {
     expect(new Waveform().bars()).toBeUndefined();
   });
 
-  it('holds a bounded number of loudnesses, however long a sound is', () => {
+  it('holds a bounded number of blocks, however long the audio is', () => {
     const waveform = new Waveform();
     const second = Buffer.alloc(16_000);
     for (let seconds = 0; seconds < 400; seconds += 1) {

@@ -1,14 +1,14 @@
-/** What PCM for a waveform is asked of ffmpeg as: signed 16 bit, little endian, mono. */
+/** Output options of ffmpeg for the PCM of a waveform: signed 16 bit, little endian, mono. */
 export const WAVEFORM_PCM = ['-ac', '1', '-ar', '8000', '-f', 's16le'] as const;
 
 const BARS = 64;
 const HIGHEST = 100;
-/** 20 ms at 8 kHz, as long as there are few blocks. */
+/** Samples of a block at the start: 20 ms at 8 kHz. */
 const BLOCK_SAMPLES = 160;
-/** Beyond that two blocks become one: however long a sound is, no more numbers are held. */
-const MOST_BLOCKS = 8_192;
+/** When there are this many blocks, pairs of them are merged, so that the memory is bounded for audio of any length. */
+const MAX_BLOCKS = 8_192;
 
-/** Makes the waveform phones draw for a voice note: 64 loudnesses from 0 to 100, the loudest being 100. */
+/** Computes the waveform that phones draw for a voice note: 64 levels from 0 to 100, the loudest being 100. */
 export class Waveform {
   #blocks: number[] = [];
   #blockSamples = BLOCK_SAMPLES;
@@ -16,7 +16,7 @@ export class Waveform {
   #samples = 0;
   #odd: number | undefined;
 
-  /** Takes the next piece of PCM; pieces may end within a sample. */
+  /** Adds a chunk of PCM; a chunk may end within a sample. */
   add(chunk: Uint8Array): void {
     let at = 0;
     if (this.#odd !== undefined && chunk.length > 0) {
@@ -39,19 +39,19 @@ export class Waveform {
     this.#blocks.push(this.#sum / this.#samples);
     this.#sum = 0;
     this.#samples = 0;
-    if (this.#blocks.length < MOST_BLOCKS) return;
-    this.#blocks = Array.from({ length: MOST_BLOCKS / 2 }, (_, pair) => {
+    if (this.#blocks.length < MAX_BLOCKS) return;
+    this.#blocks = Array.from({ length: MAX_BLOCKS / 2 }, (_, pair) => {
       return ((this.#blocks[2 * pair] ?? 0) + (this.#blocks[2 * pair + 1] ?? 0)) / 2;
     });
     this.#blockSamples *= 2;
   }
 
-  /** How many numbers are held. */
+  /** How many blocks are held. */
   get held(): number {
     return this.#blocks.length;
   }
 
-  /** The 64 values for all that was added; undefined when that was nothing. */
+  /** The 64 values for everything that was added; undefined when nothing was. */
   bars(): Uint8Array | undefined {
     if (this.#samples > 0) this.#endBlock();
     const count = this.#blocks.length;

@@ -41,7 +41,7 @@ export async function openWorkerMedia(parts: {
   const { config, database, storage, log } = parts;
   const { limits, linkTtlS, retentionMs, maxBytesPerChannel } = config;
   const [spool, path] = await Promise.all([Spool.open(config.spoolDirectory), findFfmpeg(config.ffmpegPath)]);
-  if (path === undefined) log.warn('no ffmpeg: voice messages must come as Opus, films have no preview');
+  if (path === undefined) log.warn('no ffmpeg: voice messages must come as Opus, videos have no preview');
   const host = new MediaHost({ origin: config.networkOrigin });
   const network = new NetworkMedia({ database, storage, retentionMs, maxBytesPerChannel });
   const process = new MediaProcess({ program: MEDIA_PROGRAM });

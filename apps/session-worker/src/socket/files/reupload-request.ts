@@ -1,6 +1,6 @@
 /**
- * Asks the own phone to put a file back on the network's host. Done here and not by Baileys' `updateMediaMessage`, which
- * waits without end and keeps listening when nobody answers.
+ * Requests the own phone to upload a file again. Baileys' `updateMediaMessage` is not used: it has no timeout and leaves
+ * its listener when the phone does not answer.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import {
@@ -12,14 +12,14 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 
-/** What of a socket is needed. */
+/** The part of a socket that is used. */
 export interface AskingSocket {
   readonly sendNode: WASocket['sendNode'];
   readonly authState: { readonly creds: { readonly me?: { readonly id: string } } };
   readonly ev: Pick<WASocket['ev'], 'on' | 'off'>;
 }
 
-/** A phone that was offline may be back by then. */
+/** Retry-After of a 503: a phone that was offline may be online again by then. */
 const RETRY_AFTER_S = 30;
 
 const { ResultType } = proto.MediaRetryNotification;
@@ -45,7 +45,7 @@ export async function requestReupload(
 ): Promise<string> {
   const { id } = key;
   const ownId = socket.authState.creds.me?.id;
-  if (!id || !ownId) throw new GatewayError(502, { details: 'the message cannot be asked for' });
+  if (!id || !ownId) throw new GatewayError(502, { details: 'the file cannot be requested from the phone' });
   let stop: () => void = () => undefined;
   const answered = new Promise<string>((resolve, reject) => {
     const failed = (details: string) => reject(new GatewayError(503, { details, retryAfterS: RETRY_AFTER_S }));
@@ -75,7 +75,7 @@ export async function requestReupload(
   });
   answered.catch(() => undefined);
   try {
-    // Listening comes first: the answer may be faster than the return of the send.
+    // The listeners are added first: the phone may answer before the send resolves.
     await socket.sendNode(encryptMediaRetryRequest(key, mediaKey, ownId));
     return await answered;
   } finally {

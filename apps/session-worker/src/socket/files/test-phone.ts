@@ -1,10 +1,10 @@
-/** For specs: the own phone, as far as a socket asks it for files. */
+/** For specs: the own phone, as far as a socket requests files from it. */
 import type { BaileysEventEmitter, BaileysEventMap, BinaryNode } from '@whiskeysockets/baileys';
 import type { AskingSocket } from './reupload-request.js';
 
-/** The own phone, as far as it is asked for files; `answer` decides what it does. */
+/** @param answer called with each request of a file; `emit` sends the phone's updates */
 export function phone(
-  answer: (node: BinaryNode, tell: (update: BaileysEventMap['messages.media-update']) => void) => void,
+  answer: (node: BinaryNode, emit: (update: BaileysEventMap['messages.media-update']) => void) => void,
 ) {
   const listeners = new Map<keyof BaileysEventMap, Set<(value: never) => void>>();
   const ev: Pick<BaileysEventEmitter, 'on' | 'off'> = {

@@ -1,27 +1,31 @@
-/** Films: the first picture, the size and the length. The film itself is never touched. */
+/** Videos: thumbnail of the first frame, size and length. The file itself is never changed. */
 import type { SpooledFile } from '@dormouse/media-files';
 import { type Ffmpeg, FfmpegFailed } from './ffmpeg.js';
 import { FileRefused } from './file-refused.js';
 import type { Images, ImageTerms } from './images.js';
 import { unusable, type PreparedFile } from './prepared-file.js';
 
-/** One frame takes no longer; a film that is not read by then is sent without what it would tell. */
+/** Timeout for reading the first frame. A video that takes longer is sent without thumbnail, size and length. */
 const FRAME_TIMEOUT_MS = 20_000;
-/** A JPEG of one frame is smaller, whatever the film; more is not kept. */
+/** Bound of the frame's JPEG; further output is dropped. */
 const LARGEST_FRAME_BYTES = 16 * 1024 * 1024;
 
-/** The length ffmpeg states of its first input, in seconds; undefined where it does not know (`N/A`). */
-export function secondsSaid(said: string): number | undefined {
-  const length = /Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(said);
+/**
+ * Reads the length of the first input from ffmpeg's log.
+ * @param log standard error of a run with log level `info`
+ * @returns seconds; undefined where ffmpeg does not know the length (`N/A`)
+ */
+export function secondsInLog(log: string): number | undefined {
+  const length = /Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(log);
   if (!length) return undefined;
   const seconds = Number(length[1]) * 3_600 + Number(length[2]) * 60 + Number(length[3]);
   return seconds > 0 ? seconds : undefined;
 }
 
 /**
- * A video message's file: passes unchanged, with thumbnail, length and size as it is shown (rotation included).
- * @param ffmpeg absent on machines without one: the message has none of these then
- * @throws {GatewayError} 400 when there is no picture in it that can be decoded
+ * Prepares the file of a video message: the file itself, with thumbnail, length, and size after rotation.
+ * @param ffmpeg absent on machines without ffmpeg; the message then has none of these facts
+ * @throws {GatewayError} 400 when it has no video frame that can be decoded
  */
 export async function prepareVideo(
   source: SpooledFile,
@@ -46,9 +50,9 @@ export async function prepareVideo(
     };
   };
   const output = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'mjpeg', '-q:v', '4', '-f', 'image2pipe', 'pipe:1'];
-  let said: string;
+  let log: string;
   try {
-    said = await ffmpeg.run({
+    log = await ffmpeg.run({
       input: source.path,
       output,
       logLevel: 'info',
@@ -63,7 +67,7 @@ export async function prepareVideo(
     throw unusable('is not a video that can be played', error);
   }
   if (frame.length === 0) throw unusable('is a video without pictures');
-  const seconds = secondsSaid(said);
+  const seconds = secondsInLog(log);
   const shown = await thumbnailOfFrame(images, Buffer.concat(frame), { owner, signal });
   return {
     file: source,
@@ -71,7 +75,7 @@ export async function prepareVideo(
   };
 }
 
-/** A film whose first picture cannot be made small in time is sent without. */
+/** A video whose first frame cannot be scaled within the bounds is sent without thumbnail. */
 async function thumbnailOfFrame(images: Images, frame: Buffer, terms: ImageTerms) {
   try {
     return await images.thumbnailOf(frame, { ...terms, small: false });

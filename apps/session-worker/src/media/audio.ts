@@ -1,13 +1,13 @@
-/** Sounds: voice notes in the form phones record and play them, and audio files. */
+/** Audio: voice notes in the form that phones record and play, and audio files. */
 import type { Spool, SpooledFile } from '@dormouse/media-files';
 import { type Ffmpeg, FfmpegFailed } from './ffmpeg.js';
-import { secondsSaid } from './films.js';
+import { secondsInLog } from './video.js';
 import { readOggOpus } from './ogg-opus.js';
 import { unusable, type PreparedFile } from './prepared-file.js';
 import { Waveform, WAVEFORM_PCM } from './waveform.js';
 
 const OPUS_TYPE = 'audio/ogg; codecs=opus';
-/** As the network's own clients encode: mono, 16 kHz, packets of 60 ms. iOS refuses to play much else. */
+/** The encoding of the network's own clients: mono, 16 kHz, packets of 60 ms. iOS plays few other encodings. */
 const VOICE_ENCODING = [
   ...['-map', '0:a:0', '-map_metadata', '-1', '-ac', '1', '-ar', '16000', '-c:a', 'libopus', '-b:a', '24k'],
   ...['-vbr', 'on', '-application', 'voip', '-frame_duration', '60', '-f', 'ogg'],
@@ -16,21 +16,21 @@ const AUDIO_ENCODING = [
   ...['-map', '0:a:0', '-map_metadata', '-1', '-ac', '2', '-c:a', 'aac', '-b:a', '128k', '-movflags', '+faststart'],
   ...['-f', 'ipod'],
 ] as const;
-/** A longer voice note has no waveform, and what takes longer to measure is not measured: both are extras. */
-const LONGEST_MEASURED_S = 3_600;
+/** Longer voice notes are sent without waveform, and so are files that take longer to measure: the waveform is optional. */
+const MAX_MEASURED_S = 3_600;
 const MEASURE_TIMEOUT_MS = 10_000;
-/** Types phones play as they are. */
+/** Types that phones play without conversion. */
 const PLAYABLE = new Set(['audio/mpeg', 'audio/mp4', 'audio/aac', 'audio/amr', 'audio/ogg', OPUS_TYPE]);
 
-/** What a sound is prepared with. */
-export interface SoundOptions {
+/** How an audio file is prepared. */
+export interface AudioOptions {
   spool: Spool;
-  /** Absent on machines without one: nothing is transcoded or measured then. */
+  /** Absent on machines without ffmpeg: nothing is transcoded or measured then. */
   ffmpeg: Ffmpeg | undefined;
   mimeType: string;
-  /** Leave the encoding as it is. */
+  /** Do not transcode. */
   asIs?: boolean;
-  /** The channel it is done for. */
+  /** The channel that the file is prepared for. */
   owner: string;
   signal?: AbortSignal | undefined;
 }
@@ -46,16 +46,16 @@ function wholeSeconds(seconds: number): number {
 }
 
 /**
- * The bars of a file's sound; undefined where it cannot be decoded, which a file sent as it is need not be, or not within
- * bounds.
+ * The waveform of a file; undefined when it cannot be decoded within the bounds, which is no failure: the file is sent
+ * without it.
  */
 async function waveformOf(
   path: string,
   ffmpeg: Ffmpeg,
-  { owner, signal }: SoundOptions,
+  { owner, signal }: AudioOptions,
 ): Promise<Uint8Array | undefined> {
   let waveform = new Waveform();
-  const output = ['-map', '0:a:0', '-t', String(LONGEST_MEASURED_S), ...WAVEFORM_PCM, 'pipe:1'];
+  const output = ['-map', '0:a:0', '-t', String(MAX_MEASURED_S), ...WAVEFORM_PCM, 'pipe:1'];
   const readOutput = () => {
     waveform = new Waveform();
     return (pcm: Buffer) => waveform.add(pcm);
@@ -69,8 +69,8 @@ async function waveformOf(
   return waveform.bars();
 }
 
-/** Encodes and listens in one pass. */
-async function transcodeVoice(source: SpooledFile, ffmpeg: Ffmpeg, { spool, owner, signal }: SoundOptions) {
+/** Transcodes to Opus and computes the waveform in one run. */
+async function transcodeVoice(source: SpooledFile, ffmpeg: Ffmpeg, { spool, owner, signal }: AudioOptions) {
   const path = spool.freshPath('ogg');
   let waveform = new Waveform();
   const readOutput = () => {
@@ -92,16 +92,15 @@ function base64(bars: Uint8Array | undefined): { waveform?: string } {
 }
 
 /**
- * A voice note's file: Opus in Ogg passes unchanged (by its content, whatever it is called), everything else that can be
- * heard is transcoded. Seconds and waveform are measured.
- * @throws {GatewayError} 400 when there is no sound in it that can be decoded
+ * The file of a voice note: Opus in Ogg stays unchanged (detected by content, whatever type is claimed), other audio is
+ * transcoded. Length and waveform are measured.
+ * @throws {GatewayError} 400 when it has no audio that can be decoded
  */
-export async function prepareVoice(source: SpooledFile, options: SoundOptions): Promise<PreparedFile> {
+export async function prepareVoice(source: SpooledFile, options: AudioOptions): Promise<PreparedFile> {
   const { ffmpeg } = options;
   const opus = await readOggOpus(source.path);
   if (opus) {
-    const bars =
-      ffmpeg && opus.seconds <= LONGEST_MEASURED_S ? await waveformOf(source.path, ffmpeg, options) : undefined;
+    const bars = ffmpeg && opus.seconds <= MAX_MEASURED_S ? await waveformOf(source.path, ffmpeg, options) : undefined;
     const facts = { mimeType: OPUS_TYPE, seconds: wholeSeconds(opus.seconds), ...base64(bars) };
     return { file: source, facts };
   }
@@ -113,10 +112,10 @@ export async function prepareVoice(source: SpooledFile, options: SoundOptions): 
 }
 
 /**
- * An audio message's file: what phones play passes unchanged, other sounds become AAC.
- * @throws {GatewayError} 400 when there is no sound in it that can be decoded
+ * The file of an audio message: types that phones play stay unchanged, other audio is transcoded to AAC.
+ * @throws {GatewayError} 400 when it has no audio that can be decoded
  */
-export async function prepareAudio(source: SpooledFile, options: SoundOptions): Promise<PreparedFile> {
+export async function prepareAudio(source: SpooledFile, options: AudioOptions): Promise<PreparedFile> {
   const { spool, ffmpeg, mimeType, owner, signal } = options;
   if (options.asIs || PLAYABLE.has(mimeType)) {
     const seconds = ffmpeg && (await audioSeconds(source.path, ffmpeg, options));
@@ -126,8 +125,8 @@ export async function prepareAudio(source: SpooledFile, options: SoundOptions): 
   const path = spool.freshPath('m4a');
   try {
     const output = [...AUDIO_ENCODING, path];
-    const said = await ffmpeg.run({ input: source.path, output, logLevel: 'info', owner, signal });
-    const seconds = secondsSaid(said);
+    const log = await ffmpeg.run({ input: source.path, output, logLevel: 'info', owner, signal });
+    const seconds = secondsInLog(log);
     const file = await spool.adopt(path);
     return { file, facts: { mimeType: 'audio/mp4', ...(seconds && { seconds: wholeSeconds(seconds) }) } };
   } catch (error) {
@@ -136,13 +135,13 @@ export async function prepareAudio(source: SpooledFile, options: SoundOptions): 
   }
 }
 
-/** @throws {GatewayError} 400 when it should be a sound and is none */
-async function audioSeconds(path: string, ffmpeg: Ffmpeg, options: SoundOptions): Promise<number | undefined> {
+/** @throws {GatewayError} 400 when it has no audio, unless it is sent without conversion */
+async function audioSeconds(path: string, ffmpeg: Ffmpeg, options: AudioOptions): Promise<number | undefined> {
   const { owner, signal } = options;
   const output = ['-map', '0:a:0', '-t', '0.1', '-f', 'null', '-'];
   const run = { input: path, output, logLevel: 'info', owner, timeoutMs: MEASURE_TIMEOUT_MS, signal } as const;
   try {
-    return secondsSaid(await ffmpeg.run(run));
+    return secondsInLog(await ffmpeg.run(run));
   } catch (error) {
     if (error instanceof FfmpegFailed && (options.asIs || error.reason === 'timeout')) return undefined;
     throw notDecodable(error, 'a sound');
