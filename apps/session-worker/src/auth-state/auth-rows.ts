@@ -1,9 +1,9 @@
 /**
  * The rows that hold a live session's credentials and keys, as sealed bytes.
  *
- * What it guarantees: a write is one statement under the fence: either all of it is durable when the promise resolves,
- * or nothing was written; it is refused with `FencedError` once the shard has a newer owner. Keys that many channels set at
- * the same time go into one statement; see `GroupedWrites`.
+ * Guarantee: a write is one statement under the fence. When its promise resolves, all of it is durable; when it rejects,
+ * nothing was written. Once the shard has a newer owner, it is refused with `FencedError`. Keys that many channels set at
+ * the same time are written in one statement; see `GroupedWrites`.
  */
 import {
   defineStatement,
@@ -178,7 +178,7 @@ export class AuthRows {
     await this.keys.write({ fence, channelId, writes });
   }
 
-  /** Removes credentials, keys and the data key: whatever copy of them exists elsewhere cannot be opened any more. */
+  /** Removes credentials, keys and the data key. Without the data key, copies of them elsewhere cannot be opened. */
   async wipe(fence: Fence, channelId: string): Promise<void> {
     await fenced(fence, (...owner) => WIPE.first(this.pool, ...owner, channelId));
   }
@@ -193,7 +193,7 @@ export class AuthRows {
     await fenced(fence, (...owner) => ADD_DATA_KEY.first(this.pool, ...owner, channelId, masterKeyId, wrappedKey));
   }
 
-  /** Replaces the wrapping of a data key, unless the channel has got another key meanwhile. */
+  /** Replaces the wrapping of a data key, unless the channel has another key by now. */
   async rewrapDataKey(fence: Fence, channelId: string, before: WrappedKey, after: WrappedKey): Promise<void> {
     await fenced(fence, (...owner) =>
       REWRAP_DATA_KEY.first(this.pool, ...owner, channelId, after.masterKeyId, after.wrappedKey, before.wrappedKey),
@@ -231,7 +231,7 @@ export class AuthRows {
   }
 }
 
-/** @throws {FencedError} when the statement found that the shard has a newer owner; nothing was written then */
+/** @throws {FencedError} when the shard has a newer owner; nothing was written then */
 async function fenced(
   fence: Fence,
   write: (shard: number, epoch: bigint) => Promise<{ fenced: number } | undefined>,

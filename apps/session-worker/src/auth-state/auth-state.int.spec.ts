@@ -61,7 +61,7 @@ describe('AuthStates', () => {
     expect(Buffer.from(creds.noiseKey.private).equals(state.creds.noiseKey.private)).toBe(true);
   });
 
-  it('stores the newest credentials, however many saves are asked for at once', async () => {
+  it('stores the newest credentials, however many saves run at once', async () => {
     const state = await reload();
     const saves = [1, 2, 3].map((count) => {
       state.creds.accountSyncCounter = count;
@@ -96,7 +96,7 @@ describe('AuthStates', () => {
     expect(appState['AAA']).toBeInstanceOf(proto.Message.AppStateSyncKeyData);
   });
 
-  it('gives values that nobody else can change, however often they are read', async () => {
+  it('gives each reader its own copy of a value', async () => {
     const { keys } = await reload();
     const first = await keys.get('device-list', ['49']);
     first['49']?.push('tampered');
@@ -107,7 +107,7 @@ describe('AuthStates', () => {
     expect(await keys.get('device-list', ['49'])).toEqual({});
   });
 
-  it('reads again what PostgreSQL could not give at first, for as long as its socket lives', async () => {
+  it('retries reads while PostgreSQL is away, for as long as its socket lives', async () => {
     let failures = 1;
     class FailingRows extends AuthRows {
       override async readKeys(channelId: string, type: string, ids: string[]): Promise<Map<string, Buffer>> {
@@ -220,7 +220,7 @@ describe('AuthStates', () => {
     for (const channelId of ['many-0', 'many-1', 'many-3', 'many-4']) await rows.wipe(newer, channelId);
   });
 
-  it('writes nothing more for a socket that has ended, after what it had begun', async () => {
+  it('writes nothing more for a socket that has ended, except writes that had begun', async () => {
     const state = await reload();
     const begun = state.keys.set({ 'lid-mapping': { '5': '6' } });
     await state.retire();

@@ -1,12 +1,13 @@
 /**
  * The network library's authentication state over PostgreSQL.
  *
- * What it guarantees: `keys.set` resolves only once its values are durable, so a message is acknowledged to the network
- * after the ratchet that decrypted it is stored; credentials are written whole, the newest last, and `durable` tells
- * when everything given so far is stored (the socket holds its answers back until then, see `outbound-frame-gate.ts`). Values
- * are sealed, and one that does not open is an error, never an absent key.
- * PostgreSQL away: writes wait and are repeated while the shard is surely ours; then they fail and the session ends. Reads
- * of keys wait as well: the library takes a session that cannot be read for one that is not there.
+ * Guarantees: `keys.set` resolves only when its values are durable, so a message is acknowledged to the network after the
+ * ratchet that decrypted it is stored. Credentials are written whole, the newest last; `durable` resolves when everything
+ * set so far is stored (the socket holds its frames back until then, see
+ * `outbound-frame-gate.ts`). Values are sealed; one that does not open is an
+ * error, never an absent key.
+ * PostgreSQL away: writes are retried while the shard is certainly ours; then they fail and the session ends. Reads of keys
+ * are retried as well, because the library treats a session that cannot be read as one that does not exist.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
@@ -17,14 +18,14 @@ import type { KeyChanges, KeyFormat, KeyStore } from './key-format.js';
 import { whileHeld } from './while-held.js';
 import { open, seal } from '../encryption/sealing.js';
 
-/** What a transaction of the key store needs at most between its last read and its write. */
+/** Longest pause of a transaction of the key store between its last read and its write. */
 const LAST_WRITES_PAUSE_MS = 50;
 const LAST_WRITES_WITHIN_MS = 2_000;
 
-/** The type of keys under which decrypted messages wait until they are stored (inbound-journal.ts). */
+/** The type of keys under which decrypted messages are kept until they are stored (inbound-journal.ts). */
 export const JOURNAL = 'inbound-journal';
 
-/** Opens and makes the authentication states of channels. */
+/** Loads and creates the authentication states of channels. */
 export class AuthStates<Creds extends object, Keys extends object> {
   constructor(
     private readonly rows: AuthRows,
@@ -33,8 +34,9 @@ export class AuthStates<Creds extends object, Keys extends object> {
   ) {}
 
   /**
-   * The stored state, or undefined when there is none.
-   * @throws {UnsealableError} when it does not open; it is left as it is
+   * Loads the stored state.
+   * @returns undefined when there is none
+   * @throws {UnsealableError} when it does not open; the rows are left as they are
    */
   async load(owner: Ownership, channelId: string): Promise<AuthState<Creds, Keys> | undefined> {
     const sealed = await this.rows.readCreds(channelId);
@@ -45,7 +47,7 @@ export class AuthStates<Creds extends object, Keys extends object> {
     return this.stateOf(owner, channelId, dataKey, creds);
   }
 
-  /** A new state for pairing; whatever the channel had is wiped. Nothing of it is stored before the scan. */
+  /** Creates a state for pairing and wipes the former one. Its credentials are stored after the scan only. */
   async create(owner: Ownership, channelId: string): Promise<AuthState<Creds, Keys>> {
     const { dataKey, wrapped } = newDataKey(this.masterKeys, channelId);
     await whileHeld(
@@ -59,8 +61,8 @@ export class AuthStates<Creds extends object, Keys extends object> {
   }
 
   /**
-   * Wraps the data key of a channel that is awake by the current master key; its session notices nothing.
-   * @returns false when it was or when there is none
+   * Wraps the data key of a channel that is awake by the current master key, without effect on its session.
+   * @returns false when it is wrapped by that key already, or there is none
    * @throws {UnsealableError} when it does not open
    */
   async rewrap({ fence }: Ownership, channelId: string): Promise<boolean> {
@@ -71,7 +73,7 @@ export class AuthStates<Creds extends object, Keys extends object> {
     return true;
   }
 
-  /** Leaves nothing of the session. */
+  /** Removes everything of the session. */
   async wipe(owner: Ownership, channelId: string): Promise<void> {
     await whileHeld(
       () => owner.isHeld(),
@@ -94,9 +96,9 @@ interface AuthStateOptions<Creds extends object, Keys extends object> {
 
 export class AuthState<Creds extends object, Keys extends object> {
   readonly keys: KeyStore<Keys>;
-  /** Ends when the newest write of credentials has ended. */
+  /** Settles when the newest write of credentials has ended. */
   private writing: Promise<void> = Promise.resolve();
-  /** A write that has not begun yet and will take everything changed until it does. */
+  /** A write that has not begun yet; it includes every change until it does. */
   private next: Promise<void> | undefined;
   private readonly keyWrites = new Set<Promise<void>>();
   private readonly cache = new KeyCache();
@@ -137,7 +139,7 @@ export class AuthState<Creds extends object, Keys extends object> {
   /** Writes the credentials as a whole. Resolves when what they hold now is durable. */
   saveCreds(): Promise<void> {
     if (this.next) return this.next;
-    const before = this.writing.catch(() => undefined); // its caller has been told
+    const before = this.writing.catch(() => undefined); // its own caller handles the error
     const write = before.then(() => {
       this.next = undefined;
       const sealed = seal(this.dataKey, credsPlace(this.channelId), this.format.serializeCredentials(this.creds));
@@ -149,8 +151,8 @@ export class AuthState<Creds extends object, Keys extends object> {
   }
 
   /**
-   * For a socket that has ended: waits until what it had begun is written, then refuses every further write, which
-   * would overwrite what the next socket has stored. Failed writes have been told to those who asked for them.
+   * For a socket that has ended: waits until its running writes have ended, then refuses further ones, which would
+   * overwrite what the next socket has stored. The callers of failed writes handle their errors.
    */
   async retire(): Promise<void> {
     const untilMs = performance.now() + LAST_WRITES_WITHIN_MS;
@@ -161,7 +163,7 @@ export class AuthState<Creds extends object, Keys extends object> {
     this.retired = true;
   }
 
-  /** A transaction reads, works, and writes: between the two there is nothing to wait for but a pause. */
+  /** Whether a write runs, or a transaction of the library may be between its reads and its write. */
   private inUse(): boolean {
     return this.keyWrites.size > 0 || performance.now() - this.lastUseMs < LAST_WRITES_PAUSE_MS;
   }
@@ -228,7 +230,7 @@ export class AuthState<Creds extends object, Keys extends object> {
 
 const NO_ROWS: ReadonlyMap<string, Buffer> = new Map();
 
-/** What sealed credentials are sealed for. */
+/** The place under which credentials are sealed. */
 export const credsPlace = (channelId: string): string => `credentials of ${channelId}`;
-/** What a sealed key is sealed for. */
+/** The place under which a key is sealed. */
 export const keyPlace = (channelId: string, type: string, id: string): string => `key ${type} ${id} of ${channelId}`;

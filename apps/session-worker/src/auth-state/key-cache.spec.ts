@@ -5,7 +5,7 @@ const two = Buffer.from('two');
 const write = (value: Buffer | null, id = 'a', type = 'session') => [{ type, id, value }];
 
 describe('KeyCache', () => {
-  it('remembers what was read and what was written, absent keys too', () => {
+  it('caches what was read and what was written, absent keys too', () => {
     const cache = new KeyCache();
     const read = cache.beginRead();
     read('session', 'a', one);
@@ -21,7 +21,7 @@ describe('KeyCache', () => {
     expect(cache.find('session', 'a')).toBeNull();
   });
 
-  it('knows nothing of a key while it is being written, nor after a write that failed', () => {
+  it('has no value of a key while it is being written, nor after a write that failed', () => {
     const cache = new KeyCache();
     cache.beginWrite(write(one))(true);
     const ended = cache.beginWrite(write(two));
@@ -30,7 +30,7 @@ describe('KeyCache', () => {
     expect(cache.find('session', 'a')).toBeUndefined();
   });
 
-  it('does not remember what was read while something was written', () => {
+  it('does not cache what was read while something was written', () => {
     const cache = new KeyCache();
     const before = cache.beginRead();
     const stored = cache.beginWrite(write(two));
@@ -44,7 +44,7 @@ describe('KeyCache', () => {
     expect(cache.find('session', 'a')).toBe(two);
   });
 
-  it('remembers neither of two writes that ran side by side', () => {
+  it('caches neither of two writes that ran in parallel', () => {
     const cache = new KeyCache();
     const first = cache.beginWrite(write(one));
     const second = cache.beginWrite(write(two));

@@ -1,16 +1,16 @@
 /**
- * The keys a socket used last, in the form they are stored in, unsealed. Only the owner of the shard writes them and
- * only one socket at a time uses them, so nobody else can change what is remembered here.
+ * Cache of the keys that a socket used last, in their stored form, unsealed. Only the owner of the shard writes keys, and
+ * only one socket at a time uses them, so that no other writer can change what is cached here.
  *
- * What it guarantees: a remembered value is the one that is stored. While a write is under way its keys are not
- * remembered, and what was read or written beside another write is not either.
+ * Guarantee: a cached value equals the stored one. While a key is being written it is not cached, and neither are values
+ * that were read or written in parallel to another write.
  */
 
 const MAX_ENTRIES = 64;
-/** Larger values (app state) are rare and would make a session heavy. */
+/** Largest cached value; larger ones (app state) are rare and would take too much memory. */
 const MAX_BYTES = 8_192;
-/** Used once each, many at a time: pre-keys, and decrypted messages that wait to be stored. */
-const NEVER_REMEMBERED = new Set(['pre-key', 'inbound-journal']);
+/** Types that are not cached, because each value is used once: pre-keys, and the journal's decrypted messages. */
+const NEVER_CACHED = new Set(['pre-key', 'inbound-journal']);
 
 /** A stored value, or null for a key that is not stored. */
 export type KeyValue = Buffer | null;
@@ -21,7 +21,7 @@ export class KeyCache {
   private version = 0;
   private writesUnderWay = 0;
 
-  /** undefined: not remembered. */
+  /** @returns undefined when the key is not cached, null when it is known to be absent */
   find(type: string, id: string): KeyValue | undefined {
     const key = cacheKey(type, id);
     const value = this.entries.get(key);
@@ -31,7 +31,7 @@ export class KeyCache {
     return value;
   }
 
-  /** Call before reading; what was read is remembered unless something was written meanwhile. */
+  /** Call before reading. The returned function caches what was read, unless a write ran meanwhile. */
   beginRead(): (type: string, id: string, value: KeyValue) => void {
     const before = this.version;
     return (type, id, value) => {
@@ -39,7 +39,7 @@ export class KeyCache {
     };
   }
 
-  /** Call before writing these keys; what it returns is called when the write has ended, well or not. */
+  /** Call before writing these keys. The returned function is to be called when the write has ended, with its outcome. */
   beginWrite(writes: readonly { type: string; id: string; value: KeyValue }[]): (stored: boolean) => void {
     const beganAlone = this.writesUnderWay++ === 0;
     const own = ++this.version;
@@ -52,7 +52,7 @@ export class KeyCache {
   }
 
   private remember(type: string, id: string, value: KeyValue): void {
-    if (NEVER_REMEMBERED.has(type) || (value !== null && value.length > MAX_BYTES)) return;
+    if (NEVER_CACHED.has(type) || (value !== null && value.length > MAX_BYTES)) return;
     const key = cacheKey(type, id);
     this.entries.delete(key);
     this.entries.set(key, value);

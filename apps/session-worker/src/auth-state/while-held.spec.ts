@@ -18,7 +18,7 @@ describe('whileHeld', () => {
     expect(write.calls).toBe(3);
   });
 
-  it('gives up once the shard is not surely ours', async () => {
+  it('fails once the shard is not certainly ours', async () => {
     const write = failing(9, away);
     await expect(whileHeld(() => write.calls < 2, write.run)).rejects.toBe(away);
     expect(write.calls).toBe(2);

@@ -13,14 +13,14 @@ const TOO_MUCH = new Boom('rate-overlimit', { data: 429 });
 
 /** A session, its network, its store, and a clock that goes as fast as it is waited for. */
 class Scene {
-  readonly asked: string[] = [];
+  readonly queried: string[] = [];
   readonly recorded: FoundPictures[] = [];
   readonly faults: unknown[] = [];
   readonly looks: number[] = [];
   wants = true;
   wanted: string[] = [];
   nowMs = 1_790_000_000_000;
-  /** Ends the clock: whoever waits from now on waits until the end of the session. */
+  /** Ends the clock: further waits last until the end of the session. */
   untilMs = Infinity;
   answers = new Map<string, () => Promise<string | undefined>>();
   readonly keeper: AvatarFetcher;
@@ -50,7 +50,7 @@ class Scene {
     const socket = {
       ev: this.ev,
       profilePictureUrl: (jid: string, kind: string) => {
-        if (kind === 'preview') this.asked.push(jid);
+        if (kind === 'preview') this.queried.push(jid);
         return this.answers.get(jid)?.() ?? Promise.resolve(`https://pictures.example/${kind}/${jid}`);
       },
     };
@@ -69,7 +69,7 @@ class Scene {
     this.ev.emit('connection.update', { connection: 'close' });
   }
 
-  /** Resolves when somebody waits beyond the end of the clock. */
+  /** Resolves when a wait lasts beyond the end of the clock. */
   async atRest(untilMs: number): Promise<void> {
     this.untilMs = untilMs;
     await once(this.steps, 'rest');
@@ -97,12 +97,12 @@ describe('AvatarFetcher', () => {
   });
   afterEach(() => scene.close());
 
-  it('asks for what is wanted, no faster than one in a second, and writes down what it is told', async () => {
+  it('queries what is wanted, at most once a second, and stores the results', async () => {
     scene.wanted = [ADA, GROUP, BO];
     scene.answers.set(BO, () => Promise.reject(new Boom('none', { data: 404 })));
     scene.open();
     await scene.atRest(startMs + 10_000);
-    expect(scene.asked).toEqual([ADA, GROUP, BO]);
+    expect(scene.queried).toEqual([ADA, GROUP, BO]);
     const found = (id: string) => ({
       id,
       picture: `https://pictures.example/preview/${id}`,
@@ -112,53 +112,53 @@ describe('AvatarFetcher', () => {
     expect(scene.nowMs - startMs).toBeGreaterThanOrEqual(3_000);
   });
 
-  it('asks nothing for a channel that does not want them, and begins as soon as it does', async () => {
+  it('queries nothing for a channel without the setting, and starts as soon as it has it', async () => {
     scene.wants = false;
     scene.wanted = [ADA];
     scene.open();
     await scene.atRest(startMs + 60_000);
-    expect([scene.looks, scene.asked]).toEqual([[], []]);
+    expect([scene.looks, scene.queried]).toEqual([[], []]);
     scene.wants = true;
     const rest = scene.atRest(startMs + 70_000);
     scene.keeper.settingsChanged('c');
     await rest;
-    expect(scene.asked).toEqual([ADA]);
+    expect(scene.queried).toEqual([ADA]);
   });
 
-  it('goes on with the others when the network will not say of one, which is not asked again and again', async () => {
+  it('goes on with the others when the network refuses one, which is not repeated', async () => {
     scene.wanted = [ADA, BO];
     scene.answers.set(ADA, () => Promise.reject(REFUSED));
     scene.open();
     await scene.atRest(startMs + 60_000);
-    expect(scene.asked).toEqual([ADA, BO]);
+    expect(scene.queried).toEqual([ADA, BO]);
     expect(scene.recorded[0]).toEqual({ id: ADA });
     expect(scene.faults).toEqual([]);
   });
 
-  it('leaves the network alone for most of an hour when it was asked too much', async () => {
+  it('pauses for most of an hour after a rate limit', async () => {
     scene.wanted = [ADA, BO];
     scene.answers.set(ADA, () => Promise.reject(TOO_MUCH));
     scene.open();
     await scene.atRest(startMs + 3_500_000);
-    expect([scene.asked, scene.recorded, scene.faults]).toEqual([[ADA], [], []]);
+    expect([scene.queried, scene.recorded, scene.faults]).toEqual([[ADA], [], []]);
   });
 
-  it('asks nothing after the end, and writes nothing of what comes then', async () => {
+  it('queries nothing after the end, and stores no result that arrives then', async () => {
     scene.wanted = [ADA, BO];
     const answers: ((url: string) => void)[] = [];
-    const asked = new Promise<void>((resolve) => {
+    const queried = new Promise<void>((resolve) => {
       scene.answers.set(ADA, () => {
         resolve();
         return new Promise((answered) => answers.push(answered));
       });
     });
     const attachment = scene.open();
-    await asked;
+    await queried;
     await attachment.drained();
     for (const answer of answers) answer('https://late.example');
     await new Promise((resolve) => setImmediate(resolve));
     expect(answers).toHaveLength(2);
-    expect([scene.asked, scene.recorded]).toEqual([[ADA], []]);
+    expect([scene.queried, scene.recorded]).toEqual([[ADA], []]);
   });
 
   it('shares a pace among all sessions', async () => {

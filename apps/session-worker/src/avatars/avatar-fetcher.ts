@@ -1,11 +1,11 @@
 /**
- * Fetches where the pictures of a channel's contacts and groups are, for channels that ask for it (setting
- * `media.init_avatars`): while the session is open, one question after the other, those of the last active chats first.
- * The network counts such questions, so they are few a second, of one channel and of all of them.
+ * Queries the addresses of profile pictures of a channel's contacts and groups, for channels with the setting
+ * `media.init_avatars`: while the session is open, one query after the other, those of the last active chats first. The
+ * network limits such queries, so their rate is bounded for one channel and for all channels together.
  *
- * Nothing waits for it and nobody is woken for it. What was asked is written down under the fence, so that neither a
- * restart nor a wake asks again for days. A question that fails, a database that is away: it is tried again later. A
- * session that ends takes its questions with it.
+ * No other work waits for it, and no session is woken for it. The results are stored under the fence, so that neither a
+ * restart nor a wake repeats a query for days. After a failed query, and while the database is away, it retries later. It
+ * ends with its session.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
@@ -13,31 +13,33 @@ import type { PictureWriter } from '@dormouse/message-store/write';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
 import { refusedRequest } from '../socket/requests/refused-request.js';
 
-export interface PictureKeeperOptions {
+export interface AvatarFetcherOptions {
   readonly store: Pick<PictureWriter, 'wanted' | 'recordAsked'>;
-  /** Does the channel want them? */
+  /** Whether the channel has the setting. */
   readonly wants: (channelId: string) => Promise<boolean>;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Rejects when the signal says so. */
+  /** Rejects when the signal is aborted. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A session that has just opened has other things to do, and history to hear. */
-const BEGIN_AFTER_MS = 2_000;
-/** Between two questions of one channel, and of any two. */
-const PACE_MS = 1_000;
-const PACE_OF_ALL_MS = 50;
-/** An address works for a week or two. */
-const ASK_AGAIN_AFTER_MS = 5 * 24 * 3_600_000;
-/** It is looked so often whether the channel still wants them, too. */
-const AT_ONCE = 20;
-/** When nothing is left to ask: contacts come with messages and history. It doubles up to the longest. */
-const LOOK_AGAIN_MS = 15_000;
-const LONGEST_LOOK_MS = 3_600_000;
-/** After a question that failed; after the network said that it was asked too much. */
-const AGAIN_MS = 300_000;
-const TOO_MUCH_MS = 3_600_000;
+/** Delay after the start of a session, which first receives history and missed messages. */
+const START_DELAY_MS = 2_000;
+/** Interval between two queries of one channel. */
+const QUERY_INTERVAL_MS = 1_000;
+/** Interval between two queries of all channels together. */
+const SHARED_INTERVAL_MS = 50;
+/** Age of an address after which it is queried again; addresses are valid for one or two weeks. */
+const REFRESH_AFTER_MS = 5 * 24 * 3_600_000;
+/** Queries of one batch. Between batches the setting is read again. */
+const BATCH_SIZE = 20;
+/** Shortest pause when there is nothing to query; contacts are added by messages and history. It doubles each time. */
+const IDLE_PAUSE_MS = 15_000;
+const MAX_IDLE_PAUSE_MS = 3_600_000;
+/** Pause after a failed query. */
+const RETRY_PAUSE_MS = 300_000;
+/** Pause after the network has refused a query because of its rate limit. */
+const RATE_LIMIT_PAUSE_MS = 3_600_000;
 const RATE_LIMITED = 429;
 
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
@@ -48,10 +50,10 @@ export class AvatarFetcher implements SessionListener {
   private readonly rounds = new Map<string, Round>();
   private nextMs = 0;
 
-  constructor(private readonly options: PictureKeeperOptions) {}
+  constructor(private readonly options: AvatarFetcherOptions) {}
 
   attach(session: OpenSession): Attachment {
-    const round = new Round(session, this.options, () => this.turnInMs());
+    const round = new Round(session, this.options, () => this.reserveSlotMs());
     this.rounds.set(session.channelId, round);
     const end = (): void => {
       round.end();
@@ -63,7 +65,7 @@ export class AvatarFetcher implements SessionListener {
     });
     return {
       drained: () => {
-        end(); // what it writes is only what the network said: nothing heard is lost
+        end(); // it stores only results of queries: nothing that was received is lost
         return Promise.resolve();
       },
     };
@@ -74,26 +76,26 @@ export class AvatarFetcher implements SessionListener {
     this.rounds.get(channelId)?.look();
   }
 
-  /** How long until one more question is not too many. */
-  private turnInMs(): number {
+  /** Reserves a slot for one query of all channels. @returns the time until it, in milliseconds */
+  private reserveSlotMs(): number {
     const { now = Date.now } = this.options;
     const atMs = Math.max(now(), this.nextMs);
-    this.nextMs = atMs + PACE_OF_ALL_MS;
+    this.nextMs = atMs + SHARED_INTERVAL_MS;
     return atMs - now();
   }
 }
 
-/** The questions of one session. */
+/** The queries of one session. */
 class Round {
   private readonly ending = new AbortController();
   private looking = new AbortController();
   private running = false;
-  private lookAgainMs = LOOK_AGAIN_MS;
+  private idlePauseMs = IDLE_PAUSE_MS;
 
   constructor(
     private readonly session: OpenSession,
-    private readonly options: PictureKeeperOptions,
-    private readonly turnInMs: () => number,
+    private readonly options: AvatarFetcherOptions,
+    private readonly reserveSlotMs: () => number,
   ) {}
 
   begin(): void {
@@ -107,7 +109,7 @@ class Round {
   }
 
   look(): void {
-    this.lookAgainMs = LOOK_AGAIN_MS;
+    this.idlePauseMs = IDLE_PAUSE_MS;
     this.looking.abort();
   }
 
@@ -116,49 +118,49 @@ class Round {
   }
 
   private async run(): Promise<void> {
-    await this.rest(BEGIN_AFTER_MS);
+    await this.rest(START_DELAY_MS);
     while (!this.ended) {
-      const restMs = await this.some().catch((error: unknown) => this.failed(error));
-      if (restMs > 0) await this.rest(restMs);
+      const pauseMs = await this.runBatch().catch((error: unknown) => this.failed(error));
+      if (pauseMs > 0) await this.rest(pauseMs);
     }
   }
 
-  /** Asks for a few. @returns how long there is nothing to do */
-  private async some(): Promise<number> {
+  /** Sends one batch of queries. @returns the pause before the next batch, in milliseconds */
+  private async runBatch(): Promise<number> {
     const { store, wants, now = Date.now } = this.options;
     const { channelId } = this.session;
     this.looking = new AbortController();
-    if (!(await wants(channelId))) return LONGEST_LOOK_MS;
-    const ids = await store.wanted(channelId, { askedBeforeMs: now() - ASK_AGAIN_AFTER_MS, limit: AT_ONCE });
+    if (!(await wants(channelId))) return MAX_IDLE_PAUSE_MS;
+    const ids = await store.wanted(channelId, { askedBeforeMs: now() - REFRESH_AFTER_MS, limit: BATCH_SIZE });
     for (const id of ids) {
-      await this.waitFor(PACE_MS + this.turnInMs(), this.ending.signal);
+      await this.waitFor(QUERY_INTERVAL_MS + this.reserveSlotMs(), this.ending.signal);
       if (this.ended) return 0;
-      await this.ask(id);
+      await this.query(id);
     }
-    if (ids.length > 0) this.lookAgainMs = LOOK_AGAIN_MS;
-    const restMs = ids.length < AT_ONCE ? this.lookAgainMs : 0;
-    if (ids.length === 0) this.lookAgainMs = Math.min(2 * this.lookAgainMs, LONGEST_LOOK_MS);
-    return restMs;
+    if (ids.length > 0) this.idlePauseMs = IDLE_PAUSE_MS;
+    const pauseMs = ids.length < BATCH_SIZE ? this.idlePauseMs : 0;
+    if (ids.length === 0) this.idlePauseMs = Math.min(2 * this.idlePauseMs, MAX_IDLE_PAUSE_MS);
+    return pauseMs;
   }
 
-  private async ask(id: string): Promise<void> {
+  private async query(id: string): Promise<void> {
     const { network, fence, channelId } = this.session;
     const found = await network.people.pictures(id).catch((error: unknown) => {
       if (refusedRequest(error) === undefined || refusedRequest(error) === RATE_LIMITED) throw error;
-      return {}; // it will not say of this one: the others are asked
+      return {}; // the network refuses this one: recorded without address, and the others are queried
     });
-    // What comes after the end is no answer.
+    // After the end of the session, rejected or empty results mean nothing.
     if (!this.ended) await this.options.store.recordAsked(fence, channelId, { id, ...found });
   }
 
   private failed(error: unknown): number {
     if (this.ended) return 0;
-    if (refusedRequest(error) === RATE_LIMITED) return TOO_MUCH_MS;
+    if (refusedRequest(error) === RATE_LIMITED) return RATE_LIMIT_PAUSE_MS;
     if (error instanceof FencedError || refusedRequest(error) === undefined) this.session.reportFault(error);
-    return AGAIN_MS;
+    return RETRY_PAUSE_MS;
   }
 
-  /** Until then, or until it is to be looked at once. */
+  /** Resolves after the time, at the end of the session, or when the settings change. */
   private rest(ms: number): Promise<void> {
     return this.waitFor(ms, AbortSignal.any([this.ending.signal, this.looking.signal]));
   }

@@ -1,4 +1,4 @@
-/** Data keys: one per channel, sealed under a master key that is named, so that master keys can be replaced. */
+/** Data keys: one for each channel, sealed under a named master key, so that master keys can be replaced. */
 import { randomBytes } from 'node:crypto';
 import { KEY_BYTES, open, seal, UnsealableError } from './sealing.js';
 
@@ -29,7 +29,7 @@ export function sealDataKey(master: MasterKeys, channelId: string, dataKey: Buff
   return { masterKeyId: master.currentId, wrappedKey: seal(masterKey, place(channelId), dataKey) };
 }
 
-/** @throws {UnsealableError} when it is missing, changed, or sealed under a master key that is not at hand */
+/** @throws {UnsealableError} when it is missing, changed, or sealed under a master key that is not configured */
 export function openDataKey(master: MasterKeys, channelId: string, wrapped: WrappedKey | undefined): Buffer {
   const masterKey = wrapped && master.keys.get(wrapped.masterKeyId);
   if (!masterKey) throw new UnsealableError(place(channelId));

@@ -1,8 +1,8 @@
 /**
  * Sealing of session material: AES-256-GCM under a data key of the channel, which is itself sealed under a master key.
  *
- * What it guarantees: what is read back is what was written, for that channel and that place; a changed, truncated or
- * misplaced value is refused, never used. Layout: version (1 byte), nonce (12), ciphertext, tag (16).
+ * Guarantee: a value that opens is what was sealed, for that channel and that place; a changed, truncated or misplaced value
+ * is refused, never used. Layout: version (1 byte), nonce (12), ciphertext, tag (16).
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -11,7 +11,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 export const KEY_BYTES = 32;
 
-/** A sealed value does not open: changed, cut short, moved to another place, or sealed under another key. */
+/** A sealed value does not open: it is changed, truncated, moved to another place, or sealed under another key. */
 export class UnsealableError extends Error {
   /** @param place where the value was found */
   constructor(readonly place: string) {
@@ -20,7 +20,7 @@ export class UnsealableError extends Error {
   }
 }
 
-/** @param place what the value is and whose; it opens only there */
+/** @param place names the value and its owner; the value opens only with the same place */
 export function seal(key: Buffer, place: string, plain: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place));

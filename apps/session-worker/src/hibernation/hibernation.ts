@@ -1,14 +1,15 @@
 /**
- * Puts a session's whole state into object storage and takes it out again.
+ * Moves a session's whole state into the object storage when it falls asleep, and back when it wakes.
  *
- * What it guarantees: the rows go only after the object was written, read back, opened and found equal; they go in the
- * one fenced transaction that names the object in the channel's record, so at any moment the state is whole in one of
- * the two places. An object is never written over: its key holds the generation and the epoch. The last two generations
- * are kept. Taking out goes back to the one before when the newest is missing or does not open; when none opens nothing
- * is changed anywhere. Rows that exist are always newer than any object. Only the wrapping of an object's key is ever
- * replaced, and only if nobody has touched the object since it was read.
- * Object storage away: nothing is put to sleep and nobody wakes; both fail and are tried again. PostgreSQL away: the
- * same. Redis plays no part.
+ * Guarantees:
+ * - The rows are deleted only after the object was written, read back, opened and compared, in the same fenced transaction
+ *   that records the object with the channel. So at any moment the state is complete in one of the two places.
+ * - An object is never overwritten with another state: its key has the generation and the epoch. Only the wrapping of its
+ *   data key is replaced, and only if the object has not changed since it was read.
+ * - The last two generations are kept. If the newest is missing or does not open, the one before is restored; if none
+ *   opens, nothing is changed. Rows that exist are always newer than any object.
+ *
+ * Object storage or PostgreSQL away: falling asleep and waking fail and are retried. Redis is not used.
  */
 import { buffer } from 'node:stream/consumers';
 import {
@@ -35,12 +36,12 @@ import {
   type SnapshotName,
 } from './snapshot-format.js';
 
-/** The object storage has so long for one read. */
-const READ_WITHIN_MS = 8_000;
-/** And so long for one write. */
-const WRITE_WITHIN_MS = 15_000;
-/** Generations that are kept. */
-const KEPT = 2;
+/** Timeout of one read from the object storage. */
+const READ_TIMEOUT_MS = 8_000;
+/** Timeout of one write to the object storage. */
+const WRITE_TIMEOUT_MS = 15_000;
+/** How many generations are kept. */
+const KEPT_GENERATIONS = 2;
 
 const entryShape = z.object({
   generation: z.int(),
@@ -49,7 +50,7 @@ const entryShape = z.object({
   sealedAtMs: z.int(),
   /** The master key that wraps its data key. */
   masterKeyId: z.string(),
-  /** It was needed and did not open. */
+  /** It was needed and was missing or did not open. */
   damaged: z.literal(true).optional(),
 });
 type Entry = z.output<typeof entryShape>;
@@ -59,7 +60,7 @@ export interface HibernationOptions {
   readonly storage: ObjectStorage;
   readonly masterKeys: MasterKeys;
   readonly log: { warn(facts: object, text: string): void; error(facts: object, text: string): void };
-  /** A snapshot was needed and did not open. */
+  /** Called when a snapshot that was needed is missing or does not open. */
   readonly onDamaged?: () => void;
   readonly now?: () => number;
 }
@@ -72,10 +73,10 @@ export class Hibernation {
   }
 
   /**
-   * Moves the state from the rows into an object. Nothing may write the rows any more.
-   * @param wakeAtMs when the session is to be woken by itself, in epoch milliseconds
-   * @returns bytes of the object
-   * @throws when it could not; the rows are as they were then
+   * Moves the state from the rows into an object. The caller guarantees that nothing writes the rows any more.
+   * @param wakeAtMs time of the scheduled wake, in epoch milliseconds
+   * @returns size of the object in bytes
+   * @throws when it fails; the rows are unchanged then
    */
   async seal(owner: Ownership, channelId: string, wakeAtMs: number): Promise<number> {
     const { storage, masterKeys } = this.options;
@@ -98,16 +99,16 @@ export class Hibernation {
     const name: SnapshotName = { channelId, generation, epoch: owner.fence.epoch.toString() };
     const bytes = await sealSnapshot(name, { dataKey, wrapped }, state);
     await storage
-      .put(keyOf(name), bytes, { ifAbsent: true, signal: AbortSignal.timeout(WRITE_WITHIN_MS) })
+      .put(keyOf(name), bytes, { ifAbsent: true, signal: AbortSignal.timeout(WRITE_TIMEOUT_MS) })
       .catch((error: unknown) => {
-        // Our own earlier write of which we did not hear; if it is anything else, reading back will tell.
+        // An earlier write of ours whose response was lost. If it is another object, the comparison below fails.
         if (!isObjectFailure(error, 'conflict')) throw error;
       });
     await this.verify(name, state);
     const { epoch } = name;
     const { masterKeyId } = wrapped;
     const entry: Entry = { generation, epoch, bytes: bytes.length, sealedAtMs: this.now(), masterKeyId };
-    const kept = [entry, ...before.filter(({ damaged }) => !damaged)].slice(0, KEPT);
+    const kept = [entry, ...before.filter(({ damaged }) => !damaged)].slice(0, KEPT_GENERATIONS);
     if (!owner.isHeld()) throw new FencedError(owner.fence);
     await this.dropRows(owner, channelId, { rows, kept, wakeAtMs });
     await this.deleteOthers(channelId, kept);
@@ -115,9 +116,9 @@ export class Hibernation {
   }
 
   /**
-   * Moves the state from the newest object that opens back into rows, unless there are rows.
+   * Moves the state from the newest object that opens back into rows, unless rows exist.
    * @returns false when the channel has no snapshot
-   * @throws {UnsealableError} when it has and none opens; nothing is changed then
+   * @throws {UnsealableError} when it has snapshots and none opens; nothing is changed then
    * @throws {ObjectStorageError} 'away'
    */
   async restore(owner: Ownership, channelId: string): Promise<boolean> {
@@ -140,18 +141,21 @@ export class Hibernation {
       log.error({ channelId, generation: entry.generation }, 'a snapshot is missing or does not open');
     }
     if (entries.length === 0) return false;
-    log.error({ channelId }, 'no snapshot of the session opens: it must be linked anew');
+    log.error({ channelId }, 'no snapshot of the session opens: the channel must be linked again');
     throw new UnsealableError(`snapshots of ${channelId}`);
   }
 
-  /** When the sleeping session is to be woken by itself. */
+  /** Sets the time of the next scheduled wake of a sleeping session. */
   async postpone({ fence }: Ownership, channelId: string, wakeAtMs: number): Promise<void> {
     await fencedTransaction(this.options.database, fence, async (connection) => {
       await setWake(connection, channelId, wakeAtMs);
     });
   }
 
-  /** The session is over: its snapshots go. Objects that cannot be deleted now are when the channel sleeps or goes next. */
+  /**
+   * Deletes the snapshots of a session that has ended. Objects that cannot be deleted now are deleted when the channel next
+   * falls asleep or ends.
+   */
   async forget({ fence }: Ownership, channelId: string): Promise<void> {
     if ((await this.entries(channelId)).length === 0) return;
     await this.deleteOthers(channelId, []);
@@ -162,8 +166,8 @@ export class Hibernation {
 
   /**
    * Wraps the keys of all snapshots of a channel by the current master key, without waking it.
-   * @returns how many were wrapped anew
-   * @throws {UnsealableError} when one does not open, {ObjectStorageError} when one is missing or was changed meanwhile
+   * @returns how many keys were wrapped
+   * @throws {UnsealableError} when one does not open; {ObjectStorageError} when one is missing or has changed meanwhile
    */
   async rewrap({ fence }: Ownership, channelId: string): Promise<number> {
     const { masterKeys, database } = this.options;
@@ -173,7 +177,7 @@ export class Hibernation {
     if (due.length === 0) return 0;
     const keys = new Set(due.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));
     await fencedTransaction(database, fence, async (connection) => {
-      // A sleep may have added one meanwhile.
+      // The channel may have fallen asleep meanwhile, which adds a snapshot.
       const snapshots = z.array(entryShape).parse((await lockSnapshots(connection, channelId)) ?? []);
       const wrapped = snapshots.map((entry): Entry =>
         keys.has(keyOf({ channelId, ...entry })) ? { ...entry, masterKeyId: masterKeys.currentId } : entry,
@@ -185,11 +189,11 @@ export class Hibernation {
 
   private async rewrapObject(name: SnapshotName): Promise<void> {
     const { storage, masterKeys } = this.options;
-    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_WITHIN_MS) });
+    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
     const wrapped = rewrapSnapshot(masterKeys, name, await buffer(found.stream));
-    if (!wrapped) return; // it was, and that could not be written down
-    const { state } = await openSnapshot(masterKeys, name, wrapped); // what cannot be opened must not replace what can
-    const signal = AbortSignal.timeout(WRITE_WITHIN_MS);
+    if (!wrapped) return; // an earlier pass wrapped it and failed to record that
+    const { state } = await openSnapshot(masterKeys, name, wrapped); // never replace an object by one that does not open
+    const signal = AbortSignal.timeout(WRITE_TIMEOUT_MS);
     await storage.put(keyOf(name), wrapped, { ifMatch: found.etag, signal });
     await this.verify(name, state);
   }
@@ -208,7 +212,7 @@ export class Hibernation {
 
   private async read(name: SnapshotName): Promise<OpenedSnapshot> {
     const { storage, masterKeys } = this.options;
-    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_WITHIN_MS) });
+    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
     return openSnapshot(masterKeys, name, await buffer(found.stream));
   }
 
@@ -216,7 +220,7 @@ export class Hibernation {
     return z.array(entryShape).parse((await readSnapshots(this.options.database.pool, channelId)) ?? []);
   }
 
-  /** The rows go if they are exactly those that were sealed. */
+  /** Deletes the rows if they are exactly those that were sealed. */
   private async dropRows(
     owner: Ownership,
     channelId: string,
@@ -252,7 +256,7 @@ export class Hibernation {
     });
   }
 
-  /** What lies beside the kept ones: older generations, and what owners left that lost the shard on the way. */
+  /** Deletes the other objects: older generations, and those of owners that lost the shard before they recorded them. */
   private async deleteOthers(channelId: string, kept: readonly Entry[]): Promise<void> {
     const { storage, log } = this.options;
     const keep = new Set(kept.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));

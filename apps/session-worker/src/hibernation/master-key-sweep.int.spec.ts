@@ -55,7 +55,7 @@ describe('a change of the master key', () => {
     });
   };
 
-  /** A channel with credentials and keys under the old master key, that has slept so many times; asleep if it has. */
+  /** A channel with credentials and keys under the old master key, that has slept the given number of times, and sleeps if that is not 0. */
   const channel = async (id: string, { sleeps }: { sleeps: number }): Promise<void> => {
     const directory = new ChannelDirectory({ database, cacheMs: 0 });
     await directory.create({ id, accountId: 'a', name: id, tokenHash: randomBytes(32), shard: 0 });
@@ -109,7 +109,7 @@ describe('a change of the master key', () => {
     expect(await mappingWith(after, 'asleep')).toBe('mapping of asleep');
   });
 
-  it('wakes nobody, and has nothing to do a second time', async () => {
+  it('wakes no session, and has nothing to do a second time', async () => {
     await channel('sleeper', { sleeps: 1 });
     await sweepWith(during).pass();
     const found = await objects('sleeper');
@@ -121,27 +121,27 @@ describe('a change of the master key', () => {
     expect(await objects('sleeper')).toEqual(found);
   });
 
-  it('leaves a snapshot alone that somebody changed in between, and one that does not open', async () => {
+  it('leaves a snapshot alone that was changed meanwhile, and one that does not open', async () => {
     await channel('changed', { sleeps: 1 });
     await channel('damaged', { sleeps: 1 });
     const [damaged] = (await objects('damaged')).keys();
     await storage.put(damaged ?? '', Buffer.from('cut short'));
     const put = storage.put.bind(storage);
     const putting = jest.spyOn(storage, 'put').mockImplementation(async (key, body, options) => {
-      await put(key, Buffer.from('somebody else')); // after it was read, before it is written
+      await put(key, Buffer.from('another writer')); // after it was read, before it is written
       return put(key, body, options);
     });
     expect(await sweepWith(during).pass()).toEqual({ wrapped: 0, left: 2 });
     putting.mockRestore();
     for (const [id, bytes] of [
-      ['changed', 'somebody else'],
+      ['changed', 'another writer'],
       ['damaged', 'cut short'],
     ] as const) {
       expect([...(await objects(id)).values()].map(String)).toEqual([bytes]);
     }
   });
 
-  it('writes down nothing under an ownership that is over, and finishes under the next', async () => {
+  it('writes nothing under an ownership that has ended, and finishes under the next', async () => {
     await channel('moved', { sleeps: 1 });
     const lost = { fence: { shard: 0, epoch: 0n }, isHeld: () => true };
     expect(await sweepWith(during, [lost]).pass()).toEqual({ wrapped: 0, left: 1 });

@@ -1,12 +1,12 @@
 /**
- * Brings every stored key of the owned shards under the current master key: those of channels that are awake and those
- * in the snapshots of channels that sleep, which sleep on; and the secrets among their settings under the current key of
- * settings, those included that were stored before there was one.
+ * Wraps every stored key of the owned shards by the current master key: the keys of channels that are awake and those in
+ * the snapshots of sleeping channels, which are not woken. Seals the secrets in their settings under the current settings
+ * key, including those that were stored before there was one.
  *
- * What it guarantees: a key is replaced only by the same key under the new wrapping, opened before it is stored; what
- * was changed by somebody else in between is left for the next pass. It goes at its pace beside everything else, and
- * ends with its worker or the loss of a shard at any point without harm: what is left is found by the next owner.
- * PostgreSQL or object storage away: the pass goes on with what it can reach, the rest is tried in the next.
+ * Guarantee: a key is replaced only by the same key with the new wrapping, which is opened before it is stored; a key that
+ * was changed meanwhile is left for the next pass. Passes are paced, and can end at any point, with the worker or with the
+ * loss of a shard: the next owner finds what is left.
+ * PostgreSQL or object storage away: the pass skips what it cannot reach, and the next pass retries it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineFormerKeySearch } from '@dormouse/channel-directory';
@@ -22,21 +22,21 @@ const FIRST_AFTER_MS = 60_000;
 export interface MasterKeySweepOptions {
   readonly database: Pick<RegionalDatabase, 'pool'>;
   readonly currentId: string;
-  /** Of the settings' keys; undefined: their secrets are left as they are. */
+  /** Id of the current settings key; undefined: the secrets in settings are left as they are. */
   readonly currentSettingsId?: string;
   /** The shards owned now. */
   readonly held: () => readonly Ownership[];
-  /** Wraps what a channel has by the current master key; each says whether there was anything to do. */
+  /** Wraps the data key of a channel, in its rows and in its snapshots, by the current master key. */
   readonly rewrapRows: (owner: Ownership, channelId: string) => Promise<unknown>;
   readonly rewrapSnapshots: (owner: Ownership, channelId: string) => Promise<unknown>;
-  /** Seals the secrets among a channel's settings under the current key. */
+  /** Seals the secrets in a channel's settings under the current settings key. */
   readonly resealSettings: (channelId: string) => Promise<unknown>;
-  /** Channels a second at most. */
+  /** Most channels per second. */
   readonly perSecond: number;
   /** Pause between two passes. */
   readonly everyMs: number;
   readonly log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
-  /** How many channels of the owned shards a pass has left under another master key. */
+  /** Called after a pass with the number of channels of the owned shards that are left under another master key. */
   readonly onLeft?: (channels: number) => void;
 }
 
@@ -50,14 +50,14 @@ export class MasterKeySweep {
     this.loop ??= this.run();
   }
 
-  /** Begins nothing more. What is under way ends by itself, or with the process. */
+  /** Starts nothing more. Running work ends by itself, or with the process. */
   stop(): void {
     this.stopping.abort();
   }
 
   /**
-   * Goes once through the channels of the owned shards.
-   * @returns channels whose keys were wrapped anew, and those that are left
+   * Runs once through the channels of the owned shards.
+   * @returns the number of channels whose keys were wrapped, and of those that are left
    */
   async pass(): Promise<{ wrapped: number; left: number }> {
     const { log, currentId, perSecond, onLeft } = this.options;
@@ -79,7 +79,7 @@ export class MasterKeySweep {
   }
 
   private async run(): Promise<void> {
-    // A worker that has just started has no shards, and something better to do.
+    // A worker that has just started has no shards yet.
     for (await this.firstTurn(); !this.stopping.signal.aborted; await this.nextTurn()) {
       await this.pass().catch((error: unknown) =>
         this.options.log.warn({ failure: errorOutline(error) }, 'master key: a pass failed'),
@@ -107,7 +107,7 @@ export class MasterKeySweep {
     } catch (error) {
       log.warn(
         { channelId, failure: errorOutline(error) },
-        'master key: the keys of a channel could not be wrapped anew',
+        'master key: the keys of a channel could not be wrapped by the current key',
       );
       return false;
     }

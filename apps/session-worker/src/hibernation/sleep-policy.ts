@@ -1,29 +1,29 @@
 /**
- * When a session sleeps and when it is woken by itself.
+ * When a session falls asleep, and when it is woken on schedule.
  *
- * What it guarantees: every linked channel connects at least every three days (the network unlinks devices that stay
- * away for thirty), and wakes are spread evenly over their period whatever made the channels fall asleep.
+ * Guarantee: every linked channel connects at least every three days (the network unlinks devices that stay away for
+ * thirty days), and wakes are spread evenly over their period, also if channels fall asleep together.
  */
 import { createHash } from 'node:crypto';
 import type { SleepOverride } from '@dormouse/channel-directory';
 import type { ChannelSettings } from '@dormouse/gateway-contract';
 
 const DAY_MS = 86_400_000;
-/** Longest time without contact to the network. */
+/** Longest time without a connection to the network. */
 export const CONTACT_EVERY_MS = 3 * DAY_MS;
-/** A wake due sooner than this part of the period after falling asleep is left out. */
+/** A wake that is due sooner after falling asleep than this part of the period is skipped. */
 const TOO_SOON = 0.1;
 
 export interface SleepTimes {
-  /** Time without requests and traffic after which the session sleeps; null: never. */
+  /** Time without requests and traffic after which the session falls asleep; null: never. */
   readonly idleAfterMs: number | null;
-  /** Time between two wakes that only fetch what came meanwhile. */
+  /** Interval between scheduled wakes, which receive what has arrived meanwhile. */
   readonly drainEveryMs: number;
 }
 
 /** Defaults of an installation. */
 export interface SleepDefaults {
-  /** For channels that have a webhook for what arrives. */
+  /** For channels with a webhook for inbound events. */
   readonly listening: SleepTimes;
   readonly quiet: SleepTimes;
 }
@@ -33,7 +33,7 @@ export const DEFAULT_SLEEP: SleepDefaults = {
   quiet: { idleAfterMs: 900_000, drainEveryMs: DAY_MS },
 };
 
-/** Webhook events that only a connected session hears. */
+/** Webhook events that only a connected session receives. */
 const INBOUND = new Set([
   'messages',
   'message',
@@ -47,7 +47,7 @@ const INBOUND = new Set([
   'calls',
 ]);
 
-/** What holds for a channel: its override where it has one, else the default for its webhooks. */
+/** The times of a channel: its override where it has one, else the default for its webhooks. */
 export function sleepTimes(
   { webhooks }: Pick<ChannelSettings, 'webhooks'>,
   override: SleepOverride | null,
@@ -62,7 +62,7 @@ export function sleepTimes(
 }
 
 /**
- * When a channel that falls asleep now is woken by itself: at its own place within the period.
+ * The time of the scheduled wake for a channel that falls asleep now: its own place within the period.
  * @returns epoch milliseconds
  */
 export function nextWakeMs(channelId: string, { drainEveryMs }: SleepTimes, nowMs: number): number {

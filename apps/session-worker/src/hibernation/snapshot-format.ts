@@ -1,9 +1,9 @@
 /**
  * A sleeping session as one object.
  *
- * What it guarantees: what opens is what was sealed, for that channel and that generation; anything cut short, changed or
- * moved is refused with `UnsealableError`, never used in part. The key that opens it travels with it, wrapped by a
- * master key that is named, so that master keys can be replaced without waking anybody.
+ * Guarantee: a snapshot that opens is exactly what was sealed, for that channel and that generation. One that is incomplete,
+ * changed or moved is refused with `UnsealableError`, never used in part. Its data key is stored in it, wrapped by a named
+ * master key, so that master keys can be replaced without waking sessions.
  *
  * Layout: magic and version (5 bytes), length of the header (4, big-endian), header (JSON), sealed body (see
  * encryption/sealing.ts), SHA-256 of all before it (32). The body is the deflated JSON of the state.
@@ -21,10 +21,10 @@ const expand = promisify(inflateRaw);
 const MAGIC = Buffer.from('DORM\u0001', 'latin1');
 const LENGTH_BYTES = 4;
 const CHECKSUM_BYTES = 32;
-/** Far beyond any real state; a broken length must not eat the memory. */
+/** Bound on the decompressed state, far above any real one. */
 const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
-/** Which snapshot of which channel it is. */
+/** Identifies a snapshot. */
 export interface SnapshotName {
   readonly channelId: string;
   /** Counts the sleeps of the channel, from 1. */
@@ -73,7 +73,7 @@ export async function sealSnapshot(
   return assemble(headerOf(name, key.wrapped), body);
 }
 
-/** @throws {UnsealableError} when it is not whole, not this one, or its key cannot be opened */
+/** @throws {UnsealableError} when it is incomplete, is not the named one, or its key does not open */
 export async function openSnapshot(master: MasterKeys, name: SnapshotName, bytes: Buffer): Promise<OpenedSnapshot> {
   const place = placeOf(name);
   const parts = takeApart(place, bytes);
@@ -85,8 +85,8 @@ export async function openSnapshot(master: MasterKeys, name: SnapshotName, bytes
 }
 
 /**
- * The same snapshot with its key wrapped by the current master key. The state is not opened.
- * @returns undefined when it is wrapped so already
+ * The same snapshot with its data key wrapped by the current master key. The state is not opened.
+ * @returns undefined when it is wrapped by that key already
  * @throws {UnsealableError}
  */
 export function rewrapSnapshot(master: MasterKeys, name: SnapshotName, bytes: Buffer): Buffer | undefined {

@@ -1,16 +1,16 @@
 /**
- * How long wakes took, for operators: counted here by minute and duration, added to the region's table from time to time.
+ * Durations of wakes, for operators: counted here by minute and duration, and added to the region's table at an interval.
  *
- * What it guarantees: counts of all workers of a region add up, and a worker that ends takes at most the last few
- * seconds of its own with it. PostgreSQL away: counts wait here. It is told of wakes; nothing waits for it.
+ * Guarantee: the counts of all workers of a region add up; a worker that is killed loses at most its last few seconds.
+ * PostgreSQL away: counts are kept here. No wake waits for it.
  */
 import type { RegionalDatabase } from '@dormouse/database';
 import { addWakeCounts, deleteOldWakeCounts, type WakeCount } from '@dormouse/database/shards';
 
-/** Each bound is this much above the one before: so exact is a percentile that is read from them. */
+/** Ratio of a bound to the one before, which is the precision of percentiles read from the counts. */
 const GROWTH = 1.05;
 const MINUTE_MS = 60_000;
-/** Minutes that are remembered while the database is away. */
+/** How many minutes are kept while the database is away. */
 const MINUTES_KEPT = 60;
 
 export interface WakeLatenciesOptions {
@@ -42,7 +42,7 @@ export class WakeLatencies {
     this.timer ??= setInterval(() => void this.write().catch(() => undefined), this.options.everyMs);
   }
 
-  /** Writes what is left, if it can. */
+  /** Writes the remaining counts, if the database can be reached. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.writing?.catch(() => undefined);
@@ -54,7 +54,7 @@ export class WakeLatencies {
     this.count({ minuteMs, upToMs: boundOf(tookMs), wakes: 1, maxMs: Math.ceil(tookMs) });
   }
 
-  /** Adds what was counted to the table. @throws when the database is away; it is counted on then */
+  /** Adds the counts to the table. @throws when the database is away; the counts are kept then */
   write(): Promise<void> {
     this.writing ??= this.writeCounts().finally(() => (this.writing = undefined));
     return this.writing;

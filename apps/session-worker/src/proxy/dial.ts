@@ -1,8 +1,8 @@
 /**
  * Connections through a channel's SOCKS5 proxy (RFC 1928, with the user and password of RFC 1929).
  *
- * The proxy is an address that a customer chose: only public addresses are connected to, and what is checked is the
- * address itself, not a name that could resolve differently a moment later.
+ * A customer chooses the proxy's address: only public addresses are connected to, and the check is made on the resolved
+ * address itself, not on a name that could resolve differently later.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
@@ -11,13 +11,13 @@ import { AddressRefused, guardedConnection } from '@dormouse/public-addresses';
 import { SocksClient } from 'socks';
 import { ProxyFailed } from './proxy-failure.js';
 
-/** Less than a WebSocket has for its handshake, so that the proxy is known to be what failed. */
+/** Shorter than the timeout of a WebSocket's handshake, so that the failure is known to be the proxy's. */
 const CONNECT_WITHIN_MS = 10_000;
 
 export interface DialOptions {
   /** For development: the proxy may be on this machine. */
   allowLoopback: boolean;
-  /** How long the proxy may take for all of it. */
+  /** Timeout of the whole connection through the proxy. */
   withinMs?: number;
 }
 
@@ -27,9 +27,9 @@ export interface Destination {
 }
 
 /**
- * A TCP connection to `destination` through the proxy.
+ * Opens a TCP connection to `destination` through the proxy.
  * @param setting `socks5://user:password@host:port` or `socks5h://…`
- * @throws {ProxyFailed} whatever goes wrong: the proxy's own failures, and a name that cannot be looked up for it
+ * @throws {ProxyFailed} for every failure, including a destination that cannot be looked up
  */
 export async function dial(setting: string, destination: Destination, options: DialOptions): Promise<Socket> {
   const proxy = proxyParts(setting);
@@ -39,8 +39,8 @@ export async function dial(setting: string, destination: Destination, options: D
   const until = performance.now() + withinMs;
   let connection: Socket | undefined;
   try {
-    // Looked up before: nobody hears a connection break that waits.
-    const destinationHost = await asTheProxyWantsIt(proxy, destination.host);
+    // The lookup comes first: while it runs, an open connection would have no listener for its errors.
+    const destinationHost = await destinationFor(proxy, destination.host);
     connection = await guardedConnection({ host, port }, { allowLoopback, connectTimeoutMs: withinMs });
     const { socket } = await SocksClient.createConnection({
       command: 'connect',
@@ -56,17 +56,18 @@ export async function dial(setting: string, destination: Destination, options: D
   }
 }
 
-async function asTheProxyWantsIt({ looksNamesUp }: ProxyParts, host: string): Promise<string> {
+/** The destination as the proxy accepts it: a name if the proxy resolves names (`socks5h`), else an address. */
+async function destinationFor({ looksNamesUp }: ProxyParts, host: string): Promise<string> {
   if (looksNamesUp || isIP(host)) return host;
-  // Few proxies have IPv6, and a refusal cannot be told from any other.
+  // IPv4 first: few proxies support IPv6, and their refusal of it looks like any other refusal.
   const addresses = await lookup(host, { all: true });
   return (addresses.find(({ family }) => family === 4) ?? addresses[0])?.address ?? host;
 }
 
-/** What the library says of a proxy that answers: wrong password, no way to sign in that both know, no connection. */
+/** Messages of the library for a proxy that answers: wrong password, no common authentication method, no connection. */
 const REFUSALS = /authentication|rejected connection/i;
 
-/** The library keeps only the words of what went wrong underneath. */
+/** The library passes on only the message of the underlying error, from which the error code is read. */
 function failureOf(error: unknown): ProxyFailed {
   const message = error instanceof Error ? error.message : '';
   if (error instanceof AddressRefused)
@@ -74,5 +75,8 @@ function failureOf(error: unknown): ProxyFailed {
   if (REFUSALS.test(message)) return new ProxyFailed('refused', message);
   const [code] = /\bE[A-Z_]{3,}\b/.exec(message) ?? [];
   if (code !== undefined) return new ProxyFailed('unreachable', code);
-  return new ProxyFailed('unreachable', /timed out/i.test(message) ? 'no answer in time' : 'it broke off');
+  return new ProxyFailed(
+    'unreachable',
+    /timed out/i.test(message) ? 'no answer in time' : 'the connection ended early',
+  );
 }

@@ -1,10 +1,10 @@
 /**
- * Nothing could be said through a channel's proxy. Says nothing of who was asked, or with which password: the error of
- * the library underneath holds both, and is let go of here.
+ * A connection through a channel's proxy failed. The message names neither the destination nor the password: the library's
+ * error has both and is not kept as the cause.
  */
 export class ProxyFailed extends Error {
   constructor(
-    /** `refused`: it is there, but does not take the password, or does not connect us. */
+    /** `refused`: the proxy answers, but rejects the password or the connection. */
     readonly how: 'unreachable' | 'refused',
     why: string,
   ) {
@@ -13,7 +13,7 @@ export class ProxyFailed extends Error {
   }
 }
 
-/** The failure of a proxy in an error, or in what an error is about (the `data` of the library's own). */
+/** The failure of a proxy in an error, or in the `data` of the library's own error. */
 export function proxyFailureIn(error: unknown): ProxyFailed | undefined {
   if (error instanceof ProxyFailed) return error;
   const data: unknown = typeof error === 'object' && error !== null && 'data' in error ? error.data : undefined;

@@ -51,7 +51,7 @@ describe('ProxyRoute', () => {
     socket.destroy();
   });
 
-  it('says that a proxy refuses: a wrong password, a connection that is not allowed', async () => {
+  it('reports that a proxy refuses: a wrong password, a connection that is not allowed', async () => {
     const wrong = await failureOf(
       dial(proxy.setting({ password: 'another-secret' }), { host: '127.0.0.1', port }, DEVELOPMENT),
     );
@@ -59,7 +59,7 @@ describe('ProxyRoute', () => {
     proxy.closed = true;
     const closed = await failureOf(dial(proxy.setting(), { host: '127.0.0.1', port }, DEVELOPMENT));
     expect(closed.how).toBe('refused');
-    // A library's own error would hold what it was asked with.
+    // A library's own error would contain the request.
     for (const failure of [wrong, closed]) {
       expect([failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join()).not.toContain(
         'secret',
@@ -67,7 +67,7 @@ describe('ProxyRoute', () => {
     }
   });
 
-  it('says that a proxy cannot be reached: nobody listens, nobody answers, what answers is no proxy', async () => {
+  it('reports that a proxy cannot be reached: no listener, no answer, an answer of something else', async () => {
     const destination = { host: '127.0.0.1', port };
     const { port: left } = proxy;
     const quick = { ...DEVELOPMENT, withinMs: 200 };

@@ -1,4 +1,4 @@
-/** The way of one session to the network through its channel's proxy: for its WebSocket, for files up and down. */
+/** Connections of one session through its channel's proxy: for its WebSocket, for uploads and downloads. */
 import { Agent as TlsAgent, type RequestOptions } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,17 +6,17 @@ import { connect as connectTls } from 'node:tls';
 import { Agent as FetchAgent, buildConnector } from 'undici';
 import { dial, type Destination, type DialOptions } from './dial.js';
 
-/** A file host that says nothing for so long is given up; as without a proxy. */
+/** Timeout for a file host that sends nothing; the same as without a proxy. */
 const FILE_IDLE_MS = 20_000;
 const HANDSHAKE_WITHIN_MS = 10_000;
 
 export class ProxyRoute {
-  /** For files the network has. */
+  /** For downloads from the network. */
   readonly files: FetchAgent;
-  /** For files the network gets: what `https.request` takes. */
+  /** For uploads to the network, which use `https.request`. */
   readonly uploads: TlsAgent;
 
-  /** @param setting the setting `proxy`, not empty; one that cannot be read lets nothing through */
+  /** @param setting the setting `proxy`, not empty; with an invalid one every connection fails */
   constructor(
     private readonly setting: string,
     private readonly options: DialOptions,
@@ -30,7 +30,7 @@ export class ProxyRoute {
     });
   }
 
-  /** For the WebSocket at this address. */
+  /** The agent for the WebSocket at this address. */
   socketAgent(socketUrl: string): TlsAgent {
     return new URL(socketUrl).protocol === 'ws:' ? new RouteAgent(this, { secure: false }) : this.uploads;
   }
@@ -41,7 +41,7 @@ export class ProxyRoute {
   }
 }
 
-/** Requests of Node's own client over the route; each has its connection. */
+/** Agent for requests of Node's own client; each request has its own connection. */
 class RouteAgent extends TlsAgent {
   constructor(
     private readonly route: ProxyRoute,
@@ -65,7 +65,7 @@ class RouteAgent extends TlsAgent {
   }
 }
 
-/** What of a request concerns the handshake with the server. */
+/** The options of a request for the TLS handshake with the server. */
 function tlsOptions({ servername, ca, rejectUnauthorized }: RequestOptions) {
   return {
     ...(servername !== undefined && { servername }),
@@ -74,7 +74,7 @@ function tlsOptions({ servername, ca, rejectUnauthorized }: RequestOptions) {
   };
 }
 
-/** The same for undici, which does the handshake itself. */
+/** Connector for undici, which performs the TLS handshake itself. */
 function connectorOf(route: ProxyRoute): buildConnector.connector {
   const secured = buildConnector({ allowH2: false, timeout: HANDSHAKE_WITHIN_MS });
   return (options, callback) => {

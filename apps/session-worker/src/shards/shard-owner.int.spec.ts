@@ -143,7 +143,7 @@ describe('ShardOwner', () => {
     expect(a.ended.every(({ how, held }) => how === 'finished' && held)).toBe(true);
   });
 
-  it('gives surplus away one shard at a time, each after its work has ended', async () => {
+  it('hands surplus off one shard at a time, each after its work has ended', async () => {
     const a = start('a');
     await a.count(SHARDS);
     let finish = (): void => undefined;
@@ -182,7 +182,7 @@ describe('ShardOwner', () => {
     await a.count(SHARDS);
   });
 
-  it('loses a shard that somebody else has taken, and refuses writes of the old epoch', async () => {
+  it('loses a shard that another worker has claimed, and refuses writes of the old epoch', async () => {
     const a = start('a');
     await a.count(SHARDS);
     const held = a.working.get(3);
@@ -205,7 +205,7 @@ describe('ShardOwner', () => {
     await b.count(SHARDS);
   });
 
-  describe('with what operators want', () => {
+  describe('with orders of operators', () => {
     const wants = (text: string, values: unknown[]) => database.pool.query(text, values);
     const drain = (id: string) => wants('UPDATE workers SET drained_at = now() WHERE id = $1', [id]);
     const undrain = (id: string) => wants('UPDATE workers SET drained_at = NULL WHERE id = $1', [id]);
@@ -225,7 +225,7 @@ describe('ShardOwner', () => {
       return [a, b];
     };
 
-    it('hands every shard of a drained worker over, and gives it its share again once it is undrained', async () => {
+    it('hands off every shard of a drained worker, and returns its share once it is undrained', async () => {
       const [a, b] = await two();
       await drain('a');
       await Promise.all([a.count(0), b.count(SHARDS)]);
@@ -234,7 +234,7 @@ describe('ShardOwner', () => {
       await Promise.all([a.count(4), b.count(4)]);
     });
 
-    it('leaves the shards of a drained worker where they are while nobody else takes any', async () => {
+    it('leaves the shards of a drained worker where they are while no other worker accepts any', async () => {
       const a = start('a');
       await a.count(SHARDS);
       await drain('a');
@@ -245,7 +245,7 @@ describe('ShardOwner', () => {
       await Promise.all([a.count(SHARDS), b.count(0)]);
     });
 
-    it('moves a placed shard to its worker after its work has ended, and moves no more than the spreading asks for', async () => {
+    it('moves a placed shard to its worker after its work has ended, and moves no more than the spreading requires', async () => {
       const [a, b] = await two();
       const [shard] = [...b.working.keys()];
       if (shard === undefined) throw new Error('no shard');

@@ -5,7 +5,7 @@ import { ShardOwner } from './shard-owner.js';
 
 const SHARDS = [0, 1, 2, 3];
 
-/** A worker that owns every shard, and whose work for a shard ends when it is told to. */
+/** A worker that owns every shard, and whose work for a shard ends on command. */
 function setup() {
   const free: Fence[] = SHARDS.map((shard) => ({ shard, epoch: 1n }));
   const released: number[] = [];
@@ -40,7 +40,7 @@ function setup() {
 }
 
 describe('ShardOwner that drains', () => {
-  it('ends the work of all shards side by side, also while it is giving one away', async () => {
+  it('ends the work of all shards in parallel, also while it hands one off', async () => {
     const { owner, fleet, finishing, released, abandoned, until } = setup();
     owner.start();
     await until(() => owner.shards.length === SHARDS.length);

@@ -1,14 +1,17 @@
 /**
- * Which shards are this worker's.
+ * The shards that this worker owns.
  *
- * What it guarantees: work for a shard goes on only while its lease surely holds. The time left is counted on this
- * machine's monotonic clock from *before* the renewal was asked, minus a margin for closing sockets, so a worker that
- * cannot renew (PostgreSQL away, network cut, process paused) has stopped before another can take over; whatever it
- * still tries to write is refused by the fence. Shards are spread evenly over the living workers: free and expired ones
- * are claimed, surplus is given away one shard at a time after its work has ended properly. What operators want stands
- * in the database: a drained worker's share is nothing, and a shard that was placed on a worker moves there in the same
- * way and is outside the spreading until that worker goes. If no worker takes shards, they stay where they are.
- * PostgreSQL away: nothing is claimed; after the TTL nothing is owned; when it is back, shards are claimed anew.
+ * Guarantee: work for a shard runs only while its lease certainly holds. The remaining time is measured on this machine's
+ * monotonic clock from *before* the renewal was sent, minus a margin for closing sockets. So a worker that cannot renew
+ * (PostgreSQL away, network cut, process paused) has stopped before another worker can take over; what it still tries to
+ * write is refused by the fence.
+ *
+ * Balancing: shards are spread evenly over the live workers. Free and expired shards are claimed; surplus ones are handed
+ * off one at a time, after their work has ended in order. Operators' orders are rows in the database: a drained worker's
+ * share is zero, and a shard that was placed on a worker is handed off to it in the same way and is not spread until that
+ * worker is gone. If no worker accepts shards, they stay where they are.
+ *
+ * PostgreSQL away: nothing is claimed; after the TTL nothing is owned; when it is back, shards are claimed again.
  */
 import type { Fence } from '@dormouse/database';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,49 +20,49 @@ import { fairShare, type ShardLeases } from '@dormouse/database/shards';
 /** One shard while this worker owns it. */
 export interface HeldShard {
   readonly fence: Fence;
-  /** Does the lease surely hold at this moment? */
+  /** Whether the lease certainly holds at this moment. */
   isHeld(): boolean;
-  /** Asks the database whether the shard is still ours; gives it up here if not. Rejects when it cannot be asked. */
+  /** Renews the lease to check that the shard is still ours, and loses it here if not. Rejects when the query fails. */
   verify(): Promise<boolean>;
-  /** Somebody else owns it: ends its work at once. */
+  /** Another worker owns the shard: aborts its work at once. */
   lose(why: LossReason): void;
 }
 
 /** Why a shard was lost: not renewed in time, taken by another worker, or a write was refused by the fence. */
 export type LossReason = 'expired' | 'taken' | 'fenced';
 
-/** What is done for one owned shard. */
+/** The work for one owned shard. */
 export interface ShardWork {
-  /** Ends gently: commands finish, sockets close properly. Must not reject. */
+  /** Ends in order: running commands finish, sockets close. Must not reject. */
   finish(): Promise<void>;
-  /** Ends at once: no socket may stay open, nothing more is written. */
+  /** Ends at once: all sockets are closed, nothing more is written. */
   abandon(): void;
 }
 
 export interface ShardOwnerOptions {
   readonly leases: ShardLeases;
-  /** Starts the work for a shard that has just become ours. */
+  /** Starts the work for a shard that was claimed. */
   readonly startWork: (held: HeldShard) => ShardWork;
-  /** Time between renewals; several must fit into the TTL. */
+  /** Interval between renewals; several must fit into the TTL. */
   readonly renewEveryMs: number;
-  /** Sockets are closed this long before the lease could end. */
+  /** How long before the end of the lease sockets are closed. */
   readonly marginMs: number;
-  /** Longest time for ending a shard's work gently. */
+  /** Timeout for ending a shard's work in order; after it the work is aborted. */
   readonly finishWithinMs: number;
   readonly log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow?: () => number;
-  /** The leases and the heartbeat were written, or could not be. */
+  /** Called after each round of renewals and heartbeat. */
   readonly onRenewal?: (outcome: 'renewed' | 'failed') => void;
   readonly onLost?: (why: LossReason) => void;
 }
 
-/** A shard that was placed here and that its owner has not given away yet is asked for so often. */
-const EXPECTED_SOON_MS = 200;
+/** Interval between claims while a shard that was placed on this worker is still owned by another one. */
+const PLACED_SHARD_INTERVAL_MS = 200;
 
 class OwnedShard implements HeldShard {
   work: ShardWork | undefined;
-  /** Set once it is being given away. */
+  /** Set while the shard is handed off. */
   leaving: Promise<void> | undefined;
   private over = false;
   private expiry: NodeJS.Timeout | undefined;
@@ -100,7 +103,7 @@ class OwnedShard implements HeldShard {
     this.expiry = setTimeout(() => this.lose('expired'), Math.max(0, untilMs - this.owner.now()));
   }
 
-  /** Its work has ended; the lease may be given up. */
+  /** Its work has ended; the lease may be released. */
   end(): void {
     this.over = true;
     clearTimeout(this.expiry);
@@ -116,8 +119,8 @@ export class ShardOwner {
   private balancing: Promise<void> | undefined;
   private loop: Promise<void> | undefined;
   private away = false;
-  /** A shard was placed here and is somebody else's still. */
-  private expects = false;
+  /** Whether a shard that was placed on this worker is still owned by another one. */
+  private awaitsPlacedShard = false;
 
   constructor(private readonly options: ShardOwnerOptions) {
     this.now = options.monotonicNow ?? (() => performance.now());
@@ -128,19 +131,19 @@ export class ShardOwner {
     return [...this.owned.keys()].sort((a, b) => a - b);
   }
 
-  /** Begins to claim and renew. */
+  /** Starts to claim shards and to renew leases. */
   start(): void {
     this.loop ??= this.run();
   }
 
-  /** Gives everything up: ends all work gently, lets others take the shards, leaves the fleet. */
+  /** Ends all work in order, releases all shards, and deregisters this worker. */
   async drain(): Promise<void> {
     this.draining = true;
     const { leases } = this.options;
     await leases.heartbeat(true).catch((error: unknown) => this.noteAway(error));
-    // A shard that is being given away already must not keep the others waiting: each may take its whole time.
-    await Promise.all([this.balancing, this.giveAllAway()]);
-    await this.giveAllAway(); // claimed in the same moment
+    // A hand-off that runs already must not delay the others: each may take the whole timeout.
+    await Promise.all([this.balancing, this.handOffAll()]);
+    await this.handOffAll(); // shards that were claimed meanwhile
     this.stopping.abort();
     await this.loop;
     await leases.deregister().catch((error: unknown) => this.noteAway(error));
@@ -161,7 +164,7 @@ export class ShardOwner {
         this.noteAway(error);
       }
       const { renewEveryMs } = this.options;
-      const pauseMs = this.expects ? Math.min(EXPECTED_SOON_MS, renewEveryMs) : renewEveryMs;
+      const pauseMs = this.awaitsPlacedShard ? Math.min(PLACED_SHARD_INTERVAL_MS, renewEveryMs) : renewEveryMs;
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -173,17 +176,17 @@ export class ShardOwner {
   private async renew(shards: OwnedShard[]): Promise<void> {
     if (shards.length === 0) return;
     const { leases, marginMs } = this.options;
-    const askedAtMs = this.now();
+    const sentAtMs = this.now();
     const renewed = await leases.renew(shards.map(({ fence }) => fence));
     const stillOurs = new Set(renewed.map(({ shard, epoch }) => `${shard}:${epoch}`));
     for (const shard of shards) {
       const { fence } = shard;
-      if (stillOurs.has(`${fence.shard}:${fence.epoch}`)) shard.prolong(askedAtMs + leases.ttlMs - marginMs);
+      if (stillOurs.has(`${fence.shard}:${fence.epoch}`)) shard.prolong(sentAtMs + leases.ttlMs - marginMs);
       else shard.lose('taken');
     }
   }
 
-  /** One at a time, and beside the renewals, because giving a shard away takes as long as its work does. */
+  /** One hand-off at a time, in parallel to the renewals: it takes as long as the shard's work needs to end. */
   private balance(): void {
     if (this.balancing || this.draining) return;
     this.balancing = this.moveTowardsShare()
@@ -202,25 +205,25 @@ export class ShardOwner {
     const isMissing = ([shard, workerId]: [number, string]): boolean =>
       workerId === leases.workerId && !this.owned.has(shard);
     if ([...placed].some(isMissing)) await this.claim('placed here');
-    this.expects = [...placed].some(isMissing);
+    this.awaitsPlacedShard = [...placed].some(isMissing);
     const share = fairShare(leases.workerId, workerIds, spreadCount);
     if (spread.length < share) await this.claim({ limit: share - spread.length });
     const isSurplus = spread.length > share && workerIds.length > 0;
     const [leaving] = [...placedElsewhere, ...(isSurplus ? spread.slice(-1) : [])];
     if (!leaving || this.draining) return;
-    await this.giveAway(leaving);
-    await this.moveTowardsShare(); // the database may say something else by now
+    await this.handOff(leaving);
+    await this.moveTowardsShare(); // the fleet may have changed meanwhile
   }
 
   private async claim(which: Parameters<ShardLeases['claim']>[0]): Promise<void> {
     const { leases, marginMs, startWork, log } = this.options;
-    const askedAtMs = this.now();
+    const sentAtMs = this.now();
     for (const fence of await leases.claim(which)) {
       const shard = new OwnedShard(
         fence,
         {
           now: this.now,
-          verify: (asked) => this.renew([asked]),
+          verify: (owned) => this.renew([owned]),
           onLost: this.options.onLost,
           drop: (dropped) => {
             if (this.owned.get(fence.shard) === dropped) this.owned.delete(fence.shard);
@@ -229,17 +232,17 @@ export class ShardOwner {
         log,
       );
       this.owned.set(fence.shard, shard);
-      shard.prolong(askedAtMs + leases.ttlMs - marginMs);
-      log.info({ shard: fence.shard, epoch: fence.epoch.toString() }, 'shard taken');
+      shard.prolong(sentAtMs + leases.ttlMs - marginMs);
+      log.info({ shard: fence.shard, epoch: fence.epoch.toString() }, 'shard claimed');
       shard.work = startWork(shard);
     }
   }
 
-  private async giveAllAway(): Promise<void> {
-    await Promise.all([...this.owned.values()].map((shard) => this.giveAway(shard)));
+  private async handOffAll(): Promise<void> {
+    await Promise.all([...this.owned.values()].map((shard) => this.handOff(shard)));
   }
 
-  private giveAway(shard: OwnedShard): Promise<void> {
+  private handOff(shard: OwnedShard): Promise<void> {
     shard.leaving ??= this.finishAndRelease(shard);
     return shard.leaving;
   }
@@ -254,7 +257,7 @@ export class ShardOwner {
     const wasHeld = shard.isHeld();
     shard.end();
     if (!wasHeld) return;
-    log.info({ shard: shard.fence.shard, epoch: shard.fence.epoch.toString() }, 'shard given away');
+    log.info({ shard: shard.fence.shard, epoch: shard.fence.epoch.toString() }, 'shard handed off');
     await leases.release(shard.fence).catch((error: unknown) => this.noteAway(error));
   }
 
@@ -262,6 +265,6 @@ export class ShardOwner {
     if (this.away) return;
     this.away = true;
     const reason = error instanceof Error ? error.message : String(error);
-    this.options.log.warn({ reason }, 'leases cannot be renewed; what is owned is given up when its time is over');
+    this.options.log.warn({ reason }, 'leases cannot be renewed; shards are lost when their leases end');
   }
 }
