@@ -4,8 +4,7 @@
  * Guarantees: `keys.set` resolves only when its values are durable, so a message is acknowledged to the network after the
  * ratchet that decrypted it is stored. Credentials are written whole, the newest last; `durable` resolves when everything
  * set so far is stored (the socket holds its frames back until then, see
- * `outbound-frame-gate.ts`). Values are sealed; one that does not open is an
- * error, never an absent key.
+ * `outbound-frame-gate.ts`). Values are sealed; one that does not open is an error, never an absent key.
  * PostgreSQL away: writes are retried while the shard is certainly ours; then they fail and the session ends. Reads of keys
  * are retried as well, because the library treats a session that cannot be read as one that does not exist.
  */
