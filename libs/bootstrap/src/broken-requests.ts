@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from './log.js';
 import { newRequestId } from './request-id.js';
 
-/** What is wrong with a request, in a sentence for whoever sent it. */
+/** What is wrong with a request, in a sentence for its sender. */
 export interface RequestFault {
   status: 400 | 404;
   details: string;

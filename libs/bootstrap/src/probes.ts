@@ -78,7 +78,7 @@ function json(status: number, body: object): ProbeAnswer {
   return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body) };
 }
 
-/** The probes' own small HTTP server: what it says is not for customers. */
+/** The HTTP server of the probes, on a port that customers do not reach. */
 export async function openProbeServer(settings: {
   probes: Probes;
   port: number;

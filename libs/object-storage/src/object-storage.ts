@@ -42,7 +42,7 @@ export interface ObjectStorageOptions {
   /** How often a call is made before it fails as 'away'. */
   attempts?: number;
   connectTimeoutMs?: number;
-  /** An attempt whose connection says nothing for so long has failed. */
+  /** Timeout of an attempt without any data on its connection. */
   idleTimeoutMs?: number;
 }
 
@@ -331,7 +331,7 @@ function failureOfStream(stream: Readable): Promise<never> {
   const failed = new Promise<never>((_resolve, reject) => {
     stream.once('error', (cause) => reject(new SourceFailure('the source of the upload failed', { cause })));
   });
-  // The upload may win the race; a later failure of a destroyed source is nobody's business.
+  // The upload may win the race; a later failure of a destroyed source is ignored.
   failed.catch(() => undefined);
   return failed;
 }
