@@ -1,24 +1,24 @@
 /**
- * Tells that events were written. Losing a signal is harmless: whoever hears them looks by itself, too.
+ * Signals that events were stored. A lost signal is harmless: its receivers also poll.
  *
- * The dispatcher is told at once, and only of channels that have webhooks: it would look in vain for the others. Whoever
- * pulls events of channels without webhooks hears of them together, a moment later.
+ * The dispatcher is notified at once, and only of channels with webhooks, because it delivers nothing for others. Readers
+ * that pull events of channels without webhooks are notified of several channels together, a moment later.
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 
-/** A send makes three events within milliseconds, and a busy worker sends for many channels. */
+/** How long signals to pullers are collected: a send makes three events within milliseconds. */
 const TOGETHER_MS = 50;
 
 export interface EventSignalsOptions {
   readonly directory: Pick<ChannelDirectory, 'byId'>;
-  /** Tells the dispatcher. */
+  /** Notifies the dispatcher. */
   readonly tellDispatcher: (channelId: string) => Promise<void>;
-  /** Tells those who pull. */
+  /** Notifies readers that pull. */
   readonly tellPullers: (channelIds: readonly string[]) => Promise<void>;
 }
 
 export class EventSignals {
-  /** Channels of which those who pull are about to be told. */
+  /** Channels whose signal to pullers is due. */
   private readonly due = new Set<string>();
 
   constructor(private readonly options: EventSignalsOptions) {}

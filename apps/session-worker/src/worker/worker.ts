@@ -1,5 +1,5 @@
 /**
- * A session worker: owns shards, holds the sessions of their channels, does their commands, stores what they hear.
+ * A session worker: owns shards, holds the sessions of their channels, runs their commands, stores what they receive.
  *
  * PostgreSQL away: sockets are closed before the leases end; when it is back, shards are taken again and sessions open
  * without a scan. Redis away: no command comes, sessions stay open and what they hear is stored; the dispatcher finds
@@ -77,7 +77,7 @@ const FINISH_WITHIN_MS = 15_000;
 const REST_MS = 3_600_000;
 /** How long something heard is tried to be stored before its socket is closed. */
 const STORE_FOR_MS = 20_000;
-/** How soon operators see how long a wake took. */
+/** Interval at which the durations of wakes are written for operators. */
 const TELL_WAKES_EVERY_MS = 5_000;
 
 export interface WorkerParts {
