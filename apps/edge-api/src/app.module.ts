@@ -16,7 +16,7 @@ import { ChatsController } from './chats/chats.controller.js';
 import { ContactsController } from './contacts/contacts.controller.js';
 import { GroupLinksController } from './groups/group-links.controller.js';
 import { GroupsController } from './groups/groups.controller.js';
-import { GivenFiles } from './media/given-files.js';
+import { RequestFiles } from './media/request-files.js';
 import { MediaController } from './media/media.controller.js';
 import { StoredFiles } from './media/stored-files.js';
 import type { UploadPlaces } from './media/upload-places.js';
@@ -24,8 +24,8 @@ import { MediaMessagesController } from './messages/media-messages.controller.js
 import { MessagesController } from './messages/messages.controller.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
 import { LinkPreviewController } from './messages/link-preview.controller.js';
-import { MessageActsController } from './messages/message-acts.controller.js';
-import { Sends } from './messages/sends.js';
+import { MessageActionsController } from './messages/message-actions.controller.js';
+import { ChannelCommands } from './messages/channel-commands.js';
 import { StatusesController } from './messages/statuses.controller.js';
 import { NotImplementedController } from './not-implemented.controller.js';
 import { PresencesController } from './presences/presences.controller.js';
@@ -64,7 +64,7 @@ export class AppModule {
         UsersController,
         MessagesController,
         MediaMessagesController,
-        MessageActsController,
+        MessageActionsController,
         LinkPreviewController,
         StatusesController,
         ChatsController,
@@ -84,20 +84,21 @@ export class AppModule {
         { provide: Settings, useValue: services.settings },
         { provide: RateLimits, useValue: services.rateLimits },
         { provide: IdempotencyKeys, useValue: services.idempotencyKeys },
-        Sends,
+        ChannelCommands,
         { provide: LoginImages, useFactory: () => new LoginImages() },
         { provide: MediaReader, useValue: services.media.reader },
         { provide: MediaUploads, useValue: services.media.uploads },
         { provide: FreshLinks, useValue: new FreshLinks(services.media.reader) },
         {
           provide: StoredFiles,
-          inject: [Sends],
-          useFactory: (sends: Sends) => new StoredFiles({ ...services.media, messages: services.messages, sends }),
+          inject: [ChannelCommands],
+          useFactory: (commands: ChannelCommands) =>
+            new StoredFiles({ ...services.media, messages: services.messages, commands }),
         },
         {
-          provide: GivenFiles,
+          provide: RequestFiles,
           inject: [StoredFiles],
-          useFactory: (stored: StoredFiles) => new GivenFiles({ ...services.media, stored }),
+          useFactory: (stored: StoredFiles) => new RequestFiles({ ...services.media, stored }),
         },
       ],
     };

@@ -94,7 +94,7 @@ const schema = z
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
     /** Origins whose pages may call from a browser: `*`, `off`, or a list separated by commas. */
     CORS_ORIGINS: allowedOrigins.default('*'),
-    /** Whom an error tells customers to write to. */
+    /** Support address shown in errors. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
     /** Webhooks and proxies at loopback and private addresses may be set: development and sandbox only. */
     ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),

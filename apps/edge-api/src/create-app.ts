@@ -19,9 +19,9 @@ import { cleanUrl } from './clean-path.js';
 import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
 import { logRequests } from './request-log.js';
 
-/** Longer than load balancers keep an idle connection (60 s as a rule), so that they, not we, end it. */
+/** Longer than load balancers keep an idle connection (usually 60 s), so that they, not we, close it. */
 const KEEP_ALIVE_MS = 65_000;
-/** A request that takes longer to arrive is cut off. Uploads are the longest. */
+/** Timeout of a request's arrival. Uploads take longest. */
 const ARRIVES_WITHIN_MS = 300_000;
 /** Ids are looked up whatever they look like: longer than any request line that Node reads (16 KiB). */
 const MAX_ID_LENGTH = 65_536;
@@ -30,7 +30,7 @@ export interface AppSettings {
   services: AppServices;
   access: AccessServices;
   allowedOrigins: AllowedOrigins;
-  /** Whose `X-Forwarded-For` is believed; undefined: nobody's. */
+  /** Addresses whose `X-Forwarded-For` is believed; undefined: none. */
   trustedProxies?: string[] | undefined;
   site: Site;
   log: Logger;

@@ -11,9 +11,9 @@ describe('an edge', () => {
     await edge.ready();
     const channel = await edge.channel();
     let finish: () => void = () => undefined;
-    const taken = new Promise<void>((tell) => {
+    const taken = new Promise<void>((resolve) => {
       edge.worker(channel, async () => {
-        tell();
+        resolve();
         await new Promise<void>((resolve) => (finish = resolve));
         return { ok: true, result: { sent: true } };
       });
@@ -29,7 +29,7 @@ describe('an edge', () => {
     await expect(fetch(`${edge.url}/healthz`)).rejects.toThrow();
   });
 
-  it('without Redis answers what is stored, and 503 to what needs a worker; it says that it is not ready', async () => {
+  it('without Redis answers what is stored, and 503 to what needs a worker; it is not ready', async () => {
     const edge = await RunningEdge.start({ REDIS_URL: 'redis://127.0.0.1:1' });
     const { token } = await edge.channel();
     expect((await edge.ask('GET /chats', { token })).status).toBe(200);
@@ -53,7 +53,7 @@ describe('an edge', () => {
     await edge.stop();
   });
 
-  it('without PostgreSQL answers 503, since it can look up nobody', async () => {
+  it('without PostgreSQL answers 503, since it cannot look up tokens', async () => {
     const edge = await RunningEdge.start({ REGIONAL_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
     const { token } = await edge.channel();
     const answer = await edge.ask('GET /chats', { token });

@@ -9,7 +9,7 @@ import { ObjectStorage } from '@dormouse/object-storage';
 import { CommandClient } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { BadTokens } from './access/bad-tokens.js';
-import { PassOn } from './access/pass-on.js';
+import { RegionProxy } from './access/region-proxy.js';
 import { RateLimits } from './access/rate-limits.js';
 import { Settings } from './channel/settings.js';
 import { measureCalls } from './call-metrics.js';
@@ -57,7 +57,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
   const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
   const { changes, directory, regionCheck } = channelsOf(database, config, log);
   await regionCheck.start();
-  const passOn = new PassOn({ here: region });
+  const regionProxy = new RegionProxy({ here: region });
   const probes = probesOf(database, commands);
   measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { edge: redis } });
   measureCalls(probes.metrics, commands);
@@ -92,7 +92,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       regionHosts,
       directory,
       ...counters,
-      passOn,
+      regionProxy,
       probes,
       maxJsonBytes,
       bodyMemory: openBodyMemory(config.maxBodyMemoryBytes),
@@ -117,7 +117,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       const sweep = setInterval(() => app.getHttpServer().closeIdleConnections(), IDLE_SWEEP_MS);
       await app.close();
       clearInterval(sweep);
-      passOn.close();
+      regionProxy.close();
       await mediaSweep.close();
       await downloader.close();
       storage.close();

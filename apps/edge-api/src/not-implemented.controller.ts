@@ -1,7 +1,7 @@
 import { Controller, Post, Put } from '@nestjs/common';
 import { Endpoint } from './access/endpoint.js';
 
-/** These answer 501 for ever. The access chain does it (order: before 402 and 429), so no method is ever entered. */
+/** These always answer 501. The access chain does it (before 402 and 429), so the methods are never called. */
 @Controller()
 export class NotImplementedController {
   /** Stars live in the phone's app; not supported. */

@@ -6,8 +6,8 @@ import { Histogram } from 'prom-client';
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45];
 
 /**
- * One line and one measurement for every request: who, which endpoint, which status, how long. The path is the route's
- * template, and neither query nor body is there: ids, tokens and texts stay out of the log.
+ * One log line and one measurement for every request: channel, endpoint, status, duration. The path is the route's
+ * template, without query and body: ids, tokens and texts stay out of the log.
  */
 export function logRequests(fastify: FastifyInstance, { log, probes }: { log: Logger; probes: Probes }): void {
   const durations = new Histogram({

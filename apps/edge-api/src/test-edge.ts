@@ -120,7 +120,7 @@ export class RunningEdge {
     return { id, token, shard };
   }
 
-  /** A worker that answers the channel's commands as the spec says. */
+  /** A worker that answers the channel's commands with the spec's function. */
   worker(
     channel: TestChannel,
     handle: (command: ReceivedCommand) => Promise<CommandReply> | CommandReply,

@@ -1,18 +1,19 @@
 /**
- * Who may say what: every request passes these checks, in this order, before its body is read. What refuses it is
- * the answer; nothing later is looked at.
+ * Access control: every request passes these checks, in this order, before its body is read. The first check that
+ * fails is the answer; later ones are not made.
  *
  *   /healthz exactly this path, GET, without a token; the other probes have a port of their own
  *   401      no token, not a token, a token of another region (or passed on to it), unknown or revoked
  *   501      no such endpoint, or one that is never implemented; names it
  *   402      the channel may not be billed (not for GET /health)
  *   429      too many requests of this channel; or, in place of 401, too many of this address without a valid token
- *   413      a body that says it is too large (one that turns out to be: body/bodies.ts)
+ *   413      a body announced as too large (a body that becomes too large while it is read: body/bodies.ts)
  *   -- the body is read --
  *   400      body/bodies.ts, body/valid.ts
  *   503, 404, 403, 502   the handlers, and the worker behind them
  *
- * PostgreSQL away: tokens cannot be looked up; 503, for nothing was said to the network. Redis away: see rate-limits.ts.
+ * PostgreSQL unreachable: tokens cannot be looked up; 503, since nothing was sent to the network. Redis unreachable: see
+ * rate-limits.ts.
  */
 import type { Probes } from '@dormouse/bootstrap';
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
@@ -24,7 +25,7 @@ import { bodyLimitOf, type BodyLimits } from '../body/body-limits.js';
 import type { BadTokens } from './bad-tokens.js';
 import { policyOf, type EndpointPolicy } from './endpoint.js';
 import { homeOf, type RegionHosts } from './home-region.js';
-import type { PassOn } from './pass-on.js';
+import type { RegionProxy } from './region-proxy.js';
 import { presentedToken } from './presented-token.js';
 import type { RateLimits } from './rate-limits.js';
 import { requireGoodStanding } from './standing.js';
@@ -35,7 +36,7 @@ export interface AccessServices extends BodyLimits {
   directory: Pick<ChannelDirectory, 'byTokenHash'>;
   rateLimits: RateLimits;
   badTokens: BadTokens;
-  passOn: PassOn;
+  regionProxy: RegionProxy;
   probes: Probes;
   /** The memory that all bodies under way share. */
   bodyMemory: ByteBudget;
@@ -48,7 +49,7 @@ declare module 'fastify' {
   }
 }
 
-/** For load balancers: it tells nothing but that somebody answers. */
+/** For load balancers: the process is alive, nothing more. */
 const LIVENESS = '/healthz';
 
 /** Puts the chain in front of every route, the unknown ones included. */
@@ -97,22 +98,22 @@ async function refusalsCounted<Result>(
   }
 }
 
-/** The home region decides about the token; what it refuses is counted here as well, where the client's address is known. */
+/** The home region checks the token. A 401 of its own is counted here too, where the client's address is known. */
 async function passedOn(
   request: FastifyRequest,
   reply: FastifyReply,
   { token, origin }: { token: string; origin: string },
-  { badTokens, passOn }: Pick<AccessServices, 'badTokens' | 'passOn'>,
+  { badTokens, regionProxy }: Pick<AccessServices, 'badTokens' | 'regionProxy'>,
 ): Promise<void> {
   const hash = hashToken(token).toString('hex');
   badTokens.isKnownMiss(request.ip, hash);
-  await passOn.answer(request, reply, origin);
+  await regionProxy.forward(request, reply, origin);
   const { statusCode } = reply.raw;
   if (statusCode < 400) badTokens.noteGood(hash);
   if (statusCode === 401) await badTokens.count(request.ip, new GatewayError(401, { details: 'refused at home' }));
 }
 
-/** @throws {GatewayError} 401 for a token nobody has, 503 when nobody can be asked */
+/** @throws {GatewayError} 401 for a token that no channel has, 503 when tokens cannot be looked up */
 async function channelOf(
   { ip }: FastifyRequest,
   token: string,
@@ -151,7 +152,7 @@ function requireImplemented(request: FastifyRequest): EndpointPolicy {
 
 const SENDABLE_MEDIA = 'image|video|audio|voice|document|sticker';
 
-/** What to use in place of an endpoint of the compatible gateway that public programs call and the contract has not. */
+/** The endpoint to use in place of one that clients of the compatible gateway call and this contract does not have. */
 function elsewhere({ method, raw }: FastifyRequest): string | undefined {
   const path = (raw.url ?? '').split('?', 1)[0] ?? '';
   const [, type] = /^\/messages\/media(?:\/([^/]+))?$/i.exec(path) ?? [undefined, undefined];

@@ -19,7 +19,7 @@ describe('access', () => {
   afterAll(() => edge.stop());
 
   describe('401', () => {
-    it('says in the envelope what is wrong with the token, and nothing about an absent one', async () => {
+    it('has details about what is wrong with the token, and none for an absent one', async () => {
       const { token } = await edge.channel();
       const details = async (headers: Record<string, string>, path = '/chats') => {
         const answer = await edge.ask(`GET ${path}`, { headers });
@@ -104,7 +104,7 @@ describe('access', () => {
   });
 
   describe('402', () => {
-    it('meets every endpoint but GET /health, saying which rule', async () => {
+    it('applies to every endpoint but GET /health, and names the rule', async () => {
       const pastDue = await edge.channel({ standing: 'past_due' });
       const overFree = await edge.channel({ standing: 'over_free_allowance' });
       const answer = await edge.ask('GET /chats', { token: pastDue.token });
@@ -122,7 +122,7 @@ describe('access', () => {
   });
 
   describe('429', () => {
-    it('counts per channel and per kind of request, and says when to come back', async () => {
+    it('counts per channel and per kind of request, and has Retry-After', async () => {
       const { token } = await edge.channel();
       const other = await edge.channel();
       for (let n = 0; n < 3; n++) expect((await edge.ask(SEND, { token, body: {} })).status).toBe(400);
@@ -216,7 +216,7 @@ describe('access', () => {
   });
 
   describe('probes and the log', () => {
-    it('have a port of their own, but for the one that tells nothing', async () => {
+    it('have a port of their own, except for the liveness probe', async () => {
       expect(await edge.ask('GET /healthz')).toMatchObject({ status: 200, json: { status: 'alive' } });
       for (const route of ['GET /readyz', 'GET /metrics', 'GET /metrics?x=1', 'GET /healthz/', 'POST /healthz']) {
         expect([route, (await edge.ask(route)).status]).toEqual([route, 401]);

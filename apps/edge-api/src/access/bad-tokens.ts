@@ -1,8 +1,7 @@
 /**
- * Requests whose token is no token, or nobody's: counted by the address they come from, and refused with 429 when there
- * were too many. Guessing a token is hopeless; it is the work that is limited: a refused request of an address that used
- * up its limit costs no look-up. A token that was good lately is let through, so that a customer behind the same address
- * as somebody's broken script goes on.
+ * Limits requests without a valid token: they are counted by address, and answered with 429 beyond the limit. Tokens
+ * cannot be guessed anyway; the limit bounds the work: beyond it, a request of that address costs no look-up. A token
+ * that was valid recently is still accepted, so that a customer who shares an address with a broken script can work.
  */
 import type { GatewayError } from '@dormouse/gateway-contract';
 import { addressBlock } from '@dormouse/public-addresses';
@@ -11,7 +10,7 @@ import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible'
 import { limiter, tooMany, type RateLimit } from './rate-limits.js';
 import { Recently } from './recently.js';
 
-/** A token that is not known can become known: channels are made, and rotated. */
+/** How long an unknown token is remembered. Short, since it can become known: channels are created, tokens rotated. */
 const MISS_TTL_MS = 2_000;
 const GOOD_TTL_MS = 600_000;
 const MAX_REMEMBERED = 20_000;
@@ -40,8 +39,8 @@ export class BadTokens {
 
   /**
    * Before a token is looked up.
-   * @returns whether it was looked up a moment ago, and was nobody's
-   * @throws {GatewayError} 429 for an address that used up its limit, unless the token was good lately
+   * @returns whether it was looked up a moment ago, and belonged to no channel
+   * @throws {GatewayError} 429 for an address beyond its limit, unless the token was valid recently
    */
   isKnownMiss(address: string, token: string): boolean {
     if (this.#good.leftMs(token) > 0) return false;

@@ -54,7 +54,7 @@ describe('requests from pages of other origins', () => {
     expect((await ask('GET', { origin: PAGE, 'access-control-request-method': 'POST' })).status).toBe(401);
   });
 
-  it('only listed origins are allowed where there is a list, and caches are told that it depends', async () => {
+  it('only listed origins are allowed where there is a list, and answers vary by origin for caches', async () => {
     const { ask, preflight } = await answers([PAGE]);
     expect((await preflight(PAGE)).headers).toMatchObject({ 'access-control-allow-origin': PAGE, vary: 'Origin' });
     const other = await preflight('https://other.example.com');
@@ -66,7 +66,7 @@ describe('requests from pages of other origins', () => {
     expect((await ask('GET', {})).headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  it('nothing is said where no origin is allowed', async () => {
+  it('there are no headers where no origin is allowed', async () => {
     const { preflight } = await answers([]);
     const { status, headers } = await preflight(PAGE);
     expect([status, Object.keys(headers).filter((name) => name.startsWith('access-control'))]).toEqual([401, []]);

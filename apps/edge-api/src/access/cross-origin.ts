@@ -1,7 +1,7 @@
 /**
- * Requests from pages of other origins (CORS). Nothing here decides who may do what: that is the token's, which a page
- * must have been given; there are no cookies, so every origin may be allowed. A preflight carries no token and is
- * answered before one is looked for, and an error can be read by the page like any other answer.
+ * Requests from pages of other origins (CORS). This is no access control: a page needs a token like any client, and
+ * there are no cookies, so every origin may be allowed. A preflight carries no token and is answered before the token
+ * is checked. A page can read errors like any other answer.
  */
 import type { FastifyInstance } from 'fastify';
 
@@ -15,7 +15,7 @@ const PREFLIGHT_HEADERS = {
   // As long as browsers keep it at most.
   'access-control-max-age': '86400',
 };
-/** What a page could not read otherwise. */
+/** Headers that a page may read in addition to the standard ones. */
 const EXPOSED = 'X-Request-Id, Retry-After, Content-Disposition, Content-Length, Content-Range, Accept-Ranges, ETag';
 
 /** The headers of every answer to a page of this origin. */
@@ -27,7 +27,7 @@ export function originHeaders(allowed: AllowedOrigins, origin: string | undefine
   return { vary: 'Origin', 'access-control-allow-origin': origin, ...exposed };
 }
 
-/** Answers preflights with 204 and puts the headers on all other answers. Before everything that asks for a token. */
+/** Answers preflights with 204 and puts the headers on all other answers. Must be registered before the access chain. */
 export function allowOrigins(fastify: FastifyInstance, allowed: AllowedOrigins): void {
   fastify.addHook('onRequest', async ({ method, headers }, reply) => {
     const own = originHeaders(allowed, headers.origin);

@@ -9,13 +9,22 @@ export const CurrentChannel = createParamDecorator((_data: unknown, context: Exe
   return channel;
 });
 
-/** The id under which this request stands in logs and goes to the worker. */
+/** The id of this request in logs and in commands. */
 export const RequestId = createParamDecorator(
   (_data: unknown, context: ExecutionContext): string => context.switchToHttp().getRequest<FastifyRequest>().id,
 );
 
-/** Whose request it is, under which id, and under which `Idempotency-Key` if any. */
-export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+/** Who makes a request. */
+export interface Caller {
+  channel: ChannelRecord;
+  /** Id of the request in logs and in commands. */
+  requestId: string;
+  /** The `Idempotency-Key` header. */
+  idempotencyKey?: string | undefined;
+}
+
+/** The {@link Caller} of the request. */
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
   const { channel, id: requestId, headers } = context.switchToHttp().getRequest<FastifyRequest>();
   if (!channel) throw new Error('a handler ran before the access chain');
   const key = headers['idempotency-key'];

@@ -3,7 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { RateClass } from './rate-limits.js';
 
-/** What the access chain has to know of an endpoint. */
+/** Properties of an endpoint that the access chain uses. */
 export interface EndpointPolicy {
   /** Which limit a request counts against. */
   rate: RateClass;
@@ -11,7 +11,7 @@ export interface EndpointPolicy {
   billed: boolean;
   /** Answered with 501 otherwise. */
   implemented: boolean;
-  /** Needs no body: one that comes is not looked at, whatever it is. */
+  /** Needs no body: whatever comes is not read. */
   ignoresBody?: boolean;
   /** Largest body in bytes; undefined = the edge's limit for JSON without media. */
   maxBodyBytes?: number;
@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** Says where an endpoint differs from the standard: rate 'other', billed, implemented, JSON without media. */
+/** Declares where an endpoint differs from the standard: rate 'other', billed, implemented, JSON without media. */
 export const Endpoint = (policy: Partial<EndpointPolicy>): MethodDecorator => RouteConfig({ policy });
 
 /** The policy of the endpoint that a request goes to; undefined when there is no such endpoint. */

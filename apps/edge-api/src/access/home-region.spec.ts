@@ -3,32 +3,32 @@ import { homeOf } from './home-region.js';
 
 const refusal = (facts: Partial<GatewayError>): Error => expect.objectContaining(facts) as Error;
 const hosts = { sg: 'https://sg.example.com', eu: 'https://eu.example.com' };
-const asked = (host: string, headers = {}) => ({ headers: { host, ...headers } });
+const requestTo = (host: string, headers = {}) => ({ headers: { host, ...headers } });
 
 describe('homeOf', () => {
   it('keeps a request whose token is of this region, on whatever host it came', () => {
-    expect(homeOf(asked('api.example.com'), { home: 'sg', here: 'sg', hosts })).toBeUndefined();
-    expect(homeOf(asked('sg.example.com'), { home: 'sg', here: 'sg', hosts })).toBeUndefined();
+    expect(homeOf(requestTo('api.example.com'), { home: 'sg', here: 'sg', hosts })).toBeUndefined();
+    expect(homeOf(requestTo('sg.example.com'), { home: 'sg', here: 'sg', hosts })).toBeUndefined();
   });
 
   it('sends one of another region from the common host to that region', () => {
-    expect(homeOf(asked('api.example.com'), { home: 'eu', here: 'sg', hosts })).toBe('https://eu.example.com');
+    expect(homeOf(requestTo('api.example.com'), { home: 'eu', here: 'sg', hosts })).toBe('https://eu.example.com');
   });
 
   it('refuses it on a pinned host, in whatever case it is written, naming the right one', () => {
     for (const host of ['sg.example.com', 'SG.Example.COM']) {
-      expect(() => homeOf(asked(host), { home: 'eu', here: 'sg', hosts })).toThrow(
+      expect(() => homeOf(requestTo(host), { home: 'eu', here: 'sg', hosts })).toThrow(
         refusal({ status: 401, details: 'the token belongs to region eu: use eu.example.com' }),
       );
     }
   });
 
   it('refuses it where the region has no host, and where it was passed on already', () => {
-    expect(() => homeOf(asked('api.example.com'), { home: 'usw', here: 'sg', hosts })).toThrow(
+    expect(() => homeOf(requestTo('api.example.com'), { home: 'usw', here: 'sg', hosts })).toThrow(
       refusal({ status: 401 }),
     );
     expect(() =>
-      homeOf(asked('api.example.com', { 'x-dormouse-passed-on': 'use' }), { home: 'eu', here: 'sg', hosts }),
+      homeOf(requestTo('api.example.com', { 'x-dormouse-passed-on': 'use' }), { home: 'eu', here: 'sg', hosts }),
     ).toThrow(refusal({ status: 401 }));
   });
 });

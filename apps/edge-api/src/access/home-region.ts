@@ -3,14 +3,14 @@ import type { FastifyRequest } from 'fastify';
 
 export type RegionHosts = Readonly<Partial<Record<Region, string>>>;
 
-/** Set on a request that another region's edge passed on, to the name of that region. */
-export const PASSED_ON_HEADER = 'x-dormouse-passed-on';
+/** Set on a request that another region's edge forwarded, to the name of that region. */
+export const FORWARDED_HEADER = 'x-dormouse-passed-on';
 
 /**
  * Where a request with a token of `home` goes: undefined when it stays here, else the origin of the home region's edge.
  * A channel lives in one region, and its token works only there. The common host leads to the nearest edge, which
- * passes the request on; a region-pinned host does not.
- * @throws {GatewayError} 401 naming the right host, on a pinned host or where there is nowhere to pass it on to
+ * forwards the request; a region-pinned host does not.
+ * @throws {GatewayError} 401 naming the right host, on a pinned host or when the home region's host is not configured
  */
 export function homeOf(
   request: Pick<FastifyRequest, 'headers'>,
@@ -20,9 +20,9 @@ export function homeOf(
   const origin = hosts[home];
   const ownHost = hosts[here] && new URL(hosts[here]).host;
   const pinned = ownHost !== undefined && request.headers.host?.toLowerCase() === ownHost;
-  // Passed on to us although the token is not ours: the other edge's map is wrong. Passing on again could go in rings.
-  const passedOn = request.headers[PASSED_ON_HEADER] !== undefined;
-  if (origin !== undefined && !pinned && !passedOn) return origin;
+  // Forwarded to us although the token is not ours: the other edge's map is wrong. Forwarding again could loop.
+  const forwarded = request.headers[FORWARDED_HEADER] !== undefined;
+  if (origin !== undefined && !pinned && !forwarded) return origin;
   const where = origin === undefined ? `that region's host` : new URL(origin).host;
   throw new GatewayError(401, { details: `the token belongs to region ${home}: use ${where}` });
 }

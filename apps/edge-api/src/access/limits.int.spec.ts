@@ -4,7 +4,7 @@ import { RunningEdge, type TestChannel } from '../test-edge.js';
 
 jest.setTimeout(30_000);
 
-/** Of documentation: nobody else's counter. */
+/** Addresses reserved for documentation: no other spec uses their counters. */
 const address = () => `198.51.${Math.floor(Math.random() * 256)}.${Math.floor(Math.random() * 256)}`;
 
 describe('limits', () => {

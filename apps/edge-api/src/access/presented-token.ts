@@ -2,7 +2,7 @@ import { readToken, type TokenFault } from '@dormouse/channel-token';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type { FastifyRequest } from 'fastify';
 
-/** What to tell somebody whose token cannot be one. An absent token needs no explanation. */
+/** Details for each fault of a token. An absent token needs no explanation. */
 const FAULTS: Record<TokenFault, string | undefined> = {
   absent: undefined,
   'surrounding space': 'the token begins or ends with a space: send it exactly as it was shown',
@@ -19,9 +19,9 @@ export interface PresentedToken {
 }
 
 /**
- * The token of a request: from `Authorization: Bearer`, else from `?token=`. The header wins where both are there.
- * Nothing is trimmed; what HTTP itself strips around a header's value is not part of the value.
- * @throws {GatewayError} 401 saying what is wrong with it
+ * The token of a request: from `Authorization: Bearer`, else from `?token=`. The header wins when both are present.
+ * Nothing is trimmed; white space that HTTP strips around a header's value is not part of the value.
+ * @throws {GatewayError} 401 whose details name the fault
  */
 export function presentedToken(request: Pick<FastifyRequest, 'headers' | 'query'>): PresentedToken {
   const text = fromHeader(request.headers.authorization) ?? fromQuery(request.query);

@@ -3,8 +3,8 @@
  * count together.
  *
  * Windows are fixed: a limit of 20 per 20 s lets 20 through at once and 60 a minute in the long run. While Redis is
- * away each edge counts by itself in memory with the same numbers: a channel may then get as many times its limit as
- * there are edges, and counts begin anew; nobody is refused or let through without limit because Redis is away.
+ * unreachable each edge counts by itself in memory with the same numbers: a channel may then get as many times its limit
+ * as there are edges, and counts start again; no request is rejected, or accepted without limit, because Redis is away.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import { redisKeys, type Redis } from '@dormouse/redis';
@@ -28,7 +28,7 @@ export const DEFAULT_RATE_LIMITS: Record<RateClass, RateLimit> = {
   other: { points: 600, windowS: 60 },
 };
 
-/** Requests of one address that carried no valid token: counts what is refused, and says when there was too much of it. */
+/** Limit of requests of one address without a valid token. */
 export const DEFAULT_BAD_TOKEN_LIMIT: RateLimit = { points: 100, windowS: 60 };
 
 /** Reads `<points>/<seconds>` or `off`; undefined when it is neither. */
@@ -54,8 +54,8 @@ export class RateLimits {
 
   /**
    * Counts a request of the channel.
-   * @param points how much it weighs. What weighs more than a whole window takes what the request itself left of one: a
-   * full list of numbers must be possible.
+   * @param points how much the request counts. At most the whole window less the request itself is taken, so that a
+   * full list of numbers is always possible.
    * @throws {GatewayError} 429 with the seconds until the window ends
    */
   async take(rateClass: RateClass, channelId: string, points = 1): Promise<void> {

@@ -5,14 +5,14 @@ export interface RecentlyOptions {
   now: () => number;
 }
 
-/** What happened a short while ago. At most so many are remembered; the one that was noted first goes first. */
+/** Keys noted within the last `forMs` milliseconds; at most `maxEntries`, the oldest are dropped first. */
 export class Recently {
-  /** Until when each is remembered; a Map keeps the order in which they were noted. */
+  /** Key to its expiry; a Map keeps the order in which they were noted. */
   readonly #untilMs = new Map<string, number>();
 
   constructor(private readonly options: RecentlyOptions) {}
 
-  /** @param forMs shorter or longer than usual */
+  /** @param forMs in place of the standard time, in milliseconds */
   note(key: string, forMs = this.options.forMs): void {
     this.#untilMs.delete(key);
     this.#untilMs.set(key, this.options.now() + forMs);
@@ -24,7 +24,7 @@ export class Recently {
     this.#untilMs.delete(key);
   }
 
-  /** How long it will be remembered; 0 when it is not. */
+  /** Milliseconds until the key expires; 0 when it is not remembered. */
   leftMs(key: string): number {
     const left = (this.#untilMs.get(key) ?? 0) - this.options.now();
     if (left > 0) return left;

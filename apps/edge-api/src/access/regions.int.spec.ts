@@ -167,7 +167,7 @@ describe('what a caller writes into a request line', () => {
     expect(reached).toEqual([]);
   });
 
-  it('leaves the token to the edge of its region, which answers to nobody it does not know', async () => {
+  it('leaves the token to the edge of its region, which rejects unknown ones', async () => {
     const raw = await rawAsk(nearest.url, 'GET /chats', {
       host: 'api.example.com',
       authorization: `Bearer ${mintToken('eu')}`,
@@ -188,7 +188,7 @@ describe('what a caller writes into a request line', () => {
   });
 });
 
-/** An origin where nobody listens. */
+/** An origin without a listening server. */
 async function closedPort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -6,7 +6,7 @@ import { policyOf, type EndpointPolicy } from '../access/endpoint.js';
 import { bodyFormOf, bodyLimitOf, MAX_BESIDE_FILE_BYTES, type BodyLimits, type BodySizeLimit } from './body-limits.js';
 import { readJson, type LongTextField } from './json-reader.js';
 
-/** A form or a file, which its endpoint reads by itself, as a stream. */
+/** A form or a file, which the endpoint reads itself, as a stream. */
 export class UnreadBody {
   constructor(
     readonly form: 'form' | 'raw',
@@ -25,7 +25,7 @@ export class UnreadBody {
   }
 }
 
-/** JSON with a file in it, perhaps: its endpoint reads it, so that the file goes where it keeps files. */
+/** JSON that may contain a file: the endpoint reads it, so that the file goes directly to its place. */
 export class UnreadJson {
   constructor(
     /** See {@link readJson}; bound to the limits of the request. */
@@ -33,7 +33,7 @@ export class UnreadJson {
   ) {}
 }
 
-/** The bytes of a body. Stopping early leaves the connection alone, so that the sender can be answered. */
+/** The bytes of a body. Stopping early does not close the connection, so that the client can be answered. */
 async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
@@ -44,19 +44,19 @@ async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the body holds of the memory that all bodies share, until it is answered. */
+    /** The body's part of the memory shared by all bodies, until it is answered. */
     bodyMemory: HeldBytes | null;
   }
 }
 
-/** So much of every body is not counted: a small request is never refused because of others' large ones. */
+/** The first bytes of every body are not counted: a small request is never rejected because of others' large ones. */
 const UNCOUNTED_BYTES = 64 * 1024;
 
 /**
- * Reads JSON bodies, and leaves those of endpoints that take files to them. No body at all is fine, whatever the
- * content type says: clients send `content-type: application/json` without one. A body without a content type is read as
- * JSON. Refusals: 413 as soon as the body turns out too large, 400 for another content type (unread), for broken JSON and
- * for more values than any request needs, 503 when bodies at once hold all the memory that they share.
+ * Reads JSON bodies; endpoints that take files read theirs themselves. A missing body is accepted with any content type:
+ * clients send `content-type: application/json` without one. A body without a content type is read as JSON. Errors: 413
+ * as soon as the body exceeds its limit, 400 for another content type (unread), for invalid JSON and for more values than
+ * any request needs, 503 when the bodies in progress use all the memory they share.
  */
 export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { bodyMemory: ByteBudget }): void {
   fastify.removeAllContentTypeParsers();
@@ -65,7 +65,7 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
     const { headers } = request;
     if (headers['content-type'] !== undefined && request.mediaType === undefined) {
       if (announcesBody(request) && policyOf(request)?.ignoresBody !== true) return done(unreadableType());
-      // Fastify refuses it even where nothing follows.
+      // Fastify rejects an invalid type even when there is no body.
       delete headers['content-type'];
     }
     if (announcesBody(request)) {

@@ -22,14 +22,14 @@ export interface BodyLimits {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = /^multipart\/form-data\s*(?:;|$)/i;
-/** Texts and boundaries of a form beside its file; the words of a JSON body beside its base64. */
+/** Room beside the file, in bytes: for the texts and boundaries of a form, for the other fields of a JSON body. */
 const BESIDE_THE_FILE = 1024 * 1024;
-/** So much of a JSON body with a file is kept in memory: its words, and the file's text until it is known to be long. */
+/** Most bytes of a JSON body with a file held in memory: other fields, and the text of a file until it is known to be long. */
 export const MAX_BESIDE_FILE_BYTES = BESIDE_THE_FILE + 4 * LONG_TEXT_BYTES;
 /** Base64 is a third longer; broken into lines it is a little more. */
 const BASE64_FACTOR = 1.4;
 
-/** In which form a body comes. Without a content type it is JSON, except where a file may be the whole body. */
+/** The form of a body. Without a content type it is JSON, except where a file may be the whole body. */
 export function bodyFormOf(request: FastifyRequest, policy: Pick<EndpointPolicy, 'file'> | undefined) {
   const type = request.headers['content-type'];
   if (type !== undefined && JSON_TYPE.test(type)) return 'json';
@@ -44,7 +44,7 @@ export interface BodySizeLimit {
   refusal: () => GatewayError;
 }
 
-/** The largest body a request may have, and how a larger one is refused: naming the kind of file and its limit. */
+/** The largest body a request may have, and the error for a larger one, which names the kind of file and its limit. */
 export function bodyLimitOf(
   request: FastifyRequest,
   policy: Pick<EndpointPolicy, 'file' | 'maxBodyBytes'>,
@@ -56,7 +56,7 @@ export function bodyLimitOf(
   }
   const { limits } = media;
   const form = bodyFormOf(request, policy);
-  // An upload that is larger than any kind may be is named by what it says it is.
+  // The error for an upload beyond all limits names the kind that its content type claims.
   const claimed = form === 'raw' ? kindOfUpload(request.headers['content-type'] ?? '') : 'document';
   const [kind, bytes] =
     policy.file === 'upload'
@@ -65,7 +65,7 @@ export function bodyLimitOf(
   const asBase64 = Math.ceil(bytes * BASE64_FACTOR);
   const maxBytes = {
     json: Math.min(media.maxJsonBytes, asBase64 + BESIDE_THE_FILE),
-    // May be a data: URI; what turns out to be the file itself is held to its own limit by who takes it.
+    // May be a data: URI. For the file itself the limit of its kind is checked while it is spooled.
     raw: asBase64 + MAX_DATA_URI_HEADER,
     form: bytes + BESIDE_THE_FILE,
     unknown: bytes + BESIDE_THE_FILE,

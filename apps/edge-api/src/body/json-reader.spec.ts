@@ -19,7 +19,7 @@ function limits({ maxBytes = 64 * MIB } = {}) {
 const read = (body: string | Buffer, size = 7, options = {}, longText?: LongTextField) =>
   readJson(inPieces(Buffer.from(body), size), limits(options), longText);
 
-/** Takes the long text of `media`, and says what stands in its place. */
+/** Reads the long text of `media`, and replaces it. */
 function collector() {
   const texts: string[] = [];
   const field: LongTextField = {
@@ -112,7 +112,7 @@ describe('readJson', () => {
     await expect(read(`{"a":"${'x'.repeat(100)}"}`, 10, { maxBytes: 50 })).rejects.toMatchObject({ status: 413 });
   });
 
-  it('says how much it keeps, so that it can be refused before it is kept', async () => {
+  it('reports how much it holds, so that a body can be rejected before it is held', async () => {
     const budget = { ...limits(), keep: (bytes: number) => expect(bytes).toBeLessThanOrEqual(20) };
     await expect(readJson(inPieces(Buffer.from(`{"a":"${'x'.repeat(50)}"}`), 10), budget)).rejects.toThrow();
   });

@@ -1,11 +1,11 @@
 /**
- * Reads a JSON body as it arrives, bounded whatever arrives: what is kept in memory in bytes, its values in number and
- * in depth. The number matters because an empty object takes three bytes on the wire and a hundred in memory, and all
- * of them are made in one go. A long text of one named field, which is where clients put files as base64, is never
- * kept: it is handed on in pieces, and a short text stands in its place.
+ * Reads a JSON body as it arrives, with bounds: on the bytes held in memory, on the number of its values and on their
+ * depth. The number matters because an empty object takes three bytes on the wire and a hundred in memory, and
+ * JSON.parse creates all of them at once. A long text of one named field, where clients put files as base64, is never
+ * held: it is passed to a reader in pieces, and a short text is put in its place.
  *
- * The bytes are only looked at here; what is kept of them is read by JSON.parse, so that the rules of JSON text
- * (duplicate keys, numbers, `__proto__`, bytes that are no UTF-8) are those of JSON.parse.
+ * This code only scans the bytes; JSON.parse reads what is held, so that the rules of JSON text (duplicate keys,
+ * numbers, `__proto__`, bytes that are no UTF-8) are those of JSON.parse.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import { GrowingBytes } from './growing-bytes.js';
@@ -14,25 +14,25 @@ import { JsonText } from './json-text.js';
 /** Three times as many as the longest list that the contract takes has. */
 export const MAX_JSON_VALUES = 10_000;
 export const MAX_JSON_DEPTH = 64;
-/** A text of the named field that is longer, in bytes, is handed on. Longer than a URL or the header of a data: URI. */
+/** A text of the named field beyond this many bytes goes to its reader. Longer than a URL or the header of a data: URI. */
 export const LONG_TEXT_BYTES = 64 * 1024;
 
 export interface JsonLimits {
   /** Of the whole body. */
   maxBytes: number;
-  /** Told how much of it is to be kept in memory by now, in all; refuses by throwing. */
+  /** Called with the total number of bytes about to be held in memory; throws to reject the body. */
   keep: (bytes: number) => void;
-  /** How a body beyond `maxBytes` is refused. */
+  /** The error for a body beyond `maxBytes`. */
   refusal: () => GatewayError;
 }
 
-/** Who takes the long text of a field. */
+/** The reader of the long text of a field. */
 export interface LongTextField {
   /** A field of the outermost object. */
   name: string;
   /**
    * Reads the text, to its end unless it throws. The first piece has `LONG_TEXT_BYTES` of it.
-   * @returns what stands in its place
+   * @returns the short text to put in its place
    */
   take(text: AsyncIterable<string>): Promise<string>;
 }
@@ -48,7 +48,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /**
  * @returns undefined for a body without anything in it
- * @throws {GatewayError} 400 for what is no JSON or has too many values, saying which; what the limits say
+ * @throws {GatewayError} 400 for invalid JSON and for too many values or levels; what `limits` throw
  */
 export async function readJson(
   chunks: AsyncIterable<Buffer>,
@@ -100,7 +100,7 @@ class JsonReader {
   }
 
   async #next(): Promise<boolean> {
-    // After a text was handed on, the rest of its last chunk is still to be looked at.
+    // After a long text, the rest of its last chunk is still to be scanned.
     if (this.#at < this.#chunk.length) return true;
     const next = await this.chunks.next();
     if (next.done) return false;
@@ -211,7 +211,7 @@ class JsonReader {
     this.#stringFrom = undefined;
   }
 
-  /** To its end even when it is no JSON, for a body that is too large, too, is refused as that. */
+  /** Reads to the end even when the text is invalid, because "too large" takes precedence over "not valid JSON". */
   async *#restOfText(begun: Buffer): AsyncGenerator<string> {
     const text = new JsonText();
     let fault: SyntaxError | undefined;

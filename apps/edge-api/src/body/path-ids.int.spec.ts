@@ -27,7 +27,7 @@ describe('an id that holds a control character', () => {
 
   const routes = contractRoutes().filter((route) => route.includes('{'));
 
-  it.each(routes)('%s says that there is nothing with it', async (route) => {
+  it.each(routes)('%s answers that there is nothing with it', async (route) => {
     for (const id of ['a%00b', '%00', 'a%1Fb', 'png-00%00', '15550001111%0D%0A']) {
       const { status, error } = await edge.ask(route.replace(/\{\w+\}/, id), {
         token: channel.token,

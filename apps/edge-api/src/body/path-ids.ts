@@ -2,8 +2,8 @@ import { requireLookable } from '@dormouse/gateway-contract';
 import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
 
 /**
- * Guards every `@Param('Name')` of every route: an id with characters that nothing's id has is 404 before anybody looks
- * it up. A path that is read whole (`@Param()`) has a schema of its own.
+ * Checks every `@Param('Name')` of every route: an id with characters that no id can have is 404 without a look-up. A
+ * path that is read whole (`@Param()`) has a schema of its own.
  */
 export const pathIds: PipeTransform<unknown, unknown> = {
   transform: (value: unknown, { type, data }: ArgumentMetadata) =>

@@ -25,7 +25,7 @@ describe('channel', () => {
       return answer.json;
     };
 
-    it('tells of the session from the record, with the number once it is linked', async () => {
+    it('describes the session from the record, with the number once it is linked', async () => {
       const { id, token } = await edge.channel();
       expect(await health(token, '?wakeup=true&platform=Chrome&channel_type=mobile')).toMatchObject({
         channel_id: id,
@@ -156,7 +156,7 @@ describe('channel', () => {
       return PNG.sync.read(Buffer.from(await response.arrayBuffer()));
     };
 
-    it('is a PNG of the size and colours asked for that a phone reads', async () => {
+    it('is a PNG of the requested size and colours that a phone reads', async () => {
       const channel = await edge.channel({ linked: false });
       edge.worker(channel, ({ name }) => {
         expect(name).toBe('channel.loginCode');

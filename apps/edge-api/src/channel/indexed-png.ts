@@ -9,8 +9,8 @@ const BITS_PER_PIXEL = 1;
 const INDEXED = 3;
 
 /**
- * A PNG of two colours, one bit a pixel. A login image is drawn anew every few seconds for whoever asks, and 32 bits a
- * pixel of it would be 16 MB at its largest. Compressed off the event loop.
+ * A PNG of two colours, one bit a pixel. Login images are drawn every few seconds, and with 32 bits a pixel the largest
+ * would take 16 MB. Compressed off the event loop.
  */
 export async function indexedPng(image: {
   width: number;

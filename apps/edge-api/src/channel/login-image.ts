@@ -35,7 +35,7 @@ const QUIET_ZONE = 4;
 /** The code is shown on a screen and lives 20 s: larger modules help more than redundancy. */
 const CORRECTION: QRCodeErrorCorrectionLevel = 'L';
 
-/** The code as PNG of exactly the size asked for, as large as whole modules fit, in the middle. */
+/** The code as PNG of exactly the requested size: centred, as large as whole modules fit. */
 export async function drawLoginImage(code: string, query: Omit<LoginImageQuery, 'wakeup'>): Promise<Buffer> {
   const width = query.width ?? query.size;
   const height = query.height ?? query.size;

@@ -46,7 +46,7 @@ describe('drawLoginImage', () => {
     expect(scaled?.data).toBe(CODE);
   });
 
-  it('has exactly the colours asked for, transparency included', async () => {
+  it('has exactly the requested colours, transparency included', async () => {
     const png = PNG.sync.read(await drawLoginImage(CODE, look({ color_light: '#01020380', color_dark: '#a0b0c0' })));
     const colors = new Set<string>();
     for (let at = 0; at < png.data.length; at += 4) colors.add(png.data.subarray(at, at + 4).toString('hex'));

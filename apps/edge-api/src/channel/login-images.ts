@@ -3,10 +3,10 @@ import { drawLoginImage, type LoginImageQuery } from './login-image.js';
 type Look = Omit<LoginImageQuery, 'wakeup'>;
 type Draw = (code: string, look: Look) => Promise<Buffer>;
 
-/** A code lives 20 s, and a page that shows it asks every few. */
+/** Most images cached. A code lives 20 s, and a page that shows it polls every few seconds. */
 const MAX_IMAGES = 200;
 
-/** Login images, each drawn once for a code and a look, however many ask for it and at once. */
+/** Login images, cached: each is drawn once for a code and a look, also for concurrent requests. */
 export class LoginImages {
   /** A Map keeps insertion order: the first is the oldest. */
   readonly #images = new Map<string, Promise<Buffer>>();

@@ -46,7 +46,7 @@ describe('requireUsableProxy', () => {
     [`socks5://${'u'.repeat(256)}:secret@proxy.example:1080`, 'a user of at most 255 bytes'],
     [`socks5://user:${'é'.repeat(128)}@proxy.example:1080`, 'a password of at most 255 bytes'],
     ['socks5://user:secret@999.1.1.1:1080', 'must name a host'],
-  ])('refuses what nobody could connect through, and says why (%#)', (proxy, why) => {
+  ])('rejects what cannot be a proxy, and gives the reason (%#)', (proxy, why) => {
     expect(faultOf(proxy)).toContain(why);
     expect(faultOf(proxy)).not.toContain('secret');
   });

@@ -2,12 +2,12 @@ import { GatewayError, proxyParts, type SettingsPatch } from '@dormouse/gateway-
 import { isPlainlyNotPublic } from '@dormouse/public-addresses';
 
 const HIGHEST_PORT = 65_535;
-/** What RFC 1929 has room for. */
+/** Longest user name and password of RFC 1929. */
 const MOST_BYTES = 255;
 
 /**
- * Refuses a proxy that nobody could connect through, or that plainly has an address that is not on the public internet.
- * Names are not looked up: where a name leads can change, so the worker checks the address it connects to.
+ * Rejects a proxy that cannot work, or whose address is not on the public internet. Host names are not resolved here,
+ * since their addresses can change: the worker checks the address it connects to.
  * @param allowPrivate for development
  * @throws {GatewayError} 400 naming `proxy`; never with the password in it
  */

@@ -14,7 +14,10 @@ export interface SettingsServices {
   allowPrivateWebhooks: boolean;
 }
 
-/** Changes of a channel's settings. Workers and the dispatcher are told; who misses it finds it at the next look. */
+/**
+ * Changes of a channel's settings. Workers and the dispatcher are notified; one that misses the notice finds the change
+ * when it next reads the settings.
+ */
 export class Settings {
   constructor(private readonly services: SettingsServices) {}
 
@@ -25,7 +28,7 @@ export class Settings {
     const update = await this.services.directory.updateSettings(channelId, patch);
     if (!update) throw new GatewayError(401, { details: 'the channel is gone' });
     await publishChannelChanged(this.services.redis, channelId).catch((error: unknown) => {
-      this.services.log.warn({ err: error, channelId }, 'nobody was told of changed settings');
+      this.services.log.warn({ err: error, channelId }, 'the change of settings could not be published');
     });
     return {
       before_update: shownSettings(update.before),

@@ -15,7 +15,7 @@ export class UsersController {
     private readonly images: LoginImages,
   ) {}
 
-  /** The current code of the pairing that runs; starts one if none does. */
+  /** The current code of the pairing in progress; starts a pairing when there is none. */
   @Get('login/image')
   @Header('cache-control', 'no-store')
   async loginImage(
@@ -31,11 +31,11 @@ export class UsersController {
     return new StreamableFile(await this.images.get(code, query), { type: 'image/png' });
   }
 
-  /** Also ends a pairing that runs. Nothing to unlink is a success. */
+  /** Unlinks the number, or ends a pairing in progress. Succeeds when there is nothing to unlink. */
   @Post('logout')
   @HttpCode(200)
   async logout(@CurrentChannel() { id, shard }: ChannelRecord, @RequestId() requestId: string): Promise<Success> {
-    // The remembered record may be a second old, and a number linked in that second must be unlinked.
+    // The cached record may be a second old, and a number linked in that second must be unlinked.
     const channel = await this.directory.refresh(id);
     if (channel && !channel.session.linked && channel.session.state === 'closed') return { success: true };
     return this.commands.call({ id, shard }, 'channel.logout', {}, { requestId });

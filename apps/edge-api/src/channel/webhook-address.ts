@@ -2,8 +2,8 @@ import { GatewayError, type SettingsPatch } from '@dormouse/gateway-contract';
 import { isPlainlyNotPublic } from '@dormouse/public-addresses';
 
 /**
- * Refuses webhooks whose URL plainly names an address that is not on the public internet. Names are not looked up: where a
- * name leads can change, so the dispatcher checks the address it connects to.
+ * Rejects webhooks whose URL has an address that is not on the public internet. Host names are not resolved here, since
+ * their addresses can change: the dispatcher checks the address it connects to.
  * @throws {GatewayError} 400 naming the entry
  */
 export function requirePublicWebhooks(patch: SettingsPatch): void {

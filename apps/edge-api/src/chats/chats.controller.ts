@@ -15,18 +15,18 @@ import {
 import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { Caller, CurrentChannel } from '../access/current-channel.js';
+import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
 import { requireLinked } from '../messages/sendable.js';
-import { Sends, type SendCaller } from '../messages/sends.js';
+import { ChannelCommands } from '../messages/channel-commands.js';
 
 /** Chats. Ids that this channel does not have are 404, whatever they look like. */
 @Controller('chats')
 export class ChatsController {
   constructor(
     private readonly messages: MessageReader,
-    private readonly sends: Sends,
+    private readonly commands: ChannelCommands,
     private readonly directory: ChannelDirectory,
     private readonly links: FreshLinks,
   ) {}
@@ -44,40 +44,40 @@ export class ChatsController {
     return linked;
   }
 
-  /** Archives or restores it when the body says so, else marks it as read. */
+  /** Archives or restores the chat when the body has `archive`, else marks it as read. */
   @Post(':ChatID')
   @HttpCode(200)
-  async post(@Caller() caller: SendCaller, @Param('ChatID') asked: string, @Body() body: unknown): Promise<Success> {
+  async post(@CurrentCaller() caller: Caller, @Param('ChatID') id: string, @Body() body: unknown): Promise<Success> {
     const action = postChatAction(body);
-    const chatId = await this.changeable(caller, asked);
+    const chatId = await this.changeable(caller, id);
     return action.action === 'archive'
-      ? this.act(caller, 'chats.update', { chatId, ...action.body })
-      : this.act(caller, 'chats.markRead', { chatId });
+      ? this.callWithoutKey(caller, 'chats.update', { chatId, ...action.body })
+      : this.callWithoutKey(caller, 'chats.markRead', { chatId });
   }
 
   @Patch(':ChatID')
   async change(
-    @Caller() caller: SendCaller,
-    @Param('ChatID') asked: string,
+    @CurrentCaller() caller: Caller,
+    @Param('ChatID') id: string,
     @Body(valid(patchChatBody)) body: PatchChatBody,
   ): Promise<Success> {
-    const chatId = await this.changeable(caller, asked);
-    return this.act(caller, 'chats.update', { chatId, ...body });
+    const chatId = await this.changeable(caller, id);
+    return this.callWithoutKey(caller, 'chats.update', { chatId, ...body });
   }
 
   @Delete(':ChatID')
   @Endpoint({ ignoresBody: true })
-  async remove(@Caller() caller: SendCaller, @Param('ChatID') asked: string): Promise<Success> {
-    const chatId = await this.changeable(caller, asked);
-    return this.act(caller, 'chats.delete', { chatId });
+  async remove(@CurrentCaller() caller: Caller, @Param('ChatID') id: string): Promise<Success> {
+    const chatId = await this.changeable(caller, id);
+    return this.callWithoutKey(caller, 'chats.delete', { chatId });
   }
 
-  /** Doing it twice does no more than once: no key is needed. */
-  private act: Sends['send'] = ({ channel, requestId }, name, input) =>
-    this.sends.send({ channel, requestId }, name, input);
+  /** Without an idempotency key: repeating these commands changes nothing. */
+  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId }, name, input) =>
+    this.commands.call({ channel, requestId }, name, input);
 
-  /** Before anybody is woken for it. */
-  private async changeable({ channel }: SendCaller, chatId: string): Promise<string> {
+  /** Checked before a session is woken. */
+  private async changeable({ channel }: Caller, chatId: string): Promise<string> {
     await requireLinked(channel, this.directory);
     return (await this.known(channel.id, chatId)).id;
   }

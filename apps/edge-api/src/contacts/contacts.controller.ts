@@ -13,18 +13,18 @@ import {
 } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { Caller, CurrentChannel } from '../access/current-channel.js';
+import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { RateLimits } from '../access/rate-limits.js';
 import { valid } from '../body/valid.js';
-import { Sends, type SendCaller } from '../messages/sends.js';
+import { ChannelCommands } from '../messages/channel-commands.js';
 
-/** People the channel knows, and what the network knows of people. */
+/** Contacts of the channel, and queries to the network about people. */
 @Controller('contacts')
 export class ContactsController {
   constructor(
     private readonly messages: MessageReader,
-    private readonly sends: Sends,
+    private readonly commands: ChannelCommands,
     private readonly rateLimits: RateLimits,
   ) {}
 
@@ -33,37 +33,40 @@ export class ContactsController {
     return this.messages.listContacts(id, query);
   }
 
-  /** Which numbers are on the network. Numbers count against the limit, not requests: the chain counted one already. */
+  /** Which numbers are on the network. The limit counts numbers, not requests: the access chain has counted one. */
   @Post()
   @HttpCode(200)
   @Endpoint({ rate: 'contactChecks' })
   async check(
-    @Caller() { channel, requestId }: SendCaller,
+    @CurrentCaller() { channel, requestId }: Caller,
     @Body(valid(checkContactsBody)) body: CheckContactsBody,
   ): Promise<CheckContactsResult> {
     await this.rateLimits.take('contactChecks', channel.id, body.contacts.length - 1);
-    return this.sends.send({ channel, requestId }, 'contacts.check', body);
+    return this.commands.call({ channel, requestId }, 'contacts.check', body);
   }
 
   @Get(':ContactID')
-  async one(@CurrentChannel() { id }: ChannelRecord, @Param('ContactID') asked: string): Promise<ContactShape> {
-    const contact = await this.messages.contact(id, contactId(asked));
+  async one(@CurrentChannel() { id }: ChannelRecord, @Param('ContactID') text: string): Promise<ContactShape> {
+    const contact = await this.messages.contact(id, contactId(text));
     if (!contact) throw new GatewayError(404, { details: NO_SUCH_CONTACT });
     return contact;
   }
 
   /** Picture and about, from the network. */
   @Get(':ContactID/profile')
-  async profile(@Caller() { channel, requestId }: SendCaller, @Param('ContactID') asked: string): Promise<UserProfile> {
-    return this.sends.send({ channel, requestId }, 'contacts.profile', { contactId: contactId(asked) });
+  async profile(
+    @CurrentCaller() { channel, requestId }: Caller,
+    @Param('ContactID') text: string,
+  ): Promise<UserProfile> {
+    return this.commands.call({ channel, requestId }, 'contacts.profile', { contactId: contactId(text) });
   }
 }
 
 const NO_SUCH_CONTACT = 'ContactID: no such contact';
 
 /** @throws {GatewayError} 404 for what cannot be a contact's id */
-function contactId(asked: string): string {
-  const id = normalizeContactId(asked);
+function contactId(text: string): string {
+  const id = normalizeContactId(text);
   if (id === undefined) throw new GatewayError(404, { details: NO_SUCH_CONTACT });
   return id;
 }

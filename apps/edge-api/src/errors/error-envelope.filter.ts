@@ -2,14 +2,14 @@ import { type Logger } from '@dormouse/bootstrap';
 import { errorAnswer, toGatewayError, type Site } from '@dormouse/gateway-contract';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lingering } from '../body/lingering.js';
+import { lingeringClose } from '../body/drain-request.js';
 
-/** Somebody began to read the body and gave it up while it was still coming: nobody will read on. */
+/** Reading of the body began and was given up while it was still arriving. */
 function isHalfRead({ complete, readableDidRead }: FastifyRequest['raw']): boolean {
   return readableDidRead && !complete;
 }
 
-/** What was under way was ended, as it is when a client leaves. */
+/** Work that was aborted, as it is when the client disconnects. */
 function isAbort(thrown: unknown): boolean {
   return typeof thrown === 'object' && thrown !== null && Reflect.get(thrown, 'name') === 'AbortError';
 }
@@ -31,7 +31,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const error = toGatewayError(thrown);
     if (isAbort(thrown) && reply.raw.destroyed) {
-      this.log.info({ requestId: request.id }, 'the client left before its answer');
+      this.log.info({ requestId: request.id }, 'the client disconnected before its answer');
     } else if (error !== thrown && error.status === 502) {
       this.log.error({ err: thrown, requestId: request.id }, 'a request failed unexpectedly');
     } else if (error.cause !== undefined && error.status >= 502) {
@@ -44,6 +44,6 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const lastOfConnection = status === 413 || isHalfRead(request.raw);
     if (!lastOfConnection) return void reply.send(body);
     void reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(body) });
-    void reply.send(request.raw.complete ? body : lingering(body, request.raw));
+    void reply.send(request.raw.complete ? body : lingeringClose(body, request.raw));
   }
 }

@@ -2,7 +2,7 @@ import type { ByteRange } from '@dormouse/object-storage';
 
 /**
  * Reads a Range header (RFC 9110, section 14.2) against a file of `size` bytes.
- * @returns the part asked for; 'unsatisfiable' when the file has none of it; undefined for the whole file: no header,
+ * @returns the requested part; 'unsatisfiable' when the file has none of it; undefined for the whole file: no header,
  * another unit, several ranges, or no valid range
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {

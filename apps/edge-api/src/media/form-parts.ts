@@ -1,4 +1,4 @@
-/** Reads a multipart form as it arrives: files go to whoever takes them, texts are kept. */
+/** Reads a multipart form as it arrives: files go to the given function, texts are held in memory. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -11,7 +11,7 @@ export type TakePart<Taken> = (bytes: Readable, claimed: { fileName?: string; mi
 const MAX_TEXTS = 200;
 /** As long as the longest text of a JSON body. */
 const MAX_TEXT_BYTES = 1024 * 1024;
-/** One is taken; a second is read only to be refused by name. */
+/** One is accepted; a second is read only for an error that names the field. */
 const MAX_FILES = 2;
 
 /**

@@ -71,7 +71,7 @@ describe('files inside a body', () => {
     }
   });
 
-  it('a data: URI whose content does not show its type keeps the type it says', async () => {
+  it('a data: URI whose content does not show its type keeps the type it claims', async () => {
     const kept = await file(await post('/media', 'data:text/csv;name=a.csv;base64,YSxiCjEsMg==\n', 'application/pdf'));
     expect(kept).toMatchObject({ bytes: Buffer.from('a,b\n1,2'), type: expect.stringMatching(/^text\/csv/) as string });
   });

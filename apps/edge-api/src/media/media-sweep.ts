@@ -6,8 +6,8 @@ const HOUR_MS = 60 * 60 * 1_000;
 type Stores = Parameters<typeof sweepMedia>[0];
 
 /**
- * Ends files whose time has come, now and then. Every edge does it; those at work at once pass each other by. What fails
- * is left to the next time.
+ * Deletes expired files every hour. Every edge does it; concurrent sweeps skip each other's rows. What fails is left to
+ * the next sweep.
  */
 export class MediaSweep {
   readonly #stop = new AbortController();

@@ -12,12 +12,11 @@ import { downloadNameOf, MediaReader, type MediaFile } from '@dormouse/media-sto
 import { attachmentHeader } from '@dormouse/object-storage';
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Caller, CurrentChannel } from '../access/current-channel.js';
+import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
-import type { SendCaller } from '../messages/sends.js';
 import { readRange } from './byte-ranges.js';
-import { GivenFiles } from './given-files.js';
+import { RequestFiles } from './request-files.js';
 import { StoredFiles } from './stored-files.js';
 
 const noSuchFile = () => new GatewayError(404, { details: 'MediaID: no such media' });
@@ -26,7 +25,7 @@ const noSuchFile = () => new GatewayError(404, { details: 'MediaID: no such medi
 export class MediaController {
   constructor(
     private readonly reader: MediaReader,
-    private readonly given: GivenFiles,
+    private readonly requestFiles: RequestFiles,
     private readonly stored: StoredFiles,
   ) {}
 
@@ -43,17 +42,21 @@ export class MediaController {
   @Post()
   @HttpCode(200)
   @Endpoint({ file: 'upload' })
-  upload(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<UploadMediaResult> {
-    return this.given.receive(request, { schema: uploadMediaBody, field: 'media' }, async (body, given) => {
-      const file = await given.keep(caller, body.media, 'uploaded', body);
-      return { media: [{ id: file.id }], id: file.id };
-    });
+  upload(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<UploadMediaResult> {
+    return this.requestFiles.receive(
+      request,
+      { schema: uploadMediaBody, field: 'media' },
+      async (body, requestFile) => {
+        const file = await requestFile.store(caller, body.media, 'uploaded', body);
+        return { media: [{ id: file.id }], id: file.id };
+      },
+    );
   }
 
-  /** The bytes, or a part of them. A heard message's file that nobody wanted so far is fetched from the network. */
+  /** The bytes, or a part of them. The file of a received message is fetched from the network on its first request. */
   @Get(':MediaID')
   async bytes(
-    @Caller() caller: SendCaller,
+    @CurrentCaller() caller: Caller,
     @Param('MediaID') mediaId: string,
     @Req() { headers }: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -92,7 +95,7 @@ function headersOf(file: MediaFile): Record<string, string> {
   return {
     'content-type': file.mimeType,
     'content-disposition': attachmentHeader(downloadNameOf(file)),
-    // A page that a stranger sent must not become one of ours.
+    // Browsers must not run a received file as a page of this origin.
     'x-content-type-options': 'nosniff',
   };
 }

@@ -206,7 +206,7 @@ describe('limits', () => {
     expect(await sendFirstReadLater(`${edge.url}${path}`, headers, pieces)).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('is told to common clients as well, which send first and read later', async () => {
+  it('reaches common clients as well, which send first and read later', async () => {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       const { status } = await ask('POST /media', {
         body: Buffer.concat([PNG, Buffer.alloc(1024 * KIB)]),
@@ -273,7 +273,7 @@ describe('GET /media/{MediaID}', () => {
     expect(status).toBe(404);
   });
 
-  it('has the worker fetch the file of a heard message, and is 404 when the worker says so', async () => {
+  it('has the worker fetch the file of a received message, and is 404 when the worker answers so', async () => {
     const messageId = 'AAAAAAAA-gICAgICA';
     const mediaId = toMediaId('jpeg', messageId);
     const image = { id: mediaId, mime_type: 'image/jpeg', file_size: 5 };
@@ -333,11 +333,11 @@ describe('sends', () => {
   const sent = (command: ReceivedCommand) => ({ ok: true, result: { sent: true, message: command.input } }) as const;
 
   it.each(['image', 'video', 'audio', 'voice', 'document', 'sticker'])(
-    'say %s with the id of a kept file, whatever form it came in',
+    'of %s carry the id of a stored file, whatever form it came in',
     async (kind) => {
-      const said: ReceivedCommand[] = [];
+      const received: ReceivedCommand[] = [];
       const worker = edge.worker(channel, (command) => {
-        said.push(command);
+        received.push(command);
         return sent(command);
       });
       const given = [
@@ -348,10 +348,10 @@ describe('sends', () => {
       ];
       for (const body of given) expect((await ask(`POST /messages/${kind}`, body)).status).toBe(200);
       await worker.close();
-      expect(said.map(({ name }) => name)).toEqual(
+      expect(received.map(({ name }) => name)).toEqual(
         given.map(() => `messages.send${kind[0]?.toUpperCase()}${kind.slice(1)}`),
       );
-      for (const { input } of said) expect((input as { media: string }).media).toMatch(MEDIA_ID);
+      for (const { input } of received) expect((input as { media: string }).media).toMatch(MEDIA_ID);
     },
     30_000,
   );

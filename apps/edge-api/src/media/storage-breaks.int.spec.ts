@@ -17,7 +17,7 @@ let proxy: FaultProxy;
 let spool: string;
 let edge: RunningEdge;
 let channel: TestChannel;
-let said: ReceivedCommand[];
+let received: ReceivedCommand[];
 
 beforeAll(async () => {
   bucket = await createTestBucket();
@@ -44,9 +44,9 @@ afterAll(async () => {
 
 beforeEach(async () => {
   channel = await edge.channel();
-  said = [];
+  received = [];
   edge.worker(channel, (command) => {
-    said.push(command);
+    received.push(command);
     return { ok: true, result: { sent: true, message: command.input } };
   });
 }, 30_000);
@@ -94,17 +94,17 @@ describe('the object storage dying in the middle of', () => {
     expect(await filesOf(channel)).toBe(1);
   }, 60_000);
 
-  it('a send is 502; nothing is said, and the repetition says it once', async () => {
+  it('a send is 502 and no command is sent; its repetition is sent once', async () => {
     proxy.breakAfter(MIDDLE);
     const refused = await ask('POST /messages/document', document());
     expect([refused.status, refused.error.details]).toEqual([502, 'the media storage is not reachable']);
-    expect([said, await filesOf(channel)]).toEqual([[], 0]);
+    expect([received, await filesOf(channel)]).toEqual([[], 0]);
     proxy.breakAfter(undefined);
     expect((await ask('POST /messages/document', document())).status).toBe(200);
-    expect([said.length, await filesOf(channel)]).toEqual([1, 1]);
+    expect([received.length, await filesOf(channel)]).toEqual([1, 1]);
   }, 60_000);
 
-  it('a download breaks the answer off, so that nobody takes a part for the whole', async () => {
+  it('a download breaks the answer off, so that a part is never taken for the whole', async () => {
     const { id } = (await ask('POST /media', document())).json as { id: string };
     proxy.breakAfter(MIDDLE);
     const part = await download(id);

@@ -69,7 +69,7 @@ async function ask(
 const raw = (body: Buffer) => ({ body, headers: { 'content-type': 'image/png' } });
 
 describe('a channel whose storage is full', () => {
-  it('is told what to do, in whatever form the file comes, and goes on once a file is deleted', async () => {
+  it('gets an error with what to do, in whatever form the file comes, and can store again once a file is deleted', async () => {
     const worker = edge.worker(channel, ({ input }) => ({ ok: true, result: { sent: true, message: input } }));
     const { id } = await ask('/media', raw(large()));
     const base64 = large().toString('base64');
@@ -93,7 +93,7 @@ describe('a channel whose storage is full', () => {
 });
 
 describe('files of a channel that arrive at once', () => {
-  /** Uploads that have begun and do not end before they are told to. */
+  /** Uploads that have begun and end only when the spec ends them. */
   const uploads: { request: ClientRequest; answer: Promise<number> }[] = [];
   const begin = ({ url }: RunningEdge) => {
     const asking = request(`${url}/media`, {
@@ -153,7 +153,7 @@ describe('files of a channel that arrive at once', () => {
       ['/messages/image', 'application/json', Buffer.from('{"to":"15550001111","media":"')],
       ['/messages/image', 'multipart/form-data; boundary=b', Buffer.concat([Buffer.from(part), PNG])],
     ];
-    // They never end: whoever read one for longer than it waits would answer 413.
+    // They never end: an edge that read one for longer than it waits would answer 413.
     for (const [path, type, start] of bodies) {
       const { got } = await sendEndlessly(`${impatient.url}${path}`, { authorization, 'content-type': type }, start);
       expect(got).toMatch(/^429 .*media: more than 2 files of this channel are arriving at once: send fewer/);

@@ -1,16 +1,17 @@
-/** Files a channel can have: those that are stored, and those of heard messages that are fetched when asked for. */
+import type { Caller } from '../access/current-channel.js';
+/** Files of a channel: those that are stored, and those of received messages, which are fetched on their first request. */
 import { messageIdOfMedia, type Message } from '@dormouse/gateway-contract';
 import type { MediaFile, MediaReader } from '@dormouse/media-store/read';
 import type { MediaUploads } from '@dormouse/media-store/uploads';
 import type { MessageReader } from '@dormouse/message-store/read';
-import type { SendCaller, Sends } from '../messages/sends.js';
+import type { ChannelCommands } from '../messages/channel-commands.js';
 
 export interface StoredFilesOptions {
   reader: Pick<MediaReader, 'file' | 'isDeleted'>;
   uploads: Pick<MediaUploads, 'delete'>;
   messages: Pick<MessageReader, 'message'>;
-  sends: Pick<Sends, 'send'>;
-  /** A message older than that has no file any more, fetched or not. */
+  commands: Pick<ChannelCommands, 'call'>;
+  /** How long after a message its file is available, in milliseconds. */
   retentionMs: number;
   now?: () => number;
 }
@@ -19,19 +20,19 @@ export class StoredFiles {
   constructor(private readonly options: StoredFilesOptions) {}
 
   /**
-   * A file by its id. One of a heard message that nobody wanted so far is fetched by the worker first, unless the
+   * A file by its id. A received message's file that is not stored yet is fetched by the worker first, unless the
    * customer deleted it.
    * @returns undefined when the channel has none with this id
-   * @throws {GatewayError} when it has to be fetched and cannot be: 503 without a session, 404 when nobody has it any
-   * more, 502
+   * @throws {GatewayError} when it has to be fetched and cannot be: 503 without a session, 404 when the network does not
+   * have it any more, else 502
    */
-  async obtain(caller: SendCaller, id: string): Promise<MediaFile | undefined> {
-    const { reader, sends } = this.options;
+  async obtain(caller: Caller, id: string): Promise<MediaFile | undefined> {
+    const { reader, commands } = this.options;
     const { channel, requestId } = caller;
     const found = await reader.file(channel.id, id);
     if (found || !(await this.#comesWithMessage(channel.id, id))) return found;
     if (await reader.isDeleted(channel.id, id)) return undefined;
-    await sends.send({ channel, requestId }, 'media.fetch', { mediaId: id });
+    await commands.call({ channel, requestId }, 'media.fetch', { mediaId: id });
     return reader.file(channel.id, id);
   }
 

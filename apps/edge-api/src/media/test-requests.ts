@@ -1,4 +1,4 @@
-/** For specs: requests that give files. */
+/** For specs: requests with files. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -25,33 +25,33 @@ export function form(parts: Record<string, string | Blob>, name = 'a.png'): Form
   return made;
 }
 
-/** Sends without end until an answer comes; says how much was sent. */
+/** Sends without end until an answer comes. @returns the answer, and how many bytes were sent */
 export function sendEndlessly(
   url: string,
   headers: Record<string, string>,
   start: Buffer,
 ): Promise<{ got: string; sent: number }> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { method: 'POST', headers });
+    const outgoing = request(url, { method: 'POST', headers });
     let sent = 0;
     let answered = false;
     const more = () => {
-      while (!answered && asking.write(Buffer.alloc(PIECE))) sent += PIECE;
+      while (!answered && outgoing.write(Buffer.alloc(PIECE))) sent += PIECE;
     };
-    asking.on('response', (answer: IncomingMessage) => {
+    outgoing.on('response', (answer: IncomingMessage) => {
       answered = true;
       let got = `${answer.statusCode} `;
       answer.setEncoding('utf8').on('data', (text: string) => (got += text));
       answer.on('end', () => {
-        asking.destroy();
+        outgoing.destroy();
         resolve({ got, sent });
       });
     });
-    asking.on('error', (error) => {
+    outgoing.on('error', (error) => {
       if (!answered) reject(error);
     });
-    asking.on('drain', more);
-    asking.write(start);
+    outgoing.on('drain', more);
+    outgoing.write(start);
     more();
   });
 }

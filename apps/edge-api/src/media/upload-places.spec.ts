@@ -3,7 +3,7 @@ import { UploadPlaces } from './upload-places.js';
 const LONG_MS = 60_000;
 
 describe('UploadPlaces', () => {
-  it('gives a channel so many places, the next in the order of asking, and other channels their own', async () => {
+  it('gives a channel a number of places, in the order of requests, and other channels their own', async () => {
     const places = new UploadPlaces({ perChannel: 2, waitMs: LONG_MS });
     const [a, b, c, d] = Array.from({ length: 4 }, () => places.open('A'));
     await a?.take();
@@ -20,7 +20,7 @@ describe('UploadPlaces', () => {
     expect(order).toEqual(['c', 'd']);
   });
 
-  it('refuses with 429 what waited too long, and gives its turn to nobody in vain', async () => {
+  it('rejects with 429 what waited too long, and its turn is not lost', async () => {
     const places = new UploadPlaces({ perChannel: 1, waitMs: 10 });
     const [first, second, third] = [places.open('A'), places.open('A'), places.open('A')];
     await first.take();

@@ -1,6 +1,6 @@
 /**
- * How many files of one channel this edge takes in at once, so that no channel fills the disk or holds the storage up for
- * the others. What arrives beyond that waits for a moment with its body unread, in the order of arrival.
+ * Limits how many files of one channel this edge receives at once, so that no channel fills the disk or delays the
+ * others' storage. Further requests wait for a moment with their bodies unread, in the order of arrival.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import { Semaphore, withTimeout, type SemaphoreInterface } from 'async-mutex';
@@ -19,7 +19,7 @@ export interface UploadPlace {
    * @throws {GatewayError} 429 when none becomes free in time
    */
   take(): Promise<void>;
-  /** Gives it back, also one that is still being waited for; without a place it does nothing. */
+  /** Gives the place back, also one that is still being waited for; without a place it does nothing. */
   leave(): void;
 }
 

@@ -1,11 +1,11 @@
 /**
- * What customers sent under an `Idempotency-Key`.
+ * Answers to requests with an `Idempotency-Key`.
  *
- * What it guarantees: within 24 h the same key with the same request gets the first answer that stands: a success, or a
- * refusal of the request itself (400, 403, 404). Whatever may be tried again (429, 502, 503) is not kept, but all tries
- * name the message alike (`sendAs`), so that it arrives once, whatever became of the tries before. The same key with
- * another request is 400. PostgreSQL away: 503 before anything is said. It goes away after that: the caller gets the
- * answer, which is not kept, and a repetition finds the message by its name in the worker.
+ * Guarantee: within 24 h the same key with the same request gets the first final answer: a success, or an error of the
+ * request itself (400, 403, 404). Errors that may be retried (429, 502, 503) are not stored, but all attempts give the
+ * message the same name (`sendAs`), so that it arrives once, whatever the outcome of earlier attempts. The same key with
+ * another request is 400. PostgreSQL unreachable at the start: 503, nothing was sent. Unreachable afterwards: the caller
+ * gets the answer, which is not stored, and the worker recognizes a repetition by the message's name.
  */
 import { createHash } from 'node:crypto';
 import { defineStatement, narrowed, type RegionalDatabase, type RowOfColumns } from '@dormouse/database';
@@ -27,8 +27,8 @@ export interface KeyedRequest {
   channelId: string;
   /** The header's value. */
   key: string;
-  /** What is asked: equal requests are those with equal JSON. */
-  asked: unknown;
+  /** Content of the request: requests are equal when their JSON is. */
+  content: unknown;
 }
 
 type KeptAnswer = { status: 200; result: unknown } | { status: ErrorStatus; error: ErrorReply };
@@ -81,10 +81,10 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Answers a request: from what is kept, or by doing it.
-   * @param work does it; `sendAs` names the message the same way in every try
-   * @throws {GatewayError} 400 for a key in use for another request or of a wrong length, 503 when nobody can look, and
-   * what `work` throws
+   * Answers a request: with the stored answer, or by carrying it out.
+   * @param work carries it out; `sendAs` is the message's name, the same in every attempt
+   * @throws {GatewayError} 400 for a key in use for another request or of a wrong length, 503 when keys cannot be looked
+   * up, and what `work` throws
    */
   async answer<Result>(request: KeyedRequest, work: (sendAs: string) => Promise<Result>): Promise<Result> {
     if (request.key.length === 0 || request.key.length > MAX_KEY_LENGTH) {
@@ -93,7 +93,7 @@ export class IdempotencyKeys {
     const row = await this.claim(request).catch((error: unknown) => {
       throw new GatewayError(503, { details: 'idempotency keys are not available', retryAfterS: 3 }, { cause: error });
     });
-    if (!row.request.equals(digest(request.asked))) {
+    if (!row.request.equals(digest(request.content))) {
       throw new GatewayError(400, { details: 'Idempotency-Key: in use for another request' });
     }
     if (row.answer) return opened<Result>(row.answer);
@@ -106,7 +106,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Forgets what is older than 24 h. */
+  /** Deletes what is older than 24 h. */
   async sweep(): Promise<void> {
     let swept: number;
     do {
@@ -114,21 +114,21 @@ export class IdempotencyKeys {
     } while (swept === SWEEP_BATCH);
   }
 
-  private async claim({ channelId, key, asked }: KeyedRequest): Promise<Row> {
-    const claimed = await CLAIM.first(this.pool, channelId, hash(key), digest(asked));
+  private async claim({ channelId, key, content }: KeyedRequest): Promise<Row> {
+    const claimed = await CLAIM.first(this.pool, channelId, hash(key), digest(content));
     if (claimed) return claimed;
     const found = await FIND.first(this.pool, channelId, hash(key));
     if (!found) throw new Error('a key was swept while it was looked up');
     return found;
   }
 
-  /** Keeps an answer unless one is kept already; returns the one that is. */
+  /** Stores an answer unless there is one already. @returns the stored answer */
   private async keep({ channelId, key }: KeyedRequest, answer: KeptAnswer): Promise<KeptAnswer> {
     try {
       const kept = await KEEP.first(this.pool, channelId, hash(key), JSON.stringify(answer));
       return kept?.answer ?? answer;
     } catch {
-      return answer; // it was said: the caller must hear of it
+      return answer; // the command was carried out: the caller must get its answer
     }
   }
 }
@@ -143,8 +143,8 @@ function nameOf({ channelId, key }: KeyedRequest, createdAt: Date): string {
   return hash([channelId, String(createdAt.getTime()), key].join('\n')).toString('hex');
 }
 
-function digest(asked: unknown): Buffer {
-  return hash(JSON.stringify(sorted(asked)));
+function digest(content: unknown): Buffer {
+  return hash(JSON.stringify(sorted(content)));
 }
 
 /** With the fields of objects in one order. */

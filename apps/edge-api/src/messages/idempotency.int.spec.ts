@@ -38,7 +38,7 @@ describe('Idempotency-Key', () => {
       [channel.id, interval],
     );
 
-  it('gives the same request the first answer, and says it once', async () => {
+  it('gives the same request the first answer, and sends it once', async () => {
     const first = await send('order-1');
     expect(first).toMatchObject({ status: 200, json: { sent: true, message: { id: 'answer 1' } } });
     const again = await send('order-1', { body: 'Hello', to: '15550001111', quoted: null });
@@ -99,7 +99,7 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(0);
   });
 
-  it('belongs to one channel, and a send without it is said each time', async () => {
+  it('belongs to one channel, and a send without it is sent each time', async () => {
     const other = await edge.channel();
     edge.worker(other, (command) => (seen.push(command), reply()));
     await send('order-1');

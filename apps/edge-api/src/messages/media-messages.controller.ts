@@ -11,90 +11,74 @@ import {
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Caller } from '../access/current-channel.js';
+import { CurrentCaller, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { GivenFiles, type FileWords, type GivenFile } from '../media/given-files.js';
+import { RequestFiles, type FileAttributes, type RequestFile } from '../media/request-files.js';
 import { requireLinked } from './sendable.js';
-import { Sends, type SendCaller } from './sends.js';
+import { ChannelCommands } from './channel-commands.js';
 
 /**
- * Sends of files: JSON with a URL, data: URI, base64 or media id, or a form with the file. The file is in the media store
- * before the command is said; the command carries its id.
+ * Sends of files: JSON with a URL, data: URI, base64 or media id, or a form with the file. The file is stored before the
+ * command is sent; the command carries its id.
  */
 @Controller('messages')
 export class MediaMessagesController {
   constructor(
-    private readonly files: GivenFiles,
-    private readonly sends: Sends,
+    private readonly files: RequestFiles,
+    private readonly commands: ChannelCommands,
     private readonly directory: ChannelDirectory,
   ) {}
 
   @Post('image')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'image' })
-  sendImage(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(
-      request,
-      { schema: sendImageBody, field: 'media', kind: 'image' },
-      async (body, given) => {
-        const { input, said } = await this.stored(caller, body, given);
-        return this.sends.send(caller, 'messages.sendImage', input, said);
-      },
-    );
+  sendImage(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
+    return this.files.receive(request, { schema: sendImageBody, field: 'media', kind: 'image' }, async (body, file) => {
+      const { input, digestInput } = await this.stored(caller, body, file);
+      return this.commands.call(caller, 'messages.sendImage', input, digestInput);
+    });
   }
 
   @Post('video')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'video' })
-  sendVideo(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(
-      request,
-      { schema: sendVideoBody, field: 'media', kind: 'video' },
-      async (body, given) => {
-        const { input, said } = await this.stored(caller, body, given);
-        return this.sends.send(caller, 'messages.sendVideo', input, said);
-      },
-    );
+  sendVideo(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
+    return this.files.receive(request, { schema: sendVideoBody, field: 'media', kind: 'video' }, async (body, file) => {
+      const { input, digestInput } = await this.stored(caller, body, file);
+      return this.commands.call(caller, 'messages.sendVideo', input, digestInput);
+    });
   }
 
   @Post('audio')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'audio' })
-  sendAudio(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(
-      request,
-      { schema: sendAudioBody, field: 'media', kind: 'audio' },
-      async (body, given) => {
-        const { input, said } = await this.stored(caller, body, given);
-        return this.sends.send(caller, 'messages.sendAudio', input, said);
-      },
-    );
+  sendAudio(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
+    return this.files.receive(request, { schema: sendAudioBody, field: 'media', kind: 'audio' }, async (body, file) => {
+      const { input, digestInput } = await this.stored(caller, body, file);
+      return this.commands.call(caller, 'messages.sendAudio', input, digestInput);
+    });
   }
 
   @Post('voice')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'voice' })
-  sendVoice(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(
-      request,
-      { schema: sendVoiceBody, field: 'media', kind: 'voice' },
-      async (body, given) => {
-        const { input, said } = await this.stored(caller, body, given);
-        return this.sends.send(caller, 'messages.sendVoice', input, said);
-      },
-    );
+  sendVoice(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
+    return this.files.receive(request, { schema: sendVoiceBody, field: 'media', kind: 'voice' }, async (body, file) => {
+      const { input, digestInput } = await this.stored(caller, body, file);
+      return this.commands.call(caller, 'messages.sendVoice', input, digestInput);
+    });
   }
 
   @Post('document')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'document' })
-  sendDocument(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
+  sendDocument(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
     return this.files.receive(
       request,
       { schema: sendDocumentBody, field: 'media', kind: 'document' },
-      async (body, given) => {
-        const { input, said } = await this.stored(caller, body, given);
-        return this.sends.send(caller, 'messages.sendDocument', input, said);
+      async (body, file) => {
+        const { input, digestInput } = await this.stored(caller, body, file);
+        return this.commands.call(caller, 'messages.sendDocument', input, digestInput);
       },
     );
   }
@@ -102,28 +86,29 @@ export class MediaMessagesController {
   @Post('sticker')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'sticker' })
-  sendSticker(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<SentMessage> {
+  sendSticker(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
     return this.files.receive(
       request,
       { schema: sendStickerBody, field: 'media', kind: 'sticker' },
-      async (body, given) => {
-        const { input, said } = await this.stored(caller, body, given);
-        return this.sends.send(caller, 'messages.sendSticker', input, said);
+      async (body, file) => {
+        const { input, digestInput } = await this.stored(caller, body, file);
+        return this.commands.call(caller, 'messages.sendSticker', input, digestInput);
       },
     );
   }
 
   /**
-   * The body with the id of its file, and as it reads in any repetition of the request: the bytes are the same, their id
-   * is another. A channel that cannot send gets nothing stored.
+   * Stores the file of the body, unless the channel cannot send.
+   * @returns `input`: the body with the id of its file; `digestInput`: the body with the hash of its bytes, which is the
+   * same when the request is repeated, while the id is not
    */
-  private async stored<Body extends FileWords & { media: MediaInput }>(
-    caller: SendCaller,
+  private async stored<Body extends FileAttributes & { media: MediaInput }>(
+    caller: Caller,
     body: Body,
-    given: GivenFile,
-  ): Promise<{ input: Omit<Body, 'media'> & { media: string }; said: unknown }> {
+    file: RequestFile,
+  ): Promise<{ input: Omit<Body, 'media'> & { media: string }; digestInput: unknown }> {
     await requireLinked(caller.channel, this.directory);
-    const file = await given.keep(caller, body.media, 'sent', body);
-    return { input: { ...body, media: file.id }, said: { ...body, media: file.sha256.toString('hex') } };
+    const stored = await file.store(caller, body.media, 'sent', body);
+    return { input: { ...body, media: stored.id }, digestInput: { ...body, media: stored.sha256.toString('hex') } };
   }
 }

@@ -21,15 +21,15 @@ import {
 import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { Caller, CurrentChannel } from '../access/current-channel.js';
+import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { valid } from '../body/valid.js';
-import { Sends, type SendCaller } from './sends.js';
+import { ChannelCommands } from './channel-commands.js';
 
 @Controller('messages')
 export class MessagesController {
   constructor(
-    private readonly sends: Sends,
+    private readonly commands: ChannelCommands,
     private readonly messages: MessageReader,
     private readonly links: FreshLinks,
   ) {}
@@ -57,44 +57,47 @@ export class MessagesController {
   @Post('text')
   @HttpCode(200)
   @Endpoint({ rate: 'sends' })
-  sendText(@Caller() caller: SendCaller, @Body(valid(sendTextBody)) body: SendTextBody): Promise<SentMessage> {
-    return this.sends.send(caller, 'messages.sendText', body);
+  sendText(@CurrentCaller() caller: Caller, @Body(valid(sendTextBody)) body: SendTextBody): Promise<SentMessage> {
+    return this.commands.call(caller, 'messages.sendText', body);
   }
 
   @Post('location')
   @HttpCode(200)
   @Endpoint({ rate: 'sends' })
   sendLocation(
-    @Caller() caller: SendCaller,
+    @CurrentCaller() caller: Caller,
     @Body(valid(sendLocationBody)) body: SendLocationBody,
   ): Promise<SentMessage> {
-    return this.sends.send(caller, 'messages.sendLocation', body);
+    return this.commands.call(caller, 'messages.sendLocation', body);
   }
 
   @Post('contact')
   @HttpCode(200)
   @Endpoint({ rate: 'sends' })
-  sendContact(@Caller() caller: SendCaller, @Body(valid(sendContactBody)) body: SendContactBody): Promise<SentMessage> {
-    return this.sends.send(caller, 'messages.sendContact', body);
+  sendContact(
+    @CurrentCaller() caller: Caller,
+    @Body(valid(sendContactBody)) body: SendContactBody,
+  ): Promise<SentMessage> {
+    return this.commands.call(caller, 'messages.sendContact', body);
   }
 
   @Post('poll')
   @HttpCode(200)
   @Endpoint({ rate: 'sends' })
-  sendPoll(@Caller() caller: SendCaller, @Body(valid(sendPollBody)) body: SendPollBody): Promise<SentMessage> {
-    return this.sends.send(caller, 'messages.sendPoll', body);
+  sendPoll(@CurrentCaller() caller: Caller, @Body(valid(sendPollBody)) body: SendPollBody): Promise<SentMessage> {
+    return this.commands.call(caller, 'messages.sendPoll', body);
   }
 
-  /** From the store; with `resync` after the session has been opened and has heard what waited for it. */
+  /** From the store; with `resync` after the session is open and has received the events that waited for it. */
   @Get(':MessageID')
   async one(
-    @Caller() caller: SendCaller,
+    @CurrentCaller() caller: Caller,
     @Param('MessageID') messageId: string,
     @Query(valid(resyncQuery)) { resync }: ResyncQuery,
   ): Promise<Message> {
     const message = await this.messages.message(caller.channel.id, messageId);
     if (!message) throw new GatewayError(404, { details: 'MessageID: no such message' });
-    const known = resync ? await this.sends.send(caller, 'messages.refresh', { messageId }) : message;
+    const known = resync ? await this.commands.call(caller, 'messages.refresh', { messageId }) : message;
     return this.links.inOne(caller.channel.id, known);
   }
 

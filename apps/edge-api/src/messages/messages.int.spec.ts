@@ -149,7 +149,7 @@ describe('messages', () => {
       }
     });
 
-    it('page as the contract says', async () => {
+    it('page as the contract defines', async () => {
       const page = async (query: string) =>
         (await edge.ask(`GET /messages/list?${query}`, { token: channel.token })).json;
       expect(await page('count=1&offset=1')).toMatchObject({

@@ -2,36 +2,39 @@ import { GatewayError, updateProfileBody, type Success, type UserProfile } from 
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { Controller, Get, Patch, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Caller } from '../access/current-channel.js';
+import { CurrentCaller, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { GivenFiles } from '../media/given-files.js';
+import { RequestFiles } from '../media/request-files.js';
 import { requireLinked } from '../messages/sendable.js';
-import { Sends, type SendCaller } from '../messages/sends.js';
+import { ChannelCommands } from '../messages/channel-commands.js';
 
 /** Name, about and picture of the channel's own number. */
 @Controller('users/profile')
 export class ProfileController {
   constructor(
-    private readonly sends: Sends,
-    private readonly files: GivenFiles,
+    private readonly commands: ChannelCommands,
+    private readonly files: RequestFiles,
     private readonly directory: ChannelDirectory,
   ) {}
 
   @Get()
-  get(@Caller() { channel, requestId }: SendCaller): Promise<UserProfile> {
-    return this.sends.send({ channel, requestId }, 'profile.get', {});
+  get(@CurrentCaller() { channel, requestId }: Caller): Promise<UserProfile> {
+    return this.commands.call({ channel, requestId }, 'profile.get', {});
   }
 
   /** The picture comes like the file of a send: URL, data: URI, base64, media id, or a part of a form. */
   @Patch()
   @Endpoint({ file: 'icon' })
-  update(@Caller() caller: SendCaller, @Req() request: FastifyRequest): Promise<Success> {
+  update(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<Success> {
     const endpoint = { schema: updateProfileBody, field: 'icon', kind: 'icon' } as const;
-    return this.files.receive(request, endpoint, async ({ icon, ...words }, given) => {
+    return this.files.receive(request, endpoint, async ({ icon, ...fields }, file) => {
       const { channel, requestId } = caller;
-      await requireLinked(channel, this.directory); // before a file is kept for nothing
-      const kept = icon && (await given.keep(caller, icon, 'sent', {}).catch(unknownFile));
-      return this.sends.send({ channel, requestId }, 'profile.update', { ...words, ...(kept && { icon: kept.id }) });
+      await requireLinked(channel, this.directory); // before a file is stored in vain
+      const kept = icon && (await file.store(caller, icon, 'sent', {}).catch(unknownFile));
+      return this.commands.call({ channel, requestId }, 'profile.update', {
+        ...fields,
+        ...(kept && { icon: kept.id }),
+      });
     });
   }
 }

@@ -15,7 +15,7 @@ let bucket: TestBucket;
 let spool: string;
 let edge: RunningEdge;
 let channel: TestChannel;
-let asked: ReceivedCommand[];
+let received: ReceivedCommand[];
 
 beforeAll(async () => {
   bucket = await createTestBucket();
@@ -39,16 +39,16 @@ afterAll(async () => {
 
 beforeEach(async () => {
   channel = await edge.channel();
-  asked = [];
+  received = [];
   edge.worker(channel, (command) => {
-    asked.push(command);
+    received.push(command);
     return { ok: false, error: { status: 404, message: 'not found' } };
   });
 });
 
 const ask = (route: string) => edge.ask(route, { token: channel.token });
 
-/** A heard picture, with or without its file in the media store. */
+/** A received picture, with or without its file in the media store. */
 async function heardPicture({ stored }: { stored: boolean }): Promise<{ id: string; mediaId: string; bytes: Buffer }> {
   const id = `${randomBytes(6).toString('base64').replaceAll('+', '.').replaceAll('/', '_')}-gICAgICA`;
   const mediaId = toMediaId('png', id);
@@ -104,7 +104,7 @@ async function linksRead(id: string): Promise<(string | undefined)[]> {
   return [one, all.messages[0], ofChat.messages[0], chats.chats[0]?.last_message, chat.last_message].map(linkOf);
 }
 
-describe('the link of a heard file', () => {
+describe('the link of a received file', () => {
   it('works at every read, though the one its message was stored with has expired', async () => {
     const { id, bytes } = await heardPicture({ stored: true });
     for (const link of await linksRead(id)) {
@@ -119,7 +119,7 @@ describe('the link of a heard file', () => {
   });
 });
 
-describe('DELETE /media/{MediaID} of a heard file', () => {
+describe('DELETE /media/{MediaID} of a received file', () => {
   it.each([true, false])('is for good, though the network could still give it (in the store: %s)', async (stored) => {
     const { id, mediaId } = await heardPicture({ stored });
     expect((await ask(`DELETE /media/${mediaId}`)).json).toEqual({ success: true });
@@ -131,7 +131,7 @@ describe('DELETE /media/{MediaID} of a heard file', () => {
       body: { to: '15550001111', media: mediaId },
     });
     expect([send.status, send.error.details]).toEqual([404, 'media: no such media id']);
-    expect(asked).toEqual([]);
+    expect(received).toEqual([]);
     expect(await linksRead(id)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
 

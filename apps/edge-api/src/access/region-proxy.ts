@@ -1,21 +1,21 @@
 /**
- * Passes a request on to another region's edge and streams the answer back, neither body held in memory. It reaches the
- * configured origin and nothing else, whatever the request says (onward-target.ts); the home edge decides about the token.
- * Nothing is tried twice. No connection to the other edge: 503, it cannot have heard. A connection that breaks before
- * the answer: 502, it may have. A client that goes away takes the other request with it.
+ * Forwards a request to another region's edge and streams the answer back; neither body is held in memory. Only the
+ * configured origin can be reached, whatever the request contains (forward-target.ts); the home edge checks the token.
+ * There are no retries. No connection to the other edge: 503, it cannot have received the request. A connection that
+ * breaks before the answer: 502, it may have. When the client disconnects, the forwarded request is aborted.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { throwAwayRest } from '../body/lingering.js';
-import { PASSED_ON_HEADER } from './home-region.js';
-import { onwardTarget, type OnwardTarget } from './onward-target.js';
+import { drainBody } from '../body/drain-request.js';
+import { FORWARDED_HEADER } from './home-region.js';
+import { forwardTarget, type ForwardTarget } from './forward-target.js';
 
-/** Longer than any command may take, so that the home region's own answer comes first. */
+/** Timeout of an idle connection. Longer than any command, so that the home region's own answer comes first. */
 const IDLE_MS = 150_000;
-/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and `expect`, which is answered here. */
+/** Headers that apply to one connection only (RFC 9110, section 7.6.1), and `expect`, which is answered here. */
 const OF_THE_CONNECTION = new Set([
   'connection',
   'expect',
@@ -30,7 +30,7 @@ const OF_THE_CONNECTION = new Set([
   'upgrade',
 ]);
 
-export class PassOn {
+export class RegionProxy {
   readonly #here: Region;
   readonly #agents = {
     'http:': new HttpAgent({ keepAlive: true }),
@@ -46,19 +46,19 @@ export class PassOn {
    * @throws {GatewayError} 400 for what is no request of this API, before anything leaves; 502 or 503 while nothing of an
    * answer has been sent
    */
-  async answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
-    const target = onwardTarget(origin, request.originalUrl);
+  async forward(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
+    const target = forwardTarget(origin, request.originalUrl);
     requireKnownFraming(request);
     const answer = await this.#send(request, target);
     reply.hijack();
-    // Refused while the body is still coming, which nobody reads any more: the connection is of no further use.
+    // Answered while the body is still arriving and is no longer read: the connection cannot be used again.
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
     reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
     // Broken off in the middle: the client sees its connection end.
     await pipeline(answer, reply.raw, { end: false }).catch(() => reply.raw.destroy());
     if (!request.raw.complete) {
       request.raw.unpipe();
-      await throwAwayRest(request.raw);
+      await drainBody(request.raw);
     }
     reply.raw.end();
   }
@@ -68,15 +68,15 @@ export class PassOn {
     this.#agents['https:'].destroy();
   }
 
-  #send(request: FastifyRequest, target: OnwardTarget): Promise<IncomingMessage> {
+  #send(request: FastifyRequest, target: ForwardTarget): Promise<IncomingMessage> {
     const secure = target.protocol === 'https:';
     const send = secure ? httpsRequest : httpRequest;
     const headers = {
       ...endToEnd(request.headers),
       'x-request-id': request.id,
-      // The caller's own claim is worth nothing; ours is believed where this edge is a trusted proxy.
+      // The client's own header is replaced: the other edge believes ours where this edge is a trusted proxy.
       'x-forwarded-for': request.ip,
-      [PASSED_ON_HEADER]: this.#here,
+      [FORWARDED_HEADER]: this.#here,
       ...(request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
     };
     return new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 /**
- * The files customers give, in any form: taken into the spool, checked, and kept in the media store before anything else
- * is done with them, so that commands only carry ids. Whatever becomes of a request, nothing of it stays in the spool.
- * However a file comes, its bytes pass through memory in pieces: base64 is decoded as it arrives.
+ * Files in requests, in any form: received into the spool, checked, and stored in the media store before the command is
+ * sent, so that commands only carry ids. When the request ends, for whatever reason, its spool files are deleted.
+ * In every form the bytes pass through memory in pieces: base64 is decoded as it arrives.
  *
- * The object storage away: 502, nothing was said and nothing is kept.
+ * Object storage unreachable: 502, no command was sent and nothing is stored.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -34,11 +34,11 @@ import type { z } from 'zod';
 import { UnreadBody, UnreadJson } from '../body/bodies.js';
 import { readForm } from './form-parts.js';
 import { peek, textOf } from './peeked-bytes.js';
-import type { SendCaller } from '../messages/sends.js';
+import type { Caller } from '../access/current-channel.js';
 import type { StoredFiles } from './stored-files.js';
 import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
-export interface GivenFilesOptions {
+export interface RequestFilesOptions {
   intake: Pick<MediaIntake, 'takeInput' | 'takeStream' | 'spoolText' | 'takeSpooled'>;
   uploads: Pick<MediaUploads, 'keep'>;
   stored: Pick<StoredFiles, 'obtain'>;
@@ -46,21 +46,21 @@ export interface GivenFilesOptions {
   places: UploadPlaces;
 }
 
-/** Where a file may come in a request. */
+/** The file of a request. */
 export interface FileField {
   /** The field that holds the file. */
   field: FormFileField;
-  /** Whose limit holds; absent: that of the kind the content shows. */
+  /** The kind whose size limit applies; absent: the kind of the content. */
   kind?: MediaKind;
 }
 
-/** What an endpoint takes. */
+/** What an endpoint accepts. */
 export interface FileEndpoint<Schema extends z.ZodObject> extends FileField {
   /** Of its JSON body; a form has the same fields. */
   schema: Schema;
 }
 
-/** A body that was read, before anything is known of its fields. */
+/** A body that was read and not yet parsed with a schema. */
 export interface ReadBody {
   /** Undefined for a form and for a raw body. */
   json: object | undefined;
@@ -68,71 +68,71 @@ export interface ReadBody {
   parse<Schema extends z.ZodObject>(schema: Schema): z.output<Schema>;
 }
 
-/** What is said beside a file. */
-export interface FileWords {
+/** Fields that describe the file. */
+export interface FileAttributes {
   mime_type?: string | undefined;
   filename?: string | undefined;
 }
 
-/** A file given with one request. */
-export interface GivenFile {
+/** The file of one request. */
+export interface RequestFile {
   /**
-   * Sees to it that the channel has the file.
+   * Stores the file for the channel, unless it is given by the id of a stored one.
    * @param origin 'sent' files are not listed
-   * @throws {GatewayError} 400, 413 or 404 naming the field; 429 when too many files of the channel are on their way;
-   * 502 when the storage is away
+   * @throws {GatewayError} 400, 413 or 404 naming the field; 429 when too many files of the channel are arriving; 502
+   * when the object storage is unreachable
    */
-  keep(caller: SendCaller, media: MediaInput, origin: 'uploaded' | 'sent', words: FileWords): Promise<MediaFile>;
+  store(caller: Caller, media: MediaInput, origin: 'uploaded' | 'sent', attributes: FileAttributes): Promise<MediaFile>;
 }
 
-/** A file that came with the request and lies in the spool. */
+/** A file that came with the request and is in the spool. */
 interface HeldFile {
-  take(words: FileWords): Promise<TakenFile>;
+  take(attributes: FileAttributes): Promise<TakenFile>;
   dispose(): Promise<void>;
 }
 
-/** What a request reads as that stands in `held` under its handle. */
+/** Spooled files of a request by the handle that replaces them in its parsed body. */
 type Held = Map<string, HeldFile>;
 
-/** A request whose file is taken in. */
+/** A request whose file is being received. */
 interface Intake extends FileField {
   held: Held;
   place: UploadPlace;
 }
 
-/** In place of a long text that is no media at all: the schema refuses it with its own sentence. */
+/** Replaces a long text that is no media: the schema rejects it with its own error text. */
 const NO_MEDIA = 'data:';
 
-export class GivenFiles {
-  constructor(private readonly options: GivenFilesOptions) {}
+export class RequestFiles {
+  constructor(private readonly options: RequestFilesOptions) {}
 
   /**
-   * Reads the body of a request and does something with it and its file.
+   * Reads the body of a request and calls `use` with it and its file.
    * @throws {GatewayError} 400 naming the field, 413 naming kind and limit before the rest of the body is read
    */
   async receive<Schema extends z.ZodObject, Result>(
     request: FastifyRequest,
     { schema, ...file }: FileEndpoint<Schema>,
-    use: (body: z.output<Schema>, given: GivenFile) => Promise<Result>,
+    use: (body: z.output<Schema>, requestFile: RequestFile) => Promise<Result>,
   ): Promise<Result> {
-    return this.read(request, file, (body, given) => use(body.parse(schema), given));
+    return this.read(request, file, (body, requestFile) => use(body.parse(schema), requestFile));
   }
 
-  /** As {@link GivenFiles.receive}, for an endpoint whose schema depends on the body. */
+  /** As {@link RequestFiles.receive}, for an endpoint whose schema depends on the body. */
   async read<Result>(
     request: FastifyRequest,
     file: FileField,
-    use: (body: ReadBody, given: GivenFile) => Promise<Result>,
+    use: (body: ReadBody, requestFile: RequestFile) => Promise<Result>,
   ): Promise<Result> {
     const held: Held = new Map();
     const place = this.options.places.open(request.channel?.id ?? '');
     const intake = { ...file, held, place };
     try {
       const body = await this.#read(request, intake);
-      const given: GivenFile = {
-        keep: (caller, media, origin, words) => this.#keep(caller, media, { ...intake, origin, words }),
+      const requestFile: RequestFile = {
+        store: (caller, media, origin, attributes) => this.#store(caller, media, { ...intake, origin, attributes }),
       };
-      return await use(body, given);
+      return await use(body, requestFile);
     } finally {
       await Promise.all([...held.values()].map((one) => one.dispose()));
       place.leave();
@@ -159,7 +159,7 @@ export class GivenFiles {
     return { json: undefined, parse: (schema) => parseInput(schema, { [field]: new FilePart(field, 'raw') }) };
   }
 
-  /** JSON: a file in it that is longer than some kilobytes is in the spool before the JSON ends. */
+  /** JSON: a file in it that is longer than some kilobytes is spooled while the JSON arrives. */
   async #readJson(json: UnreadJson, { field, kind, held, place }: Intake): Promise<object> {
     const take = async (text: AsyncIterable<string>): Promise<string> => {
       await place.take();
@@ -170,9 +170,9 @@ export class GivenFiles {
       return handle;
     };
     const body = objectOf(await json.read({ name: field, take }));
-    const given: unknown = Reflect.get(body, field);
-    const isHeld = typeof given === 'string' && held.has(given);
-    return isHeld ? { ...body, [field]: new FilePart(field, given) } : body;
+    const value: unknown = Reflect.get(body, field);
+    const isHeld = typeof value === 'string' && held.has(value);
+    return isHeld ? { ...body, [field]: new FilePart(field, value) } : body;
   }
 
   /** A raw body: the file itself, or a data: URI of it, which some clients send. */
@@ -202,18 +202,18 @@ export class GivenFiles {
     };
   }
 
-  async #keep(
-    caller: SendCaller,
+  async #store(
+    caller: Caller,
     media: MediaInput,
-    asked: Intake & { origin: 'uploaded' | 'sent'; words: FileWords },
+    request: Intake & { origin: 'uploaded' | 'sent'; attributes: FileAttributes },
   ): Promise<MediaFile> {
-    const { field, kind, origin, words, held, place } = asked;
+    const { field, kind, origin, attributes, held, place } = request;
     if (media.form === 'id') return this.#known(caller, media.id, field, kind);
     await place.take();
-    const { mime_type: mimeType, filename: fileName } = words;
+    const { mime_type: mimeType, filename: fileName } = attributes;
     const file =
       media.form === 'file'
-        ? await held.get(media.handle)?.take(words)
+        ? await held.get(media.handle)?.take(attributes)
         : await this.options.intake.takeInput(media, { field, mimeType, fileName, ...(kind && { kind }) });
     if (!file) throw new GatewayError(400, { details: `${field}: required` });
     try {
@@ -222,12 +222,12 @@ export class GivenFiles {
       return await this.options.uploads.keep(caller.channel.id, named, origin);
     } finally {
       await file.dispose();
-      // What is done with the file now may wait for the network, and needs no place.
+      // The command may wait for the network, and needs no place.
       place.leave();
     }
   }
 
-  async #known(caller: SendCaller, id: string, field: string, kind: MediaKind | undefined): Promise<MediaFile> {
+  async #known(caller: Caller, id: string, field: string, kind: MediaKind | undefined): Promise<MediaFile> {
     const { stored, limits } = this.options;
     const file = await stored.obtain(caller, id);
     if (!file) throw new GatewayError(404, { details: `${field}: no such media id` });

@@ -1,10 +1,10 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import { onwardTarget } from './onward-target.js';
+import { forwardTarget } from './forward-target.js';
 
 const ORIGIN = 'https://eu.example.com';
 const refusal = expect.objectContaining({ status: 400, details: expect.stringMatching(/^path: /) as string }) as Error;
 
-describe('onwardTarget', () => {
+describe('forwardTarget', () => {
   it('keeps path and query as they were sent, on the configured origin', () => {
     for (const path of [
       '/',
@@ -17,13 +17,13 @@ describe('onwardTarget', () => {
       '/@127.0.0.1/x',
       '/100%/\u00e9',
     ]) {
-      expect(onwardTarget(ORIGIN, path)).toEqual({ protocol: 'https:', hostname: 'eu.example.com', port: 443, path });
+      expect(forwardTarget(ORIGIN, path)).toEqual({ protocol: 'https:', hostname: 'eu.example.com', port: 443, path });
     }
   });
 
   it('takes host, port and protocol from the configured origin alone', () => {
-    expect(onwardTarget('http://127.0.0.1:8080', '/x')).toMatchObject({ protocol: 'http:', port: 8080 });
-    expect(onwardTarget('http://[::1]', '/x')).toMatchObject({ hostname: '::1', port: 80 });
+    expect(forwardTarget('http://127.0.0.1:8080', '/x')).toMatchObject({ protocol: 'http:', port: 8080 });
+    expect(forwardTarget('http://[::1]', '/x')).toMatchObject({ hostname: '::1', port: 80 });
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe('onwardTarget', () => {
     '/a#//127.0.0.1/',
     '/\0',
   ])('refuses %j', (target) => {
-    expect(() => onwardTarget(ORIGIN, target)).toThrow(GatewayError);
-    expect(() => onwardTarget(ORIGIN, target)).toThrow(refusal);
+    expect(() => forwardTarget(ORIGIN, target)).toThrow(GatewayError);
+    expect(() => forwardTarget(ORIGIN, target)).toThrow(refusal);
   });
 });

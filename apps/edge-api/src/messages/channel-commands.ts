@@ -1,21 +1,14 @@
-import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
+import type { Caller } from '../access/current-channel.js';
+import { ChannelDirectory } from '@dormouse/channel-directory';
 import type { CommandInput, CommandName, CommandResult } from '@dormouse/gateway-contract';
 import { CommandClient } from '@dormouse/queues';
 import { Injectable } from '@nestjs/common';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { requireLinked } from './sendable.js';
 
-/** Who asks for a send, and under which key. */
-export interface SendCaller {
-  channel: ChannelRecord;
-  requestId: string;
-  /** The `Idempotency-Key` header. */
-  idempotencyKey?: string | undefined;
-}
-
-/** Commands that say something to the network: sends, under a key or not, and acts. */
+/** Commands to the worker of a linked channel, with an idempotency key or without. */
 @Injectable()
-export class Sends {
+export class ChannelCommands {
   constructor(
     private readonly commands: CommandClient,
     private readonly directory: ChannelDirectory,
@@ -23,25 +16,25 @@ export class Sends {
   ) {}
 
   /**
-   * Says a command; under a key it is said once, however often it is asked for.
-   * @param said what was asked, where the input does not tell (media is given an id of its own each time)
+   * Calls a command. With a key it is carried out once, however many times the request is repeated.
+   * @param digestInput what identifies the request, where `input` does not (media gets a new id in each repetition)
    * @throws {GatewayError} 503 while the channel is not linked; see {@link IdempotencyKeys} and the command
    */
-  async send<Name extends CommandName>(
-    caller: SendCaller,
+  async call<Name extends CommandName>(
+    caller: Caller,
     name: Name,
     input: CommandInput<Name>,
-    said: unknown = input,
+    digestInput: unknown = input,
   ): Promise<CommandResult<Name>> {
     const { channel, requestId, idempotencyKey: key } = caller;
-    if (key === undefined) return this.say(caller, name, input, { requestId });
-    return this.keys.answer({ channelId: channel.id, key, asked: [name, said] }, (sendAs) =>
-      this.say(caller, name, input, { requestId, sendAs }),
+    if (key === undefined) return this.callWorker(caller, name, input, { requestId });
+    return this.keys.answer({ channelId: channel.id, key, content: [name, digestInput] }, (sendAs) =>
+      this.callWorker(caller, name, input, { requestId, sendAs }),
     );
   }
 
-  private async say<Name extends CommandName>(
-    { channel }: SendCaller,
+  private async callWorker<Name extends CommandName>(
+    { channel }: Caller,
     name: Name,
     input: CommandInput<Name>,
     options: { requestId: string; sendAs?: string },

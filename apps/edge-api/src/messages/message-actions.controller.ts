@@ -10,29 +10,29 @@ import {
 } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
 import { Body, Controller, Delete, HttpCode, Param, Post, Put } from '@nestjs/common';
-import { Caller } from '../access/current-channel.js';
+import { CurrentCaller, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { RateLimits } from '../access/rate-limits.js';
 import { valid } from '../body/valid.js';
 import { requireLinked } from './sendable.js';
-import { Sends, type SendCaller } from './sends.js';
+import { ChannelCommands } from './channel-commands.js';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 
-/** What is done to one message. Ids that this channel does not have are 404, whatever they look like. */
+/** Actions on one message. Ids that this channel does not have are 404, whatever their form. */
 @Controller('messages/:MessageID')
-export class MessageActsController {
+export class MessageActionsController {
   constructor(
-    private readonly sends: Sends,
+    private readonly commands: ChannelCommands,
     private readonly messages: MessageReader,
     private readonly directory: ChannelDirectory,
     private readonly rateLimits: RateLimits,
   ) {}
 
-  /** Forwards it when the body says to whom, else marks it as read. */
+  /** Forwards the message when the body has `to`, else marks it as read. */
   @Post()
   @HttpCode(200)
   async post(
-    @Caller() caller: SendCaller,
+    @CurrentCaller() caller: Caller,
     @Param('MessageID') messageId: string,
     @Body() body: unknown,
   ): Promise<SentMessage | Success> {
@@ -40,14 +40,14 @@ export class MessageActsController {
     if (action.action === 'forward') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
     return action.action === 'forward'
-      ? this.sends.send(caller, 'messages.forward', { messageId, ...action.body })
-      : this.act(caller, 'messages.markRead', { messageId });
+      ? this.commands.call(caller, 'messages.forward', { messageId, ...action.body })
+      : this.callWithoutKey(caller, 'messages.markRead', { messageId });
   }
 
-  /** Edits it when there is a body, else marks it as read. */
+  /** Edits the message when there is a body, else marks it as read. */
   @Put()
   async put(
-    @Caller() caller: SendCaller,
+    @CurrentCaller() caller: Caller,
     @Param('MessageID') messageId: string,
     @Body() body: unknown,
   ): Promise<EditResult | Success> {
@@ -55,41 +55,41 @@ export class MessageActsController {
     if (action.action === 'edit') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
     return action.action === 'edit'
-      ? this.act(caller, 'messages.edit', { messageId, ...action.body })
-      : this.act(caller, 'messages.markRead', { messageId });
+      ? this.callWithoutKey(caller, 'messages.edit', { messageId, ...action.body })
+      : this.callWithoutKey(caller, 'messages.markRead', { messageId });
   }
 
   @Delete()
   @Endpoint({ rate: 'messageActs', ignoresBody: true })
-  async remove(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
+  async remove(@CurrentCaller() caller: Caller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
-    return this.act(caller, 'messages.delete', { messageId });
+    return this.callWithoutKey(caller, 'messages.delete', { messageId });
   }
 
   @Put('reaction')
   @Endpoint({ rate: 'messageActs' })
   async react(
-    @Caller() caller: SendCaller,
+    @CurrentCaller() caller: Caller,
     @Param('MessageID') messageId: string,
     @Body(valid(reactionBody)) { emoji }: ReactionBody,
   ): Promise<Success> {
     await this.requireKnown(caller, messageId);
-    return this.act(caller, 'messages.react', { messageId, emoji });
+    return this.callWithoutKey(caller, 'messages.react', { messageId, emoji });
   }
 
   @Delete('reaction')
   @Endpoint({ rate: 'messageActs', ignoresBody: true })
-  async unreact(@Caller() caller: SendCaller, @Param('MessageID') messageId: string): Promise<Success> {
+  async unreact(@CurrentCaller() caller: Caller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
-    return this.act(caller, 'messages.react', { messageId, emoji: '' });
+    return this.callWithoutKey(caller, 'messages.react', { messageId, emoji: '' });
   }
 
-  /** Doing it twice does no more than once: no key is needed. */
-  private act: Sends['send'] = ({ channel, requestId }, name, input) =>
-    this.sends.send({ channel, requestId }, name, input);
+  /** Without an idempotency key: repeating these commands changes nothing. */
+  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId }, name, input) =>
+    this.commands.call({ channel, requestId }, name, input);
 
-  /** Before anybody is woken for it. */
-  private async requireKnown({ channel }: SendCaller, messageId: string): Promise<void> {
+  /** Checked before a session is woken. */
+  private async requireKnown({ channel }: Caller, messageId: string): Promise<void> {
     await requireLinked(channel, this.directory);
     if (await this.messages.message(channel.id, messageId)) return;
     throw new GatewayError(404, { details: 'MessageID: no such message' });

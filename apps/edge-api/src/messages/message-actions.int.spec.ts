@@ -61,7 +61,7 @@ describe('acts on a message', () => {
     expect(seen).toMatchObject([{ name, input: { messageId: ID, ...input } }]);
   });
 
-  it('are 400 for what makes no sense, before anybody is asked', async () => {
+  it('are 400 for what makes no sense, before a command is sent', async () => {
     for (const [route, body, details] of [
       [`PUT /messages/${ID}`, {}, 'body: required'],
       [`PUT /messages/${ID}`, { body: ' ' }, 'body: must not be empty'],
