@@ -53,7 +53,7 @@ export function createDispatcher(parts: {
   /** Opens what is sealed of channels. */
   seals?: ChannelSeals;
   subscribe: (hear: (channelId: string) => void) => EventSignals;
-  links: Pick<FreshLinks, 'inTold'>;
+  links: Pick<FreshLinks, 'inEvents'>;
   settings: DeliverySettings;
   registry: Registry;
   log: DeliveryLog;

@@ -15,7 +15,7 @@ export interface PosterParts {
   hosts: HostSlots;
   secrets: Pick<WebhookSecrets, 'valid'>;
   /** Links to files as they work when the call is made: an event may have waited for days. */
-  links: Pick<FreshLinks, 'inTold'>;
+  links: Pick<FreshLinks, 'inEvents'>;
   metrics: DeliveryMetrics;
   leased: WhileLeased;
   /** How much of the lease must be left to start a post: its timeout and the writing down. */
@@ -48,7 +48,7 @@ export class Poster {
     const { client, clock, cursors, hosts, leased, links, metrics, now, postNeedsMs } = this.parts;
     const secrets =
       webhook.secrets.length > 0 ? webhook.secrets : await leased.read(claim, () => this.firstSecret(claim));
-    const [told = event] = await leased.read(claim, () => links.inTold(claim.channelId, [event]));
+    const [told = event] = await leased.read(claim, () => links.inEvents(claim.channelId, [event]));
     const request = webhookRequest(claim.channelId, webhook.entry, told, { secrets, atMs: clock() });
     const release = await hosts.take(request.url.origin, isRetry || claim.attempts > 0);
     if (!release) return { kind: 'full' };

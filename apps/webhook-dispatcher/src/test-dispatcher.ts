@@ -38,7 +38,7 @@ export function startDispatcher(
     settings?: Partial<DeliverySettings>;
     subscribe?: (hear: (channelId: string) => void) => EventSignals;
     /** Absent: events have no links. */
-    links?: (database: RegionalDatabase) => Pick<FreshLinks, 'inTold'>;
+    links?: (database: RegionalDatabase) => Pick<FreshLinks, 'inEvents'>;
     wrap?: (database: RegionalDatabase) => Pick<RegionalDatabase, 'pool'>;
   } = {},
 ): RunningDispatcher {
@@ -57,7 +57,7 @@ export function startDispatcher(
   const { dispatcher, close } = createDispatcher({
     database: options.wrap?.(database) ?? database,
     subscribe: options.subscribe ?? bySpec,
-    links: options.links?.(database) ?? { inTold: (_channelId, told) => Promise.resolve([...told]) },
+    links: options.links?.(database) ?? { inEvents: (_channelId, events) => Promise.resolve([...events]) },
     settings: { ...DELIVERY_DEFAULTS, sweepMs: 60_000, allowPrivateWebhooks: true, ...options.settings },
     registry,
     log,

@@ -1,13 +1,13 @@
 /**
- * Bytes that many requests share: of memory, or of a disk. Who needs some holds them first and is refused at once when
- * there are none left, so that what is promised here is never exceeded, whoever asks for how much.
+ * A budget of bytes that many requests share: of memory, or of a disk. A request reserves bytes before it uses them and
+ * is rejected at once when too few are left, so that the budget is never exceeded.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 
 /** A part of the budget, held for one piece of work. */
 export interface HeldBytes {
   /**
-   * Holds so many bytes more.
+   * Reserves further bytes.
    * @throws {GatewayError} 503 when too few are left
    */
   hold(bytes: number): void;
@@ -19,11 +19,11 @@ export interface ByteBudgetOptions {
   totalBytes: number;
   /** The most that one owner may hold at a time; absent: all of it. */
   perOwnerBytes?: number;
-  /** What the refusal says, such as `too many bodies are arriving at once`. */
+  /** Text of the error, such as `too many bodies are arriving at once`. */
   refusal: string;
 }
 
-/** Enough for what holds the bytes to end, as a rule. */
+/** Usually enough for the requests that hold the bytes to end. */
 const RETRY_AFTER_S = 5;
 
 export class ByteBudget {

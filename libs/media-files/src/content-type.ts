@@ -1,4 +1,4 @@
-/** Which type a file has: its content says so; a claim or a name only decides where content cannot. */
+/** The type of a file, by its content; a claim or a name only decides where the content does not show it. */
 import { usableMimeType } from '@dormouse/gateway-contract';
 import { fileTypeFromBuffer, fileTypeFromFile } from 'file-type';
 import mime from 'mime';
@@ -7,11 +7,11 @@ export interface ContentType {
   mimeType: string;
   /** Letters and digits only: the first part of a media id. */
   extension: string;
-  /** True when the bytes themselves say it. */
+  /** True when the content itself shows the type. */
   recognized: boolean;
 }
 
-/** What was said about a file's type by whoever sent it. */
+/** The sender's claims about a file. */
 export interface TypeClaims {
   mimeType?: string | undefined;
   fileName?: string | undefined;
@@ -40,7 +40,7 @@ const USUAL_EXTENSIONS: Record<string, string> = {
   'application/octet-stream': 'bin',
 };
 
-/** Containers whose content does not say which application wrote them. */
+/** Containers whose content does not show which application wrote them. */
 const CONTAINERS = ['application/zip', 'application/x-cfb', 'application/xml'];
 
 function usual(mimeType: string): string {
@@ -55,12 +55,12 @@ export function extensionOf(mimeType: string): string {
 }
 
 function claimed(claims: TypeClaims): string | undefined {
-  const said = usableMimeType(claims.mimeType)?.toLowerCase();
-  if (said && said !== 'application/octet-stream') return usual(said);
+  const type = usableMimeType(claims.mimeType)?.toLowerCase();
+  if (type && type !== 'application/octet-stream') return usual(type);
   return (claims.fileName && mime.getType(claims.fileName)) || undefined;
 }
 
-/** Picture, sound and film formats are all recognized by content, so an unrecognized file is none, whatever is said. */
+/** Image, audio and video formats are all recognized by content, so an unrecognized file is none, whatever is claimed. */
 function isBelievable(mimeType: string): boolean {
   return !/^(image|audio|video)\//.test(mimeType) || mimeType.startsWith('image/svg');
 }
@@ -77,8 +77,8 @@ function isText(head: Uint8Array): boolean {
 }
 
 function decide(found: string | undefined, head: Uint8Array, claims: TypeClaims): ContentType {
-  const said = claimed(claims);
-  const believed = said !== undefined && isBelievable(said) ? said : undefined;
+  const claim = claimed(claims);
+  const believed = claim !== undefined && isBelievable(claim) ? claim : undefined;
   if (found !== undefined && !(CONTAINERS.includes(found) && believed)) {
     const mimeType = usual(found);
     return { mimeType, extension: extensionOf(mimeType), recognized: true };

@@ -1,6 +1,6 @@
 /**
- * Fetches the files customers name by URL: from public addresses only, within bounds of time, size and redirects, as a
- * stream. Every redirect passes the same checks. Nothing of the gateway (credentials, proxies, cookies) goes along.
+ * Downloads files that customers name by URL: from public addresses only, within bounds of time, size and redirects, as a
+ * stream. Every redirect passes the same checks. Requests carry nothing of the gateway (credentials, proxies, cookies).
  */
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -10,9 +10,9 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { dispositionName } from './disposition.js';
 
 export interface DownloaderOptions extends AddressGuardOptions {
-  /** How long a server may stay silent, before and within its answer. */
+  /** Idle timeout in milliseconds, before and within the answer. */
   idleTimeoutMs?: number;
-  /** How long a whole download may take, redirects included. */
+  /** Timeout of a whole download in milliseconds, redirects included. */
   totalTimeoutMs?: number;
   maxRedirects?: number;
 }
@@ -20,7 +20,7 @@ export interface DownloaderOptions extends AddressGuardOptions {
 /** An answered download. Its stream must be consumed or destroyed. */
 export interface Download {
   stream: Readable;
-  /** What the server says; neither type nor size nor name is to be trusted. */
+  /** The server's claims; neither type nor size nor name can be trusted. */
   claimedSize: number | undefined;
   claimedType: string | undefined;
   claimedName: string | undefined;
@@ -107,7 +107,7 @@ function headerOf(answer: Dispatcher.ResponseData, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Drops an answer nobody reads, whatever still comes of it. */
+/** Discards an answer that is not read; later errors of its stream are ignored. */
 function discard(answer: Dispatcher.ResponseData): void {
   answer.body.on('error', () => undefined);
   answer.body.destroy();
@@ -128,7 +128,7 @@ function opened(answer: Dispatcher.ResponseData, url: URL, field: string): Downl
   };
 }
 
-/** Some servers compress although nobody asked. */
+/** Some servers compress although the request does not accept it. */
 function decoded(answer: Dispatcher.ResponseData, encoding: string, field: string): Readable {
   if (encoding === 'identity' || encoding === '') return answer.body;
   const decoder = Object.entries(DECODERS).find(([name]) => name === encoding)?.[1]();

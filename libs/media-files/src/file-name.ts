@@ -23,9 +23,9 @@ function shorten(name: string): string {
 }
 
 /**
- * The name a file is kept, sent and offered under: the last part of what was given (`./files/a.jpg` and `C:\x\a.jpg`
- * give `a.jpg`), in any script, without characters that hide or turn around what it says and without blanks at its ends.
- * All else stays, quotes and colons included. Undefined when nothing is left.
+ * The name under which a file is stored, sent and downloaded: the last part of the given path (`./files/a.jpg` and
+ * `C:\x\a.jpg` give `a.jpg`), in any script, without characters that hide or reverse text and without blanks at its
+ * ends. Everything else stays, quotes and colons included. Undefined when nothing is left.
  */
 export function safeFileName(given: string | null | undefined): string | undefined {
   const base = given?.split(/[/\\]/).pop() ?? '';

@@ -1,6 +1,6 @@
 /**
- * Takes a customer's file in, in any of the forms it may be given: looks at its content, holds it to the limit of its
- * kind before more than that has been read, and gives it a safe name. The result is a file in the spool.
+ * Receives a customer's file in any of its forms: detects its type, enforces the size limit of its kind while reading,
+ * and gives it a safe name. The result is a file in the spool.
  */
 import { GatewayError, readDataUriHeader, type DataUriHeader, type MediaInput } from '@dormouse/gateway-contract';
 import { Base64Decoder, base64Bytes, decodeBase64, NotBase64 } from './base64.js';
@@ -13,7 +13,7 @@ import type { Spool, SpooledFile } from './spool.js';
 /** The texts of a `media` field that hold a file or lead to one. */
 export type GivenMedia = Extract<MediaInput, { form: 'url' | 'base64' }>;
 
-/** A file that was taken in. Whoever holds it disposes of it. */
+/** A received file. The caller must dispose of it. */
 export interface TakenFile extends SpooledFile {
   readonly mimeType: string;
   /** For the media id: letters and digits. */
@@ -48,7 +48,7 @@ export class MediaIntake {
   /**
    * Takes a file from a `media` text that is not a media id.
    * @throws {GatewayError} 413 beyond the kind's limit; 400 naming the field when it cannot be read or downloaded, or
-   * naming `mime_type` for bare base64 of a type nobody can tell
+   * naming `mime_type` for bare base64 whose type cannot be detected
    */
   async takeInput(input: GivenMedia, options: TakeOptions = {}): Promise<TakenFile> {
     return input.form === 'url' ? this.#download(input.url, options) : this.#decode(input, options);
@@ -88,7 +88,7 @@ export class MediaIntake {
 
   /**
    * Decodes base64, or a data: URI of it, into the spool while its text arrives, so that no text is held however long
-   * it is. What is no base64 is read to its end, since more follows it: the result says so.
+   * it is. A text that is not base64 is read to its end, since the rest of the body follows it; the result has its fault.
    * @param text in pieces; the first has the whole header of a data: URI
    * @throws {GatewayError} 413 beyond the limit of the kind, or of every kind
    */
@@ -112,7 +112,7 @@ export class MediaIntake {
   }
 
   /**
-   * Takes a file whose text was decoded into the spool; what the request says of it wins over what its data: URI says.
+   * Takes a file whose text was decoded into the spool; type and name in the request win over those in its data: URI.
    * @throws {GatewayError} as {@link MediaIntake.takeInput}; the file is gone then
    */
   async takeSpooled(spooled: Exclude<SpooledText, { fault: unknown }>, options: TakeOptions = {}): Promise<TakenFile> {
@@ -209,7 +209,7 @@ async function* decodedText(text: AsyncIterable<string>, read: TextReading): Asy
   if (last.length > 0) yield last;
 }
 
-/** Bare base64 comes without a name: where the content does not show its type, the sender must say it. */
+/** Bare base64 has no name: where the content does not show its type, the sender must give it. */
 async function withKnownType(taken: TakenFile, claimed: string | undefined): Promise<TakenFile> {
   if (taken.mimeType !== 'application/octet-stream' || claimed !== undefined) return taken;
   await taken.dispose();

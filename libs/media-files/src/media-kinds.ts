@@ -1,4 +1,4 @@
-/** What customers are told of kinds and limits stands in the contract; here it is at hand for those who read files. */
+/** Kinds and limits are defined by the contract; they are exported here for code that reads files. */
 export {
   DEFAULT_MEDIA_LIMITS,
   fileTooLarge,

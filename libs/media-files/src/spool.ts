@@ -13,7 +13,7 @@ import type { ByteBudget, HeldBytes } from './byte-budget.js';
 export const HEAD_BYTES = 4_100;
 const LEFTOVER_AGE_MS = 6 * 60 * 60 * 1_000;
 
-/** A file in the spool. Whoever holds it disposes of it. */
+/** A file in the spool. The caller must dispose of it. */
 export interface SpooledFile {
   readonly path: string;
   readonly size: number;

@@ -4,7 +4,7 @@ import { FreshLinks } from './fresh-links.js';
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1_000;
 
-/** A picture as it was told when it came. */
+/** A picture as in the event of its arrival. */
 const picture = (id: string) => ({
   id,
   mime_type: 'image/jpeg',
@@ -14,19 +14,19 @@ const picture = (id: string) => ({
 });
 const message = (id: string, fields: object) => ({ id, type: 'image', from_me: false, ...fields });
 
-describe('FreshLinks in what is told', () => {
-  const asked: string[][] = [];
+describe('FreshLinks in events', () => {
+  const requested: string[][] = [];
   const links = new FreshLinks({
     linkTtlS: DAY_S,
     links: (_channelId, ids) => {
-      asked.push([...ids]);
+      requested.push([...ids]);
       return Promise.resolve(new Map(ids.filter((id) => id !== 'gone').map((id) => [id, `https://new.test/${id}`])));
     },
   });
-  const tell = async (payload: Record<string, unknown>, ageMs = DAY_MS) =>
-    (await links.inTold('CH', [{ payload, ageMs }]))[0]?.payload;
+  const relink = async (payload: Record<string, unknown>, ageMs = DAY_MS) =>
+    (await links.inEvents('CH', [{ payload, ageMs }]))[0]?.payload;
 
-  beforeEach(() => asked.splice(0));
+  beforeEach(() => requested.splice(0));
 
   it('renews every link of an old event and nothing else, wherever the message stands', async () => {
     const image = picture('a');
@@ -39,32 +39,32 @@ describe('FreshLinks in what is told', () => {
     ];
     for (const payload of payloads) {
       const text = JSON.stringify(payload);
-      expect(JSON.stringify(await tell(payload))).toBe(text.replaceAll('https://old.test/a', 'https://new.test/a'));
+      expect(JSON.stringify(await relink(payload))).toBe(text.replaceAll('https://old.test/a', 'https://new.test/a'));
     }
-    expect(asked).toEqual([['a'], ['a'], ['a']]);
+    expect(requested).toEqual([['a'], ['a'], ['a']]);
   });
 
   it('takes the link of a file that is gone away, and adds none where there was none', async () => {
     const { link: _none, ...bare } = picture('b');
     const payload = { messages: [message('1', { image: picture('gone') }), message('2', { image: bare })] };
     const { link: _gone, ...gone } = picture('gone');
-    expect(await tell(payload)).toEqual({ messages: [message('1', { image: gone }), message('2', { image: bare })] });
+    expect(await relink(payload)).toEqual({ messages: [message('1', { image: gone }), message('2', { image: bare })] });
   });
 
   it('leaves links alone that work for a quarter of their time yet, and links that are no files', async () => {
     const fresh = { messages: [message('1', { image: picture('a') })] };
-    expect(await tell(fresh, DAY_MS / 4 - 1)).toBe(fresh);
-    expect(await tell(fresh, DAY_MS / 4)).not.toEqual(fresh);
+    expect(await relink(fresh, DAY_MS / 4 - 1)).toBe(fresh);
+    expect(await relink(fresh, DAY_MS / 4)).not.toEqual(fresh);
     const preview = { messages: [message('1', { link_preview: { id: 'a', body: 'x', link: 'https://page.test' } })] };
-    expect(await tell(preview)).toBe(preview);
-    expect(asked).toHaveLength(1);
+    expect(await relink(preview)).toBe(preview);
+    expect(requested).toHaveLength(1);
   });
 
-  it('leaves an event as it is while no link can be signed, and says when the database is away', async () => {
+  it('leaves an event as it is while no link can be signed, and throws when the database is unreachable', async () => {
     const payload = { messages: [message('1', { image: picture('a') })] };
     const failing = (error: Error) => new FreshLinks({ linkTtlS: DAY_S, links: () => Promise.reject(error) });
-    const told = [{ payload, ageMs: DAY_MS }];
-    expect(await failing(new ObjectStorageError('away', 'no credentials')).inTold('CH', told)).toEqual(told);
-    await expect(failing(new Error('connection refused')).inTold('CH', told)).rejects.toThrow('connection refused');
+    const events = [{ payload, ageMs: DAY_MS }];
+    expect(await failing(new ObjectStorageError('away', 'no credentials')).inEvents('CH', events)).toEqual(events);
+    await expect(failing(new Error('connection refused')).inEvents('CH', events)).rejects.toThrow('connection refused');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Links to files that work now. The link a message was stored or told with expires long before its file does: whoever
- * reads a message, or is told of it late or once more, gets one that works, and none where the file is gone.
+ * Replaces expired links to files. The link with which a message was stored expires long before its file does: a message
+ * that is read, or an event that is delivered late or again, gets a link that works, and none where the file is gone.
  */
 import type { Message } from '@dormouse/gateway-contract';
 import { ObjectStorageError } from '@dormouse/object-storage';
@@ -13,21 +13,21 @@ export interface LinkSource {
   links(channelId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Something told of a channel: an event of any kind. */
-export interface Told {
+/** An event of any kind. */
+export interface AgedEvent {
   /** JSON. */
   payload: Record<string, unknown>;
   /** How old its links are, in milliseconds. */
   ageMs: number;
 }
 
-/** A link works for at least half of the agreed time when it is written; half of that may be over when it is told. */
+/** A link works for at least half of its TTL when it is stored; half of that may be over when the event is delivered. */
 const RENEWED_AFTER_PART_OF_TTL = 1 / 4;
 
 export class FreshLinks {
   constructor(private readonly reader: LinkSource) {}
 
-  /** The messages with links that work; one question to the store for all of them, none when they carry no files. */
+  /** The messages with links that work; one query to the store for all of them, none when they carry no files. */
   async in(channelId: string, messages: readonly Message[]): Promise<Message[]> {
     const ids = messages.flatMap((message) => fileOf(message)?.id ?? []);
     if (ids.length === 0) return [...messages];
@@ -48,20 +48,20 @@ export class FreshLinks {
   }
 
   /**
-   * What is told, with links that work for at least a quarter of the agreed time. Nothing else of a payload changes:
-   * where it had no link it gets none. As it is while no link can be signed.
-   * @throws the driver's error when PostgreSQL is away
+   * The events with links that work for at least a quarter of the TTL. Nothing else of a payload changes: where it had
+   * no link it gets none. Unchanged while no link can be signed.
+   * @throws the driver's error when PostgreSQL is unreachable
    */
-  async inTold<Item extends Told>(channelId: string, told: readonly Item[]): Promise<Item[]> {
+  async inEvents<Item extends AgedEvent>(channelId: string, events: readonly Item[]): Promise<Item[]> {
     const oldMs = this.reader.linkTtlS * 1_000 * RENEWED_AFTER_PART_OF_TTL;
-    const isOld = ({ ageMs }: Told): boolean => ageMs >= oldMs;
-    const ids = told.filter(isOld).flatMap(({ payload }) => linkedFiles(payload));
-    if (ids.length === 0) return [...told];
+    const isOld = ({ ageMs }: AgedEvent): boolean => ageMs >= oldMs;
+    const ids = events.filter(isOld).flatMap(({ payload }) => linkedFiles(payload));
+    if (ids.length === 0) return [...events];
     try {
       const links = await this.reader.links(channelId, [...new Set(ids)]);
-      return told.map((item) => (isOld(item) ? { ...item, payload: relinkedFields(item.payload, links) } : item));
+      return events.map((item) => (isOld(item) ? { ...item, payload: relinkedFields(item.payload, links) } : item));
     } catch (error) {
-      if (error instanceof ObjectStorageError) return [...told];
+      if (error instanceof ObjectStorageError) return [...events];
       throw error;
     }
   }

@@ -58,7 +58,7 @@ export class StorageFull extends GatewayError {
   }
 }
 
-/** A file to be put down: under a new id, or under one that somebody derived from a message. */
+/** A file to be stored: under a new id, or under one derived from a message. */
 export interface NewFile extends FileFacts {
   origin: MediaOrigin;
   id: string;
@@ -69,7 +69,7 @@ async function lockContent(connection: Connection, channelId: string, sha256: Bu
   await LOCK_CONTENT.count(connection, `${channelId} ${sha256.toString('hex')}`);
 }
 
-/** The stored, living object with this content, held so that nobody dooms it before this transaction ends. */
+/** The stored object with this content, not doomed and locked, so that it cannot be doomed before this transaction ends. */
 export async function holdObject(
   connection: Connection,
   channelId: string,
@@ -80,7 +80,7 @@ export async function holdObject(
 }
 
 /**
- * Locks objects before their files are touched: whoever changes files holds the object first, so that two never wait
+ * Locks objects before their files are touched: every change of files locks the object first, so that two never wait
  * for each other.
  */
 export async function lockObjects(connection: Connection, keys: readonly string[]): Promise<void> {
@@ -113,7 +113,7 @@ export async function isDeleted(
 }
 
 /**
- * Asks whether a channel has room for so many bytes, before they are fetched for nothing. The bound itself is held by
+ * Checks that a channel has room for these bytes, before they are fetched in vain. The limit itself is enforced by
  * {@link withStoredBytes}.
  * @throws {StorageFull} when it has not
  */
@@ -211,7 +211,7 @@ export async function withStoredBytes<T>(
     throw storageFailure(error);
   }
   return transaction(database, async (connection) => {
-    // Somebody may have stored the same content meanwhile: then that is used and ours is doomed.
+    // Another transaction may have stored the same content meanwhile: then that object is used and ours is doomed.
     const other = await holdObject(connection, channelId, sha256);
     const done = await use(connection, other ?? key);
     // Last, because it may lock the channel's sum, and nothing else is waited for under that lock.

@@ -126,7 +126,7 @@ describe('uploads', () => {
     }
   });
 
-  it('keeps nothing when the storage is away, and says 502', async () => {
+  it('stores nothing when the storage is unreachable, and answers 502', async () => {
     const away = new ObjectStorage({ ...test.bucket, endpoint: 'http://127.0.0.1:9', attempts: 1 });
     await expect(
       new MediaUploads({ ...options(), storage: away }).keep(channel, fileOf('lost'), 'uploaded'),
@@ -236,7 +236,7 @@ describe('the network half', () => {
     expect((await list()).total).toBe(0);
   });
 
-  it('names content that is there already without storing it again, and says when it is not', async () => {
+  it('names content that is there already without storing it again, and reports when it is not', async () => {
     const kept = await uploads.keep(channel, fileOf('meme'), 'uploaded');
     const named = await network.nameKnown(channel, RECEIVED, kept.sha256, { ...facts, origin: 'received' });
     expect(named).toEqual({ objectKey: kept.objectKey });
@@ -304,7 +304,7 @@ describe('the network half', () => {
     ).rejects.toMatchObject({ status: 404 });
   });
 
-  it('forgets that a file was deleted once nobody has it any more', async () => {
+  it('forgets that a file was deleted once it could not be fetched again', async () => {
     await uploads.delete(channel, RECEIVED, { forGood: true });
     nowMs += 31 * DAY_MS;
     await sweepMedia(options());
@@ -312,7 +312,7 @@ describe('the network half', () => {
     expect(rows.rowCount).toBe(0);
   });
 
-  it('deletes for good whoever is first: the file that arrives or the customer', async () => {
+  it('deletes for good in either order: the file arrives first, or the customer deletes first', async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = `jpeg-3eb00000000000000010${String(round).padStart(2, '0')}-c002039eda2fd7`;
       const [removed] = await Promise.all([

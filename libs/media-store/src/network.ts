@@ -1,6 +1,6 @@
 /**
  * The worker's half: files that came with messages, names of sent files by their message, and where the network holds
- * copies. Unfenced on purpose: all of it is true whoever writes it, and says nothing of who owns a channel.
+ * copies. Writes are not fenced, on purpose: they are true whichever worker makes them, and do not depend on ownership.
  */
 import { defineStatement, transaction, type Connection } from '@dormouse/database';
 import { readMimeType } from '@dormouse/gateway-contract';
@@ -19,7 +19,7 @@ import {
 
 export { StorageFull, type MediaStoreOptions } from './media-objects.js';
 
-/** Where the network holds a prepared file, and what a message that points to it must say. */
+/** Where the network holds a prepared file, and what a message that points to it must contain. */
 export interface NetworkCopy {
   directPath: string;
   url: string | undefined;
@@ -154,8 +154,8 @@ export class NetworkMedia {
   }
 
   /**
-   * Ends files in the caller's transaction, which removes the messages they came with: from its commit on nobody finds
-   * them, and the next sweep takes them and bytes that nobody else uses.
+   * Ends files in the caller's transaction, which removes the messages they came with: after its commit they are not
+   * found any more, and the next sweep deletes them and bytes that no other file uses.
    */
   async endFiles(connection: Connection, channelId: string, ids: readonly string[]): Promise<void> {
     await END_FILES.count(connection, channelId, ids, new Date(this.#times().nowMs));

@@ -7,7 +7,7 @@ import { SignedLinks } from './signed-links.js';
 import { storageFailure } from './storage-failure.js';
 
 export { downloadNameOf, newMediaId, type FileFacts, type MediaFile, type MediaOrigin } from './media-file.js';
-export { FreshLinks, type Told } from './fresh-links.js';
+export { FreshLinks, type AgedEvent } from './fresh-links.js';
 export type { MediaStoreOptions } from './media-objects.js';
 export { storageFailure, storedBytes } from './storage-failure.js';
 
@@ -33,7 +33,7 @@ export interface ListedFile {
   link: string;
 }
 
-/** A file and the bytes asked for. */
+/** A file and the requested bytes. */
 export interface OpenedFile {
   file: MediaFile;
   /** Its stream must be consumed or destroyed. */

@@ -1,6 +1,6 @@
 /**
- * The sweep that ends files and bytes whose time has come. It goes by dates in the database, in small steps, each of
- * which may be repeated; several sweepers at once pass each other by.
+ * The sweep that deletes expired files and unused bytes. It reads dates in the database and works in small steps, each of
+ * which may be repeated; concurrent sweeps skip each other's rows.
  */
 import { defineDeletedChannelSearch } from '@dormouse/channel-directory';
 import { defineStatement, transaction } from '@dormouse/database';
@@ -66,7 +66,7 @@ export interface SweepResult {
 
 type Options = Omit<MediaStoreOptions, 'retentionMs'>;
 
-/** @returns how many files it removed; objects somebody holds just now are left to the next step or sweep */
+/** @returns how many files it removed; objects locked by other transactions are left to the next step or sweep */
 async function expireBatch({ database, now = Date.now }: Options): Promise<number> {
   return transaction(database, async (connection) => {
     const held = await HOLD_EXPIRED.all(connection, new Date(now()), BATCH);
@@ -77,7 +77,7 @@ async function expireBatch({ database, now = Date.now }: Options): Promise<numbe
   });
 }
 
-/** Nobody can fetch these files any more. */
+/** Removes the rows of deleted files that could not be fetched again anyway. */
 async function forgetDeleted({ database, now = Date.now }: Options): Promise<void> {
   await FORGET_DELETED.count(database.pool, new Date(now()));
 }
@@ -96,7 +96,7 @@ async function deleteBatch(options: Options): Promise<number> {
 }
 
 /**
- * Removes expired files and deletes the bytes nobody uses any more, until none are left or the signal says stop.
+ * Removes expired files and deletes bytes that no file uses any more, until none are left or the signal aborts.
  * @throws when PostgreSQL or the storage fails; what is left is for the next sweep
  */
 export async function sweepMedia(options: Options, signal?: AbortSignal): Promise<SweepResult> {

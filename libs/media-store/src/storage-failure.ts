@@ -1,7 +1,7 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import { ObjectStorageError } from '@dormouse/object-storage';
 
-/** What a customer is told when the object storage fails: 502, to be tried again. Other errors stay as they are. */
+/** The error when the object storage fails: 502, which may be retried. Other errors stay as they are. */
 export function storageFailure(error: unknown): unknown {
   return error instanceof ObjectStorageError ? notReachable(error) : error;
 }

@@ -78,13 +78,13 @@ export class MediaUploads {
 
   /**
    * Deletes a file, and its bytes with the last file that uses them.
-   * @param asked.forGood it came with a message and could be fetched again: its id stays deleted while that is so
+   * @param options.forGood it came with a message and could be fetched again: its id stays deleted while that is so
    * @returns false when the channel has no such file
    */
-  async delete(channelId: string, id: string, asked: { forGood?: boolean } = {}): Promise<boolean> {
+  async delete(channelId: string, id: string, options: { forGood?: boolean } = {}): Promise<boolean> {
     const { database } = this.options;
     for (;;) {
-      const gone = await transaction(database, (connection) => this.#delete(connection, channelId, id, asked));
+      const gone = await transaction(database, (connection) => this.#delete(connection, channelId, id, options));
       if (gone === 'changed') continue;
       // The file is gone for everybody; bytes the storage does not delete now are left to the sweep.
       await deleteDoomed(this.options, gone.doomed).catch(() => undefined);
@@ -92,7 +92,7 @@ export class MediaUploads {
     }
   }
 
-  /** @returns 'changed' when somebody wrote the file between the look and the deletion */
+  /** @returns 'changed' when the file was written between its look-up and the deletion */
   async #delete(
     connection: Connection,
     channelId: string,

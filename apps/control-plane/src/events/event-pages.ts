@@ -7,7 +7,7 @@ import type { FreshLinks } from '@dormouse/media-store/read';
 /** Where a region's events are stored, and what signs the links to files in them. */
 export interface EventSource {
   database: Pick<RegionalDatabase, 'pool'>;
-  links: Pick<FreshLinks, 'inTold'>;
+  links: Pick<FreshLinks, 'inEvents'>;
 }
 
 /** Cursor that stands for a channel's newest event: only events after it are read. */
@@ -25,7 +25,7 @@ export async function readEvents(
 ): Promise<EventPage> {
   if (cursor === LATEST) return { events: [], cursor: await newestEvent(database.pool, channelId), more: false };
   const rows = await eventsAfter(database.pool, channelId, cursor ?? '0', count + 1);
-  const page = await links.inTold(
+  const page = await links.inEvents(
     channelId,
     rows.slice(0, count).map((row) => ({ ...row, ageMs: row.age_ms })),
   );

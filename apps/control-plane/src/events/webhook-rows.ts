@@ -89,7 +89,7 @@ export class WebhookRows {
 
   async deadLetters({ channelId, id, entry }: ManagedWebhook, page: DeadLettersQuery): Promise<DeadLetterList> {
     const { rows, total } = await deadLetterRows(this.database.pool, { channelId, webhookId: id }, page);
-    const letters = await this.links.inTold(
+    const letters = await this.links.inEvents(
       channelId,
       rows.map((row) => ({ ...row, ageMs: row.age_ms })),
     );

@@ -54,7 +54,7 @@ export class RegionLink {
   readonly #storage: ObjectStorage | undefined;
   #check: RegionCheck | undefined;
   /** Signs the links to files in events again. */
-  readonly links: Pick<FreshLinks, 'inTold'>;
+  readonly links: Pick<FreshLinks, 'inEvents'>;
 
   constructor(
     readonly region: Region,
@@ -181,8 +181,8 @@ function linksOf(
   { storage: configured }: RegionAddress,
   database: RegionalDatabase,
   storage: ObjectStorage | undefined,
-): Pick<FreshLinks, 'inTold'> {
-  if (!configured || !storage) return { inTold: (_channelId, events) => Promise.resolve([...events]) };
+): Pick<FreshLinks, 'inEvents'> {
+  if (!configured || !storage) return { inEvents: (_channelId, events) => Promise.resolve([...events]) };
   return new FreshLinks(new MediaReader({ database, storage, linkTtlS: configured.linkTtlS }));
 }
 
