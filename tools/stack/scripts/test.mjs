@@ -13,8 +13,12 @@ const LIMIT_MS = { together: 15 * 60_000, e2e: 20 * 60_000 };
 
 /** Jest's path patterns of the short list: the network library with its patches, queues, servers; the basic journeys. */
 const SHORT = {
-  integration: ['session-worker/src/([^/]+|(auth-state|sessions|socket)/.*)\\.int', 'libs/(bootstrap|queues|redis)/'],
-  e2e: ['(link-and-talk|sleep|worker-crash)\\.e2e'],
+  integration: [
+    'session-worker/src/media/media-process',
+    'session-worker/src/([^/]+|(auth-state|sessions|socket)/.*)\\.int',
+    'libs/(bootstrap|queues|redis)/',
+  ],
+  e2e: ['(link-and-talk|media|sleep|worker-crash)\\.e2e'],
 };
 
 const split = process.argv.indexOf('--');
