@@ -1,4 +1,4 @@
-import { WAMessageStubType } from '@whiskeysockets/baileys';
+import { WAMessageStubType } from '../socket/test-library.js';
 import { groupChange, groupFromNetwork } from './group.js';
 import { messageFromNetwork } from './message-from-network.js';
 import { ADA, ADA_LID, GROUP, received, OWN, OWN_LID, people, shownMessage } from './test-messages.js';
