@@ -35,7 +35,7 @@ const textOf = ({ message }: WAMessage): string | null | undefined =>
 
 /** What one worker's listener heard. A deaf one stores nothing, as one that dies at once. */
 class Listener implements SessionListener {
-  readonly heard: WAMessage[] = [];
+  readonly received: WAMessage[] = [];
   /** Texts that waited at the network while nobody was there. */
   readonly waited = new Set<unknown>();
   readonly news = new ChangeSignal();
@@ -45,7 +45,7 @@ class Listener implements SessionListener {
   attach(session: Parameters<SessionListener['attach']>[0]) {
     session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
       const texts = messages.filter(({ message }) => message?.conversation ?? message?.extendedTextMessage);
-      this.heard.push(...texts);
+      this.received.push(...texts);
       texts.filter((each) => session.hasWaited(each)).forEach((each) => this.waited.add(textOf(each)));
       if (!this.isDeaf) session.settle(messages);
       this.news.fire();
@@ -55,8 +55,8 @@ class Listener implements SessionListener {
 
   /** Each message once: whoever stores by id has it once, however often the network brings it. */
   get texts(): (string | null | undefined)[] {
-    const ids = this.heard.map(({ key }) => key.id);
-    const first = this.heard.filter(({ key }, index) => ids.indexOf(key.id) === index);
+    const ids = this.received.map(({ key }) => key.id);
+    const first = this.received.filter(({ key }, index) => ids.indexOf(key.id) === index);
     return first.map(textOf);
   }
 
@@ -130,7 +130,7 @@ describe('the journal of what was decrypted', () => {
       chats: new ChatWriter({ database }),
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
-      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       wantsGroupNotices: () => Promise.resolve(false),
       askGroup: () => undefined,
       eventsReady: () => undefined,
@@ -222,13 +222,13 @@ describe('the journal of what was decrypted', () => {
     const next = await startWorker(false);
     await next.until(() => next.texts.includes('four'));
     expect(next.texts).toEqual(['one', 'two', 'three', 'four']);
-    expect([...new Set(next.heard.map(({ key }) => key.id))].slice(0, 3)).toEqual(sent.map(({ id }) => id));
+    expect([...new Set(next.received.map(({ key }) => key.id))].slice(0, 3)).toEqual(sent.map(({ id }) => id));
     await emptied();
     await sessions.handOver(held);
     const third = await startWorker(false);
     await send(own, 'five');
     await third.until(() => third.texts.includes('five'));
-    expect(third.heard.map(textOf)).toEqual(['five']);
+    expect(third.received.map(textOf)).toEqual(['five']);
     await emptied();
     await sessions.handOver(held);
   });
@@ -283,7 +283,7 @@ describe('the journal of what was decrypted', () => {
     await send(group, 'after');
     await next.until(() => next.texts.includes('after'));
     expect(next.texts).toEqual(['in the group', 'again', 'after']);
-    expect(next.heard.every(({ key }) => key.remoteJid === group)).toBe(true);
+    expect(next.received.every(({ key }) => key.remoteJid === group)).toBe(true);
     await emptied();
     await sessions.handOver(held);
   });
@@ -332,7 +332,7 @@ describe('the journal of what was decrypted', () => {
     await send(own, 'later');
     await next.until(() => next.texts.includes('later'));
     // The one the network brought again has the id of the one before: whoever stores by id has it once.
-    expect([...new Set(next.heard.map(({ key }) => key.id))]).toHaveLength(2);
+    expect([...new Set(next.received.map(({ key }) => key.id))]).toHaveLength(2);
     expect(next.texts[0]).toBe('twice');
     await emptied();
     await sessions.handOver(held);

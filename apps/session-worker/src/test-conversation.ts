@@ -20,9 +20,9 @@ import { RecentNumbers } from './commands/recent-numbers.js';
 import { UnconfirmedSends } from './commands/unconfirmed-sends.js';
 import { GroupBook } from './groups/group-book.js';
 import { GroupKeeper } from './groups/group-keeper.js';
-import { Automatic } from './inbound/automatic.js';
+import { AutoBehaviours } from './inbound/auto-behaviours.js';
 import { Inbound } from './inbound/inbound.js';
-import { recallFrom } from './inbound/recall.js';
+import { retryMessageLookup } from './inbound/retry-message-lookup.js';
 import { UnreadableSends } from './inbound/unreadable-sends.js';
 import { ChatTimers } from './socket/chat-timers.js';
 import { ChangeSignal } from './sessions/change-signal.js';
@@ -123,13 +123,20 @@ export class TestConversation {
     const book = new GroupBook({ groups, eventsReady });
     const keeper = new GroupKeeper({ book });
     const wait = (ms: number): Promise<void> => delay(ms);
-    const automatic = new Automatic({ directory, wait, now: Date.now });
+    const autoBehaviours = new AutoBehaviours({ directory, wait, now: Date.now });
     const pictures = new PictureWriter({ database });
     const patience = { now: Date.now, wait, retryForMs: 5_000 };
     const wantsGroupNotices = (): Promise<boolean> => Promise.resolve(false);
     const checkedNumbers = new RecentNumbers(Date.now);
     const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
-    const hearing = { writer, automatic, groups, askGroup: keeper.ask.bind(keeper), wantsGroupNotices, eventsReady };
+    const inbound = {
+      writer,
+      autoBehaviours,
+      groups,
+      askGroup: keeper.ask.bind(keeper),
+      wantsGroupNotices,
+      eventsReady,
+    };
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now, graceMs });
     this.sessions = new Sessions({
       directory,
@@ -141,9 +148,9 @@ export class TestConversation {
         keeper,
         unconfirmed,
         new UnreadableSends({ writer, groups, eventsReady, now: Date.now, graceMs }),
-        new Inbound({ ...hearing, timers, chats, pictures, ...patience }),
+        new Inbound({ ...inbound, timers, chats, pictures, ...patience }),
       ],
-      recall: recallFrom(writer),
+      recall: retryMessageLookup(writer),
       groups: book,
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
       restMs: 60_000,

@@ -92,7 +92,7 @@ export class CrashingWorker {
           chats: staged(new ChatWriter({ database })),
           groups: staged(new GroupWriter({ database })),
           pictures: new PictureWriter({ database }),
-          automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+          autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
           askGroup: () => undefined,
           wantsGroupNotices: () => Promise.resolve(false),
           eventsReady: () => undefined,

@@ -22,7 +22,7 @@ const UNDECLARED = [
   'libs/database/src/statement.ts',
   'libs/database/src/transaction.ts',
   'libs/message-store/src/message-reader.ts',
-  'apps/session-worker/src/socket/queries/number-check.ts',
+  'apps/session-worker/src/socket/requests/number-check.ts',
 ];
 
 /** What PostgreSQL says of a statement that it has parsed. */

@@ -135,7 +135,7 @@ class Round {
     for (const id of ids) {
       await this.waitFor(QUERY_INTERVAL_MS + this.reserveSlotMs(), this.ending.signal);
       if (this.ended) return 0;
-      await this.query(id);
+      await this.queryPicture(id);
     }
     if (ids.length > 0) this.idlePauseMs = IDLE_PAUSE_MS;
     const pauseMs = ids.length < BATCH_SIZE ? this.idlePauseMs : 0;
@@ -143,7 +143,7 @@ class Round {
     return pauseMs;
   }
 
-  private async query(id: string): Promise<void> {
+  private async queryPicture(id: string): Promise<void> {
     const { network, fence, channelId } = this.session;
     const found = await network.people.pictures(id).catch((error: unknown) => {
       if (refusedRequest(error) === undefined || refusedRequest(error) === RATE_LIMITED) throw error;

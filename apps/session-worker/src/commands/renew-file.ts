@@ -3,7 +3,7 @@ import { keyToNetwork } from '../convert/act-to-network.js';
 import { decodeMessage, encodeMessage, type MessageContent } from '../convert/message-bytes.js';
 import { innerContent } from '../convert/opened-message.js';
 import { toNumber } from '../convert/present.js';
-import { heardFile } from '../media/heard-file.js';
+import { receivedFile } from '../media/received-file.js';
 import type { NetworkFile } from '../media/outgoing.js';
 import type { PreparationContext } from './command-context.js';
 import type { MediaTools } from './media.handlers.js';
@@ -30,7 +30,7 @@ export async function withRenewedFile(
   stored: StoredMessage,
 ): Promise<StoredMessage> {
   const content = stored.proto && innerContent(decodeMessage(stored.proto));
-  const file = heardFile(content);
+  const file = receivedFile(content);
   const name = PARTS.find((part) => content?.[part]);
   const part = name && content?.[name];
   if (!content || !file || !part) return stored;

@@ -10,7 +10,7 @@ import {
   type MessageRecord,
 } from '@dormouse/message-store/write';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
-import { received as heardFrom } from '../convert/test-messages.js';
+import { received as receivedFrom } from '../convert/test-messages.js';
 import { sealFor } from '../convert/test-seal.js';
 import type { Attachment } from '../socket/open-session.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
@@ -53,7 +53,7 @@ describe('messages that belong to others', () => {
       wantsGroupNotices: () => Promise.resolve(false),
       askGroup: () => undefined,
       chats: new ChatWriter({ database }),
-      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       eventsReady: () => undefined,
       retryForMs: 1_000,
       now: () => 1_790_000_000_000,
@@ -63,7 +63,7 @@ describe('messages that belong to others', () => {
   });
 
   const heard = (id: string, content: proto.IMessage | undefined, key: Partial<WAMessage['key']> = {}): WAMessage =>
-    content ? heardFrom(content, { id, ...key }) : { ...heardFrom({}, { id, ...key }), message: undefined };
+    content ? receivedFrom(content, { id, ...key }) : { ...receivedFrom({}, { id, ...key }), message: undefined };
   const upsert = (messages: WAMessage[]) => session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
   const stored = async () => (await reader.listMessages(channelId, QUERY)).messages;
   const told = async () => {

@@ -1,8 +1,8 @@
 /**
- * Files of heard messages that the channel wants at once, brought into the media store beside everything else.
+ * Files of received messages that the channel wants at once, fetched into the media store beside everything else.
  *
- * What it guarantees: a message is told whatever becomes of its file. It waits a short while, with its chat only, so that
- * it can be told with a link; a file that comes later is told as a change of its message. One that cannot be had, or is
+ * What it guarantees: a message is notified whatever becomes of its file. It waits a short while, with its chat only, so that
+ * its event has a link; a file that comes later is an event that changes its message. One that cannot be had, or is
  * still on its way when the process dies, or for which the channel's storage has no room, is fetched when somebody asks for
  * it (GET /media/{MediaID}). How many files are
  * under way is bounded, for a channel and for the process.

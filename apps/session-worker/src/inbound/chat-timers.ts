@@ -1,6 +1,6 @@
 import { GROUP_SUFFIX, type Message } from '@dormouse/gateway-contract';
 import type { ChatRecord } from '@dormouse/message-store/write';
-import type { Hearing } from './hearing.js';
+import type { InboundContext } from './inbound-context.js';
 
 /**
  * What messages show of how long those of their chat stay: a change of the timer, by either side, or a message that will
@@ -16,7 +16,7 @@ export function timerShownBy(message: Message): ChatRecord | undefined {
 
 /** Takes the timers over at once, for what is sent from now on; returns those that are news, to be stored. */
 export function learnTimers(
-  { session, timers }: Pick<Hearing, 'session' | 'timers'>,
+  { session, timers }: Pick<InboundContext, 'session' | 'timers'>,
   messages: readonly Message[],
 ): ChatRecord[] {
   return messages.flatMap((message) => {

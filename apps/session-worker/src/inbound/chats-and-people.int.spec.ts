@@ -49,7 +49,7 @@ describe('Inbound: chats and people', () => {
       chats,
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
-      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       wantsGroupNotices: () => Promise.resolve(wantsNotices),
       askGroup: () => undefined,
       eventsReady: () => undefined,
@@ -69,19 +69,19 @@ describe('Inbound: chats and people', () => {
     messageTimestamp: 1_789_999_000,
     pushName: 'Ada',
   });
-  const hear = async (event: Parameters<FakeSession['library']['ev']['emit']>[0], what: unknown) => {
+  const receive = async (event: Parameters<FakeSession['library']['ev']['emit']>[0], what: unknown) => {
     session.library.ev.emit(event, what as never);
     await attachment.drained();
   };
-  const say = (...messages: WAMessage[]) => hear('messages.upsert', { messages, type: 'notify' });
+  const receiveMessages = (...messages: WAMessage[]) => receive('messages.upsert', { messages, type: 'notify' });
   const told = async () => (await reader.events(channelId, 0, 1_000)).map(({ type, method }) => `${type}.${method}`);
   const chatIds = async () => (await reader.listChats(channelId, PAGE)).chats.map(({ id }) => id);
 
   it('keeps a stranger under the LID until the number comes along, then has one chat with all of it', async () => {
-    await say(message('A1', ADA_LID));
+    await receiveMessages(message('A1', ADA_LID));
     expect(await chatIds()).toEqual([ADA_LID]);
     expect((await reader.listMessages(channelId, ALL)).messages).toMatchObject([{ chat_id: ADA_LID, from: ADA_LID }]);
-    await say(message('A2', ADA_LID, { remoteJidAlt: ADA }));
+    await receiveMessages(message('A2', ADA_LID, { remoteJidAlt: ADA }));
     expect(await chatIds()).toEqual([ADA]);
     const { messages } = await reader.listMessages(channelId, ALL);
     expect(messages).toMatchObject([
@@ -93,8 +93,8 @@ describe('Inbound: chats and people', () => {
   });
 
   it('joins them as well when the phone tells the number by itself', async () => {
-    await say(message('A1', ADA_LID), message('B1', '15550002222@s.whatsapp.net'));
-    await hear('lid-mapping.update', { lid: ADA_LID, pn: ADA });
+    await receiveMessages(message('A1', ADA_LID), message('B1', '15550002222@s.whatsapp.net'));
+    await receive('lid-mapping.update', { lid: ADA_LID, pn: ADA });
     expect((await chatIds()).sort()).toEqual([ADA, '15550002222@s.whatsapp.net']);
     expect(session.faults).toEqual([]);
   });
@@ -102,19 +102,19 @@ describe('Inbound: chats and people', () => {
   it('notes where the new picture of a group is, and that there is none any more', async () => {
     const id = '120363000000000001@g.us';
     const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
-    await hear('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
+    await receive('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
     Object.assign(session.library, {
       profilePictureUrl: (jid: string, kind: string) => Promise.resolve(`https://pictures.example/${kind}/${jid}`),
     });
     const shown = async () => (await reader.listChats(channelId, PAGE)).chats.find((chat) => chat.id === id);
-    await hear('contacts.update', [{ id, imgUrl: 'changed' }]);
+    await receive('contacts.update', [{ id, imgUrl: 'changed' }]);
     await new Promise((resolve) => setImmediate(resolve)); // it is asked for while other things are heard
     await attachment.drained();
     expect(await shown()).toMatchObject({
       chat_pic: `https://pictures.example/preview/${id}`,
       chat_pic_full: `https://pictures.example/image/${id}`,
     });
-    await hear('contacts.update', [{ id, imgUrl: 'removed' }]);
+    await receive('contacts.update', [{ id, imgUrl: 'removed' }]);
     await new Promise((resolve) => setImmediate(resolve));
     await attachment.drained();
     expect(await shown()).not.toHaveProperty('chat_pic');
@@ -123,15 +123,15 @@ describe('Inbound: chats and people', () => {
 
   it('counts as unread what came after the chat was read on the phone, also when that comes late or again', async () => {
     const unread = async () => (await reader.chat(channelId, ADA))?.unread;
-    await say(message('A1', ADA), { ...message('A2', ADA), messageTimestamp: 1_789_999_005 });
+    await receiveMessages(message('A1', ADA), { ...message('A2', ADA), messageTimestamp: 1_789_999_005 });
     session.reads.set(ADA, 1_789_999_000);
-    await hear('chats.update', [{ id: ADA, unreadCount: 0 }]);
+    await receive('chats.update', [{ id: ADA, unreadCount: 0 }]);
     expect(await unread()).toBe(1);
     session.reads.set(ADA, 1_789_999_005);
-    await hear('chats.update', [{ id: ADA, unreadCount: 0 }]);
+    await receive('chats.update', [{ id: ADA, unreadCount: 0 }]);
     expect(await unread()).toBe(0);
     session.reads.set(ADA, 1_789_999_000);
-    await hear('chats.update', [{ id: ADA, unreadCount: 0 }]);
+    await receive('chats.update', [{ id: ADA, unreadCount: 0 }]);
     expect(await unread()).toBe(0);
   });
 
@@ -146,24 +146,24 @@ describe('Inbound: chats and people', () => {
     };
     const listed = async () => (await reader.listMessages(channelId, ALL)).messages.map(({ type }) => type);
     beforeEach(() =>
-      hear('groups.upsert', [{ id, addressingMode: 'pn', subject: 'All', creation: 1, participants: members }]),
+      receive('groups.upsert', [{ id, addressingMode: 'pn', subject: 'All', creation: 1, participants: members }]),
     );
 
     it('notifies by groups events alone, and lists the notice', async () => {
-      await say(rename);
+      await receiveMessages(rename);
       expect(await told()).toEqual(['groups.post', 'groups.patch']);
       expect(await listed()).toEqual(['system']);
     });
 
     it('notifies by messages events, too, where the channel asks for those', async () => {
       wantsNotices = true;
-      await say(rename);
+      await receiveMessages(rename);
       expect(await told()).toEqual(['groups.post', 'groups.patch', 'messages.post']);
     });
 
     it('shows a member who changed number under the new one', async () => {
       const messageStubType = WAMessageStubType.GROUP_PARTICIPANT_CHANGE_NUMBER;
-      await say({ ...rename, messageStubType, messageStubParameters: ['15550003333@s.whatsapp.net'] });
+      await receiveMessages({ ...rename, messageStubType, messageStubParameters: ['15550003333@s.whatsapp.net'] });
       const group = await new GroupReader({ database }).group(channelId, id);
       expect(group?.participants.map((member) => member.id)).toEqual(['15550009999', '15550003333']);
       const puts = (await reader.events(channelId, 0, 100)).flatMap(
@@ -177,9 +177,9 @@ describe('Inbound: chats and people', () => {
 
     it('notices that the timer of its messages was switched off, which the library emits as null', async () => {
       const shown = async () => (await new GroupReader({ database }).group(channelId, id))?.ephemeral;
-      await hear('chats.update', [{ id, ephemeralExpiration: 86_400 }]);
+      await receive('chats.update', [{ id, ephemeralExpiration: 86_400 }]);
       expect(await shown()).toBe(86_400);
-      await hear('chats.update', [{ id, ephemeralExpiration: null }]);
+      await receive('chats.update', [{ id, ephemeralExpiration: null }]);
       expect(await shown()).toBe(0);
       expect(await told()).toEqual(['groups.post', 'groups.patch', 'groups.patch']);
     });
@@ -188,12 +188,12 @@ describe('Inbound: chats and people', () => {
   it('tells each step of a request to join a group, also of somebody known by private id alone', async () => {
     const id = '120363000000000001@g.us';
     const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
-    await hear('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
+    await receive('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
     const asks = { id, author: ADA_LID, method: 'invite_link' };
-    await hear('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
-    await hear('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
-    await hear('group.join-request', { ...asks, participant: '900000000077@lid', action: 'created' });
-    await hear('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'rejected' });
+    await receive('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
+    await receive('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
+    await receive('group.join-request', { ...asks, participant: '900000000077@lid', action: 'created' });
+    await receive('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'rejected' });
     const steps = (await reader.events(channelId, 0, 100)).flatMap(
       ({ payload }) => payload['groups_participants'] ?? [],
     );
@@ -205,13 +205,13 @@ describe('Inbound: chats and people', () => {
   });
 
   it('tells what the phone changes of a chat, once, and that it was deleted', async () => {
-    await say(message('A1', ADA));
+    await receiveMessages(message('A1', ADA));
     const before = (await told()).length;
-    await hear('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
-    await hear('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
-    await hear('chats.update', [{ id: ADA, unreadCount: -1 }]);
+    await receive('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
+    await receive('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
+    await receive('chats.update', [{ id: ADA, unreadCount: -1 }]);
     expect(await reader.chat(channelId, ADA)).toMatchObject({ archive: true, pin: true, unread: 1 });
-    await hear('chats.delete', [ADA]);
+    await receive('chats.delete', [ADA]);
     expect(await chatIds()).toEqual([]);
     expect((await told()).slice(before)).toEqual(['chats.patch', 'chats.delete']);
   });
@@ -240,7 +240,7 @@ describe('Inbound: chats and people', () => {
       }
       inbound = inboundOf(new ChatWriter({ database: dying(database, 1) }));
       connect();
-      await hear(event, what);
+      await receive(event, what);
       expect(session.faults).toMatchObject([{ message: 'killed' }]);
       // The first socket of the worker that takes over.
       inbound = inboundOf(new ChatWriter({ database }));
@@ -258,7 +258,7 @@ describe('Inbound: chats and people', () => {
     const group = '120363000000000001@g.us';
     const act = (id: string, content: WAMessage['message']) => ({ ...message(id, ADA), message: content });
     const own = { remoteJid: ADA, id: 'O1', fromMe: true };
-    const heard: [string, unknown][] = [
+    const received: [string, unknown][] = [
       ['messages.upsert', { messages: [message('A1', ADA), message('A2', ADA)], type: 'notify' }],
       ['messages.upsert', { messages: [act('A3', { reactionMessage: { key: { id: 'A1' }, text: '👍' } })] }],
       [
@@ -302,15 +302,15 @@ describe('Inbound: chats and people', () => {
       ['chats.delete', [ADA]],
     ];
     const kinds = new Set<string>();
-    for (const [event, what] of heard) {
+    for (const [event, what] of received) {
       const before = (await told()).length;
-      await hear(event as never, what);
+      await receive(event as never, what);
       const first = await told();
       expect([event, first.length]).not.toEqual([event, before]);
       first.slice(before).forEach((kind) => kinds.add(kind));
-      await hear(event as never, what);
+      await receive(event as never, what);
       connect();
-      await hear(event as never, what);
+      await receive(event as never, what);
       expect([event, await told()]).toEqual([event, first]);
     }
     expect(session.faults).toEqual([]);
@@ -321,18 +321,18 @@ describe('Inbound: chats and people', () => {
 
   it('tells no chats and contacts while the phone tells a new device what there is', async () => {
     session.library.authState.creds.accountSyncCounter = 0;
-    await hear('contacts.upsert', [{ id: ADA, name: 'Ada Example' }]);
-    await hear('chats.update', [{ id: ADA, archived: true }]);
+    await receive('contacts.upsert', [{ id: ADA, name: 'Ada Example' }]);
+    await receive('chats.update', [{ id: ADA, archived: true }]);
     expect(await told()).toEqual([]);
     session.library.authState.creds.accountSyncCounter = 1;
-    await hear('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
+    await receive('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
     expect(await told()).toEqual(['contacts.post', 'contacts.patch']);
   });
 
   it('forgets what an earlier device was told of the chats when a new one is linked', async () => {
-    await say(message('A1', ADA));
-    await hear('chats.update', [{ id: ADA, archived: true, muteEndTime: -1 }]);
-    await hear('connection.update', { isNewLogin: true });
+    await receiveMessages(message('A1', ADA));
+    await receive('chats.update', [{ id: ADA, archived: true, muteEndTime: -1 }]);
+    await receive('connection.update', { isNewLogin: true });
     expect(await reader.chat(channelId, ADA)).toMatchObject({ archive: false, mute: false });
   });
 
@@ -344,7 +344,7 @@ describe('Inbound: chats and people', () => {
     const messages = people.flatMap(({ lid }, index) =>
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((nth) => message(`H${index}.${nth}`, lid)),
     );
-    const history = hear('messaging-history.set', {
+    const history = receive('messaging-history.set', {
       chats: people.map(({ lid }) => ({ id: lid, archived: true, unreadCount: 2 })),
       contacts: people.map(({ lid }, index) => ({ id: lid, name: `Person ${index}` })),
       messages,

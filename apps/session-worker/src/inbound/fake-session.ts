@@ -66,7 +66,7 @@ export function fakeSession(channelId: string, fence: Fence, generation = 1): Fa
     holdCiphertext: () => () => undefined,
     expectAck: () => Promise.reject(new Error('nothing is sent here')),
     awaitsAck: () => false,
-    group: () => Promise.reject(new Error('no group is asked for here')),
+    group: () => Promise.reject(new Error('no group is queried here')),
     hasWaited: ({ key }) => waited.has(key.id ?? ''),
     settle: (messages) => settled.push(...messages.flatMap(({ key }) => key.id ?? [])),
     forgetSettled: () => Promise.resolve(),

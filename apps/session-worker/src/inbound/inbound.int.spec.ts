@@ -7,7 +7,7 @@ import type { proto, WAMessage } from '@whiskeysockets/baileys';
 import { WAMessageStatus, WAMessageStubType } from '../socket/test-library.js';
 import { fakeSession, type FakeSession } from './fake-session.js';
 import { Inbound } from './inbound.js';
-import { recallFrom } from './recall.js';
+import { retryMessageLookup } from './retry-message-lookup.js';
 import type { Attachment } from '../socket/open-session.js';
 import { ChatTimers } from '../socket/chat-timers.js';
 
@@ -61,7 +61,7 @@ describe('Inbound', () => {
       wantsGroupNotices: () => Promise.resolve(false),
       askGroup: (_, groupId) => asked.push(groupId),
       chats: new ChatWriter({ database }),
-      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       eventsReady: (channel) => woken.push(channel),
       retryForMs: 1_000,
       now: () => nowMs,
@@ -244,7 +244,7 @@ describe('Inbound', () => {
     session.numbers.set('900000000001', '15550001111');
     upsert([{ ...heard('O1', { conversation: 'secret' }, { fromMe: true }), status: 2 }]);
     await attachment.drained();
-    const recall = recallFrom(writer);
+    const recall = retryMessageLookup(writer);
     for (const remoteJid of [ADA, ADA_LID, '900000000001:4@lid']) {
       expect((await recall(session, { id: 'O1', remoteJid, fromMe: true }))?.conversation).toBe('secret');
     }

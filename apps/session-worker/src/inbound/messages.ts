@@ -15,8 +15,8 @@ import type { NetworkEvents, NetworkMessage } from '../socket/network-events.js'
 import { linked, mediaIdOf, type FileUnderWay } from './auto-download.js';
 import { learnTimers } from './chat-timers.js';
 import { learnPeople } from './contacts.js';
-import { storeAndTell, type Hearing } from './hearing.js';
-import { peopleIn, peopleInGroups } from './people-in.js';
+import { storeAndNotify, type InboundContext } from './inbound-context.js';
+import { resolveLids, resolveLidsInGroups } from './resolve-lids.js';
 
 /** So many messages of a backlog are stored together. */
 const BATCH = 50;
@@ -25,17 +25,17 @@ const BATCH = 50;
  * New messages: live ones ("notify") and those that waited while the device was offline ("append") alike; also own ones
  * from the phone and its other devices. What is no news to a person is left out.
  */
-export async function hearMessages(hearing: Hearing, { messages }: NetworkEvents['messages']): Promise<void> {
-  for (let at = 0; at < messages.length; at += BATCH) await hearBatch(hearing, messages.slice(at, at + BATCH));
+export async function handleMessages(inbound: InboundContext, { messages }: NetworkEvents['messages']): Promise<void> {
+  for (let at = 0; at < messages.length; at += BATCH) await handleBatch(inbound, messages.slice(at, at + BATCH));
 }
 
 /** Stores what need not wait for a file, nor for what does in its chat; see waiting-chats.ts. */
-async function hearBatch(hearing: Hearing, messages: NetworkMessage[]): Promise<void> {
-  const { ear, session, downloads, waiting } = hearing;
-  const people = await ear.store(() => peopleInGroups(hearing, messages));
-  await isolated(hearing, () => learnPeople(hearing, people.numbers));
+async function handleBatch(inbound: InboundContext, messages: NetworkMessage[]): Promise<void> {
+  const { queue, session, downloads, waiting } = inbound;
+  const people = await queue.store(() => resolveLidsInGroups(inbound, messages));
+  await isolated(inbound, () => learnPeople(inbound, people.numbers));
   const failed = new Set<NetworkMessage>();
-  const items = messages.map((message) => ({ message, read: readOrFail(hearing, message, people, failed) }));
+  const items = messages.map((message) => ({ message, read: readOrFail(inbound, message, people, failed) }));
   const records = items.flatMap(({ read: { record } }) => record ?? []);
   const files = await downloads?.begin(session, records);
   const now = items.filter((item) => {
@@ -44,14 +44,14 @@ async function hearBatch(hearing: Hearing, messages: NetworkMessage[]): Promise<
     if (chatId === undefined || !(file || waiting.has(chatId))) return true;
     waiting.add(chatId, {
       ready: file?.waited ?? Promise.resolve(),
-      store: () => (file ? storeWithFile(hearing, item, file) : storeItems(hearing, [item])),
+      store: () => (file ? storeWithFile(inbound, item, file) : storeItems(inbound, [item])),
     });
     return false;
   });
-  await storeItems(hearing, now, failed);
+  await storeItems(inbound, now, failed);
 }
 
-/** A heard message, and what it turned out to be. */
+/** A received message, and what it turned out to be. */
 interface Item {
   readonly message: NetworkMessage;
   readonly read: Read;
@@ -63,67 +63,76 @@ function chatOf({ message, read: { record, action } }: Item, people: People): st
   return chatId ?? chatIdOf({ id: message.key.remoteJid }, people.numbers);
 }
 
-/** Stores a message with a link to its file when that is there; else the link is told when it comes. */
-async function storeWithFile(hearing: Hearing, item: Item, { link }: FileUnderWay): Promise<void> {
+/** Stores a message with a link to its file when that is there; else the link follows by an event of its own. */
+async function storeWithFile(inbound: InboundContext, item: Item, { link }: FileUnderWay): Promise<void> {
   const { record } = item.read;
   if (!record) return;
   const { message } = record;
   const there = await Promise.race([link, Promise.resolve(undefined)]);
   const shown = there === undefined ? undefined : linked(message, mediaIdOf(message), there);
-  await storeItems(hearing, [{ ...item, read: { record: { ...record, message: shown ?? message } } }]);
-  if (there === undefined) tellLateLink(hearing, message, link);
+  await storeItems(inbound, [{ ...item, read: { record: { ...record, message: shown ?? message } } }]);
+  if (there === undefined) notifyLateLink(inbound, message, link);
 }
 
-/** Tells the link to a file that comes after its message was stored. */
-function tellLateLink(hearing: Hearing, message: Message, link: FileUnderWay['link']): void {
-  const { ear, session, writer } = hearing;
+/** Notifies of the link to a file that came after its message was stored. */
+function notifyLateLink(inbound: InboundContext, message: Message, link: FileUnderWay['link']): void {
+  const { queue, session, writer } = inbound;
   const mediaId = mediaIdOf(message);
   void link.then((late) => {
     if (late === undefined) return;
     const change = { id: message.id, apply: (before: Message) => linked(before, mediaId, late) };
-    ear.hear(() => storeAndTell(hearing, () => writer.recordUpdate(session.fence, session.channelId, change)));
+    queue.enqueue(() => storeAndNotify(inbound, () => writer.recordUpdate(session.fence, session.channelId, change)));
   });
 }
 
 /** @param failed messages of which nothing can be stored, by their own fault */
-async function storeItems(hearing: Hearing, items: readonly Item[], failed = new Set<NetworkMessage>()): Promise<void> {
+async function storeItems(
+  inbound: InboundContext,
+  items: readonly Item[],
+  failed = new Set<NetworkMessage>(),
+): Promise<void> {
   const timers = learnTimers(
-    hearing,
+    inbound,
     items.flatMap(({ read: { record, action } }) => (record ?? action?.trigger)?.message ?? []),
   );
-  let records: HeardRecord[] = [];
+  let records: ReceivedRecord[] = [];
   /** Of messages that are known only now: they do not wait. */
   const files: [MessageRecord, FileUnderWay][] = [];
   for (const { message, read } of items) {
     const { record, action, addition } = read;
     if (record) records.push({ message, record });
     if (!action && !addition) continue;
-    await storeRecords(hearing, records, failed); // an action follows what it changes
+    await storeRecords(inbound, records, failed); // an action follows what it changes
     records = [];
     const added: ReadAddition = addition
-      ? await readAddition(hearing, message, addition, failed)
+      ? await readAddition(inbound, message, addition, failed)
       : { ...(action && { action }) };
     if (added.record) records.push({ message, record: added.record });
     const carrier = added.file ?? added.record;
-    if (carrier) files.push(...((await hearing.downloads?.begin(hearing.session, [carrier])) ?? []));
+    if (carrier) files.push(...((await inbound.downloads?.begin(inbound.session, [carrier])) ?? []));
     const change = added.action;
-    if (change && !(await isolated(hearing, () => storeAction(hearing, change)))) failed.add(message);
+    if (change && !(await isolated(inbound, () => storeAction(inbound, change)))) failed.add(message);
   }
-  await storeRecords(hearing, records, failed);
-  if (timers.length > 0) await isolated(hearing, () => storeTimers(hearing, timers));
-  for (const [{ message }, { link }] of files) tellLateLink(hearing, message, link);
+  await storeRecords(inbound, records, failed);
+  if (timers.length > 0) await isolated(inbound, () => storeTimers(inbound, timers));
+  for (const [{ message }, { link }] of files) notifyLateLink(inbound, message, link);
   const messages = items.map(({ message }) => message);
   // What could not be stored stays in the journal, for a build that can.
-  hearing.session.settle(messages.filter((message) => !failed.has(message)));
-  await hearing.automatic.heard(hearing, messages);
+  inbound.session.settle(messages.filter((message) => !failed.has(message)));
+  await inbound.autoBehaviours.received(inbound, messages);
 }
 
-function storeTimers({ session, ear, writer }: Hearing, chats: readonly ChatRecord[]): Promise<void> {
-  return ear.store(() => writer.recordHistory(session.fence, session.channelId, { chats }));
+function storeTimers({ session, queue, writer }: InboundContext, chats: readonly ChatRecord[]): Promise<void> {
+  return queue.store(() => writer.recordHistory(session.fence, session.channelId, { chats }));
 }
 
 /** One that cannot be read is reported and costs no other. */
-function readOrFail({ session }: Hearing, message: NetworkMessage, people: People, failed: Set<NetworkMessage>): Read {
+function readOrFail(
+  { session }: InboundContext,
+  message: NetworkMessage,
+  people: People,
+  failed: Set<NetworkMessage>,
+): Read {
   try {
     return read(message, people) ?? {};
   } catch (error) {
@@ -133,12 +142,12 @@ function readOrFail({ session }: Hearing, message: NetworkMessage, people: Peopl
   }
 }
 
-interface HeardRecord {
+interface ReceivedRecord {
   readonly message: NetworkMessage;
   readonly record: MessageRecord;
 }
 
-/** What a heard message turns out to be. */
+/** What a received message turns out to be. */
 interface Read {
   record?: MessageRecord;
   action?: ReceivedAction;
@@ -156,24 +165,24 @@ function read(message: NetworkMessage, people: People): Read | undefined {
 }
 
 async function storeRecords(
-  hearing: Hearing,
-  heard: readonly HeardRecord[],
+  inbound: InboundContext,
+  received: readonly ReceivedRecord[],
   failed: Set<NetworkMessage>,
 ): Promise<void> {
-  if (heard.length === 0) return;
-  const { session } = hearing;
+  if (received.length === 0) return;
+  const { session } = inbound;
   const records = await quietNotices(
-    hearing,
-    heard.map(({ record }) => markWaited(session, record)),
+    inbound,
+    received.map(({ record }) => markWaited(session, record)),
   );
   try {
-    await writeRecords(hearing, records);
+    await writeRecords(inbound, records);
   } catch (error) {
     if (concernsAll(error)) throw error;
     for (const [index, record] of records.entries()) {
-      const message = heard[index]?.message;
-      const stored = await isolated(hearing, () => writeRecords(hearing, [record]));
-      if (!stored && message && !(await isolated(hearing, () => writeRecords(hearing, [bare(record)])))) {
+      const message = received[index]?.message;
+      const stored = await isolated(inbound, () => writeRecords(inbound, [record]));
+      if (!stored && message && !(await isolated(inbound, () => writeRecords(inbound, [bare(record)])))) {
         failed.add(message);
       }
     }
@@ -181,16 +190,16 @@ async function storeRecords(
 }
 
 /** Group notices are `groups` events; `messages` events of them go only to channels that ask for those. */
-async function quietNotices(hearing: Hearing, records: readonly MessageRecord[]): Promise<MessageRecord[]> {
-  const { ear, session, wantsGroupNotices } = hearing;
+async function quietNotices(inbound: InboundContext, records: readonly MessageRecord[]): Promise<MessageRecord[]> {
+  const { queue, session, wantsGroupNotices } = inbound;
   const isNotice = ({ message }: MessageRecord) => message.type === 'system' && isGroup(message.chat_id);
-  if (!records.some(isNotice) || (await ear.store(() => wantsGroupNotices(session.channelId)))) return [...records];
+  if (!records.some(isNotice) || (await queue.store(() => wantsGroupNotices(session.channelId)))) return [...records];
   return records.map((record) => (isNotice(record) ? { ...record, quiet: true } : record));
 }
 
-function writeRecords(hearing: Hearing, records: readonly MessageRecord[]): Promise<void> {
-  const { session, writer } = hearing;
-  return storeAndTell(hearing, () => writer.recordMessages(session.fence, session.channelId, records));
+function writeRecords(inbound: InboundContext, records: readonly MessageRecord[]): Promise<void> {
+  const { session, writer } = inbound;
+  return storeAndNotify(inbound, () => writer.recordMessages(session.fence, session.channelId, records));
 }
 
 /** That there was a message, of whom, where and when: what is left of one whose content cannot be stored. */
@@ -218,7 +227,7 @@ function bare({ message, key, keyAliases, waited, quiet }: MessageRecord): Messa
  * A message that cannot be stored must not cost those that follow.
  * @returns whether it could
  */
-async function isolated({ session }: Hearing, write: () => Promise<void>): Promise<boolean> {
+async function isolated({ session }: InboundContext, write: () => Promise<void>): Promise<boolean> {
   try {
     await write();
     return true;
@@ -229,42 +238,42 @@ async function isolated({ session }: Hearing, write: () => Promise<void>): Promi
   }
 }
 
-/** Says nothing about this message: the database is away, or another worker owns the shard. */
+/** No fault of this message: the database is away, or another worker owns the shard. */
 function concernsAll(error: unknown): boolean {
   return isStoreAway(error) || error instanceof FencedError;
 }
 
-async function storeAction(hearing: Hearing, { trigger, change }: ReceivedAction): Promise<void> {
-  const { session, writer } = hearing;
+async function storeAction(inbound: InboundContext, { trigger, change }: ReceivedAction): Promise<void> {
+  const { session, writer } = inbound;
   const { fence, channelId } = session;
   const record = markWaited(session, trigger);
-  const writeTrigger = () => storeAndTell(hearing, () => writer.recordMessage(fence, channelId, record));
+  const writeTrigger = () => storeAndNotify(inbound, () => writer.recordMessage(fence, channelId, record));
   if (!change) return writeTrigger();
   try {
-    await storeAndTell(hearing, () => writer.recordChange(fence, channelId, { ...change, trigger: record }));
+    await storeAndNotify(inbound, () => writer.recordChange(fence, channelId, { ...change, trigger: record }));
   } catch (error) {
     if (concernsAll(error)) throw error;
     session.reportFault(error);
-    await writeTrigger(); // the change cannot be made; that it was asked for can be told
+    await writeTrigger(); // the change cannot be made; that it was requested is an event
   }
 }
 
-/** What the network kept while the session was away is told so. */
-function markWaited(session: Hearing['session'], record: MessageRecord): MessageRecord {
+/** Messages that the network kept while the session was away are marked so. */
+function markWaited(session: InboundContext['session'], record: MessageRecord): MessageRecord {
   return session.hasWaited(record) ? { ...record, waited: true } : record;
 }
 
 /** Reads what can be read only with the message that it belongs to. */
 async function readAddition(
-  hearing: Hearing,
+  inbound: InboundContext,
   message: NetworkMessage,
   addition: Addition,
   failed: Set<NetworkMessage>,
 ): Promise<ReadAddition> {
-  const { ear, session, writer } = hearing;
+  const { queue, session, writer } = inbound;
   let read: ReadAddition = {};
-  const isRead = await isolated(hearing, async () => {
-    const target = await ear.store(() => writer.findInChat(session.channelId, addition.target));
+  const isRead = await isolated(inbound, async () => {
+    const target = await queue.store(() => writer.findInChat(session.channelId, addition.target));
     read = addition.read(target) ?? {};
   });
   if (!isRead) failed.add(message);
@@ -272,19 +281,22 @@ async function readAddition(
 }
 
 /** Messages that the owner deleted on the phone, for its own devices only; or a chat that was cleared there. */
-export async function hearRemovals(hearing: Hearing, removed: NetworkEvents['messagesDeleted']): Promise<void> {
-  const { fence, channelId } = hearing.session;
-  if (!('keys' in removed)) return hearCleared(hearing, removed);
+export async function handleRemovals(
+  inbound: InboundContext,
+  removed: NetworkEvents['messagesDeleted'],
+): Promise<void> {
+  const { fence, channelId } = inbound.session;
+  if (!('keys' in removed)) return handleClearedChat(inbound, removed);
   const keyIds = removed.keys.flatMap(({ id }) => id ?? []);
-  await storeAndTell(hearing, () => hearing.writer.recordRemoval(fence, channelId, keyIds));
+  await storeAndNotify(inbound, () => inbound.writer.recordRemoval(fence, channelId, keyIds));
 }
 
-async function hearCleared(hearing: Hearing, { jid, untilS }: ClearedChat): Promise<void> {
-  const { session, ear, chats } = hearing;
-  const { numbers } = await ear.store(() => peopleIn(session, [jid]));
+async function handleClearedChat(inbound: InboundContext, { jid, untilS }: ClearedChat): Promise<void> {
+  const { session, queue, chats } = inbound;
+  const { numbers } = await queue.store(() => resolveLids(session, [jid]));
   const chatId = chatIdOf({ id: jid }, numbers);
   if (chatId === undefined) return;
   await session.forgetSettled();
-  await storeAndTell(hearing, () => chats.clearChat(session.fence, session.channelId, chatId, untilS));
-  await ear.store(() => chats.finishRemovals(session.fence, session.channelId));
+  await storeAndNotify(inbound, () => chats.clearChat(session.fence, session.channelId, chatId, untilS));
+  await queue.store(() => chats.finishRemovals(session.fence, session.channelId));
 }

@@ -4,25 +4,31 @@ import { contactOf, isOwn } from '../convert/people.js';
 import { toNumber } from '../convert/present.js';
 import { refusalOf } from '../convert/refusal.js';
 import type { MessageUpdate, NetworkEvents } from '../socket/network-events.js';
-import { storeAndTell, type Hearing } from './hearing.js';
-import { peopleInGroups } from './people-in.js';
+import { storeAndNotify, type InboundContext } from './inbound-context.js';
+import { resolveLidsInGroups } from './resolve-lids.js';
 
 /** Receipts of chats of two, and refusals of own messages. Edits and deletions come as messages of their own, too. */
-export async function hearUpdates(hearing: Hearing, updates: NetworkEvents['messagesChanged']): Promise<void> {
+export async function handleMessageUpdates(
+  inbound: InboundContext,
+  updates: NetworkEvents['messagesChanged'],
+): Promise<void> {
   await storeReports(
-    hearing,
-    updates.flatMap((update) => reportOf(update, hearing.now())),
+    inbound,
+    updates.flatMap((update) => reportOf(update, inbound.now())),
   );
   const read = updates.filter(({ key, update }) => key.fromMe !== true && statusFromNetwork(update.status) === 'read');
   await storeRead(
-    hearing,
+    inbound,
     read.map(({ key }) => key.id),
   );
 }
 
 /** Receipts of groups: one for each member. */
-export async function hearGroupReceipts(hearing: Hearing, receipts: NetworkEvents['groupReceipts']): Promise<void> {
-  const people = await hearing.ear.store(() => peopleInGroups(hearing, receipts));
+export async function handleGroupReceipts(
+  inbound: InboundContext,
+  receipts: NetworkEvents['groupReceipts'],
+): Promise<void> {
+  const people = await inbound.queue.store(() => resolveLidsInGroups(inbound, receipts));
   const reports: StatusReport[] = [];
   const read: string[] = [];
   for (const { key, receipt } of receipts) {
@@ -33,13 +39,13 @@ export async function hearGroupReceipts(hearing: Hearing, receipts: NetworkEvent
     if (isOwn(receipt.userJid, people)) {
       if (readS !== undefined) read.push(key.id);
     } else {
-      const isPlayed = hearing.session.takePlayed(key, receipt.userJid);
+      const isPlayed = inbound.session.takePlayed(key, receipt.userJid);
       const status = isPlayed ? 'played' : readS === undefined ? 'delivered' : 'read';
       reports.push({ keyId: key.id, status, viewerId, timestamp });
     }
   }
-  await storeReports(hearing, reports);
-  await storeRead(hearing, read);
+  await storeReports(inbound, reports);
+  await storeRead(inbound, read);
 }
 
 function reportOf({ key, update }: MessageUpdate, nowMs: number): StatusReport[] {
@@ -63,18 +69,18 @@ function reportOf({ key, update }: MessageUpdate, nowMs: number): StatusReport[]
   }
 }
 
-async function storeReports(hearing: Hearing, reports: readonly StatusReport[]): Promise<void> {
+async function storeReports(inbound: InboundContext, reports: readonly StatusReport[]): Promise<void> {
   if (reports.length === 0) return;
-  const { fence, channelId } = hearing.session;
-  await storeAndTell(hearing, () => hearing.writer.recordStatuses(fence, channelId, reports));
+  const { fence, channelId } = inbound.session;
+  await storeAndNotify(inbound, () => inbound.writer.recordStatuses(fence, channelId, reports));
 }
 
 /** The owner read messages on the phone or on another device. */
 async function storeRead(
-  { session, ear, writer }: Hearing,
+  { session, queue, writer }: InboundContext,
   ids: readonly (string | null | undefined)[],
 ): Promise<void> {
   const keyIds = ids.filter((id) => typeof id === 'string');
   if (keyIds.length === 0) return;
-  await ear.store(() => writer.recordRead(session.fence, session.channelId, keyIds));
+  await queue.store(() => writer.recordRead(session.fence, session.channelId, keyIds));
 }

@@ -1,7 +1,7 @@
 /**
  * Own messages that a recipient could not decrypt.
  *
- * What it guarantees: who has asked for the last copy that is sent, and has not received the message a while later, is
+ * What it guarantees: a device that requested the last copy, and has not received the message a while later, is
  * notified as failed: the message in a chat of two, that member in a group. A receipt that comes after all ends it. A
  * worker that dies in between notifies nobody: the message rests at sent, as before.
  */
@@ -9,10 +9,10 @@ import { UNREADABLE, type MessageWriter } from '@dormouse/message-store/write';
 import { contactOf, isOwn } from '../convert/people.js';
 import { COPIES_SENT } from '../socket/open-socket.js';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
-import { peopleInGroups } from './people-in.js';
-import type { Hearing } from './hearing.js';
+import { resolveLidsInGroups } from './resolve-lids.js';
+import type { InboundContext } from './inbound-context.js';
 
-export interface UnreadableOptions extends Pick<Hearing, 'groups' | 'eventsReady' | 'now'> {
+export interface UnreadableOptions extends Pick<InboundContext, 'groups' | 'eventsReady' | 'now'> {
   readonly writer: Pick<MessageWriter, 'recordStatuses'>;
   /** How long the receipt of the last copy may take. */
   readonly graceMs?: number;
@@ -52,7 +52,7 @@ export class UnreadableSends implements SessionListener {
     { id, from, asker }: { id: string; from: string; asker: string },
   ): Promise<void> {
     const { writer, groups, eventsReady, now } = this.options;
-    const people = await peopleInGroups({ session, groups }, { from, asker });
+    const people = await resolveLidsInGroups({ session, groups }, { from, asker });
     const viewerId = contactOf(asker, people);
     if (viewerId === undefined || isOwn(asker, people)) return;
     const { seqs } = await writer.recordStatuses(session.fence, session.channelId, [
@@ -62,7 +62,7 @@ export class UnreadableSends implements SessionListener {
   }
 }
 
-/** How often each device has asked for copies of each message. */
+/** How many copies of each message each device has requested. */
 class CopyRequests {
   private readonly counts = new Map<string, number>();
 

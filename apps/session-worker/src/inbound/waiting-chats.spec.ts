@@ -5,7 +5,7 @@ function chats() {
   const stored: string[] = [];
   let tail = Promise.resolve();
   const waiting = new WaitingChats({
-    hear: (work) => {
+    enqueue: (work) => {
       tail = tail.then(work);
     },
     attempt: (work) => work().catch(() => void stored.push('failed')),

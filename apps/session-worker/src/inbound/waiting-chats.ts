@@ -2,10 +2,10 @@
  * Messages that wait a short while for their file, and what follows them in their chat.
  *
  * What it guarantees: what is added to a chat is stored in that order; nothing of other chats waits for it; what waits is
- * stored by the ear, in its turn, so that no two writes of a channel are under way at once. It is in the journal until it
+ * stored by the queue, in its turn, so that no two writes of a channel are under way at once. It is in the journal until it
  * is stored.
  */
-import type { ChannelEar } from './channel-ear.js';
+import type { ChannelWriteQueue } from './channel-write-queue.js';
 
 /** One thing that waits. */
 export interface WaitingItem {
@@ -22,7 +22,7 @@ interface Waiting {
 export class WaitingChats {
   private readonly lines = new Map<string, Waiting[]>();
 
-  constructor(private readonly ear: Pick<ChannelEar, 'hear' | 'attempt'>) {}
+  constructor(private readonly queue: Pick<ChannelWriteQueue, 'enqueue' | 'attempt'>) {}
 
   /** Whether something of this chat waits, so that what follows must wait, too. */
   has(chatId: string): boolean {
@@ -36,11 +36,11 @@ export class WaitingChats {
     line.push(item);
     void ready.then(() => {
       item.ready = true;
-      this.ear.hear(() => this.storeReady(chatId, line));
+      this.queue.enqueue(() => this.storeReady(chatId, line));
     });
   }
 
-  /** Stores all that waits, now: in a step of the ear that what waits must not come after. */
+  /** Stores all that waits, now: in a step of the queue that what waits must not come after. */
   async flush(): Promise<void> {
     for (const [chatId, line] of this.lines) {
       for (const item of line) item.ready = true;
@@ -51,7 +51,7 @@ export class WaitingChats {
   private async storeReady(chatId: string, line: Waiting[]): Promise<void> {
     while (line[0]?.ready) {
       const [first] = line;
-      await this.ear.attempt(first.store);
+      await this.queue.attempt(first.store);
       line.shift();
     }
     if (line.length === 0 && this.lines.get(chatId) === line) this.lines.delete(chatId);

@@ -58,7 +58,7 @@ describe('a received file', () => {
       wantsGroupNotices: () => Promise.resolve(false),
       timers: new ChatTimers(() => Promise.resolve(undefined)),
       askGroup: () => undefined,
-      automatic: { attach: () => undefined, heard: () => Promise.resolve() },
+      autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       downloads,
       eventsReady: () => undefined,
       retryForMs: 1_000,
@@ -69,12 +69,13 @@ describe('a received file', () => {
     ({ drained } = inbound.attach(session));
   };
 
-  const heard = (chat: string, id: string, message: proto.IMessage): WAMessage => ({
+  const messageFrom = (chat: string, id: string, message: proto.IMessage): WAMessage => ({
     key: { id, remoteJid: chat, fromMe: false },
     messageTimestamp: 1_790_000_000,
     message,
   });
-  const hear = (...messages: WAMessage[]) => session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
+  const receive = (...messages: WAMessage[]) =>
+    session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
   const image = { imageMessage: { mimetype: 'image/jpeg', mediaKey: Buffer.alloc(32), directPath: '/v/x' } };
 
   /** What was told, in order: the words of a text, or the kind of change with the link. */
@@ -101,8 +102,8 @@ describe('a received file', () => {
 
   it('holds nothing but its own chat, and is told with its link when it comes soon', async () => {
     attach(60_000);
-    hear(heard(ADA, 'A1', image), heard(ADA, 'A2', { conversation: 'after it' }));
-    hear(heard(BO, 'B1', { conversation: 'elsewhere' }));
+    receive(messageFrom(ADA, 'A1', image), messageFrom(ADA, 'A2', { conversation: 'after it' }));
+    receive(messageFrom(BO, 'B1', { conversation: 'elsewhere' }));
     session.library.ev.emit('messages.update', []);
     expect(await until((all) => all.length === 1)).toEqual(['elsewhere']);
     expect(session.settled).toEqual(['B1']);
@@ -114,7 +115,7 @@ describe('a received file', () => {
 
   it('is told without a link after a short while, and of its link by a change when it comes at last', async () => {
     attach(20);
-    hear(heard(ADA, 'A1', image), heard(ADA, 'A2', { conversation: 'after it' }));
+    receive(messageFrom(ADA, 'A1', image), messageFrom(ADA, 'A2', { conversation: 'after it' }));
     expect(await until((all) => all.length === 2)).toEqual(['image bare', 'after it']);
     asked[0]?.resolve();
     expect(await until((all) => all.length === 3)).toEqual(['image bare', 'after it', 'patch image true']);
@@ -123,20 +124,20 @@ describe('a received file', () => {
 
   it('is not told again when its message was deleted before it came', async () => {
     attach(60_000);
-    hear(heard(ADA, 'A1', image));
+    receive(messageFrom(ADA, 'A1', image));
     await until(() => asked.length === 1);
     session.library.ev.emit('messages.delete', { keys: [{ id: 'A1', remoteJid: ADA }] });
     await until((all) => all.length === 1);
     asked[0]?.resolve();
     await asked[0]?.promise;
-    hear(heard(ADA, 'A2', { conversation: 'later' }));
+    receive(messageFrom(ADA, 'A2', { conversation: 'later' }));
     expect(await until((all) => all.includes('later'))).toEqual(['image bare', 'later']);
     expect((await reader.events(channelId, 0, 100)).some(({ method }) => method === 'delete')).toBe(true);
   });
 
   it('keeps no session from ending: what waits is stored first', async () => {
     attach(60_000);
-    hear(heard(ADA, 'A1', image));
+    receive(messageFrom(ADA, 'A1', image));
     await drained();
     expect(await told()).toEqual(['image bare']);
     expect(session.settled).toEqual(['A1']);

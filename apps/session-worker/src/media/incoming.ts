@@ -15,7 +15,7 @@ import type { MessageContent } from '../convert/message-bytes.js';
 import type { NetworkSession } from '../socket/network-session.js';
 import type { MessageKey } from '../socket/requests/message-requests.js';
 import { FairQueue } from './fair-queue.js';
-import { heardFile, type HeardFile } from './heard-file.js';
+import { receivedFile, type ReceivedFile } from './received-file.js';
 import { FileGone, HostFailed, type MediaHost } from './media-host.js';
 import { DamagedFile, decrypted, fileKeys } from './network-encryption.js';
 import { SharedWork } from './shared-work.js';
@@ -89,7 +89,7 @@ export class IncomingMedia {
     { channelId, mediaId, message, network: phone, fileRoute }: ReceivedMessage,
     abandoned: AbortSignal,
   ): Promise<void> {
-    const file = heardFile(message.message);
+    const file = receivedFile(message.message);
     if (!file) throw new GatewayError(404, { details: 'the message has no file' });
     this.#hold(file, file.fileLength ?? 0);
     const { network } = this.options;
@@ -111,7 +111,7 @@ export class IncomingMedia {
 
   /** Aborts the download when it stalls. */
   async #download(
-    file: HeardFile,
+    file: ReceivedFile,
     from: Pick<ReceivedMessage, 'message' | 'network' | 'fileRoute'>,
     signal: AbortSignal,
   ): Promise<SpooledFile> {
@@ -128,7 +128,7 @@ export class IncomingMedia {
 
   /** Retries a few times. When the network reports that the file is gone, requests it from the phone, once. */
   async #tries(
-    file: HeardFile,
+    file: ReceivedFile,
     { message, network, fileRoute }: Pick<ReceivedMessage, 'message' | 'network' | 'fileRoute'>,
     watched: Watched,
   ): Promise<SpooledFile> {
@@ -156,7 +156,7 @@ export class IncomingMedia {
     }
   }
 
-  async #receive(file: HeardFile, route: Dispatcher | undefined, watched: Watched): Promise<SpooledFile> {
+  async #receive(file: ReceivedFile, route: Dispatcher | undefined, watched: Watched): Promise<SpooledFile> {
     const { signal, onProgress } = watched;
     const encrypted = await this.options.host.open(file.place, signal, route);
     // It is read to its end or destroyed below; errors after that have no one to handle them.
@@ -175,7 +175,7 @@ export class IncomingMedia {
     throw new DamagedFile(damage);
   }
 
-  #hold(file: HeardFile, size: number): void {
+  #hold(file: ReceivedFile, size: number): void {
     const most = this.options.maxBytes ?? 100 * MIB;
     if (size > most) throw new GatewayError(413, { details: `${file.kind}: larger than ${most} bytes` });
   }
@@ -190,7 +190,7 @@ async function* readable(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   }
 }
 
-function damageOf(file: HeardFile, spooled: SpooledFile): string | undefined {
+function damageOf(file: ReceivedFile, spooled: SpooledFile): string | undefined {
   if (file.fileLength !== undefined && spooled.size !== file.fileLength) return 'its length is not the announced one';
   if (file.fileSha256 && !spooled.sha256.equals(file.fileSha256)) return 'its hash is not the announced one';
   return undefined;

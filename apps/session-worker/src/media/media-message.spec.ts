@@ -1,5 +1,5 @@
 import { proto } from '@whiskeysockets/baileys';
-import { heardFile } from './heard-file.js';
+import { receivedFile } from './received-file.js';
 import { mediaMessage } from './media-message.js';
 import type { NetworkFile } from './outgoing.js';
 import type { SendKind } from './prepared-file.js';
@@ -28,7 +28,7 @@ describe('mediaMessage', () => {
   it.each(['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const)(
     'points a receiver of %s to the file',
     (kind) => {
-      expect(heardFile(sent(mediaMessage(file(kind), { fileName: 'a.pdf', caption: 'c' })))).toEqual({
+      expect(receivedFile(sent(mediaMessage(file(kind), { fileName: 'a.pdf', caption: 'c' })))).toEqual({
         kind,
         place: { directPath: '/v/1', url: 'https://mmg.whatsapp.net/v/1' },
         mediaKey: Buffer.alloc(32, 1),
@@ -72,13 +72,13 @@ describe('mediaMessage', () => {
 
 describe('heardFile', () => {
   it('finds none in messages without a file or without its key', () => {
-    expect(heardFile({ conversation: 'hello' })).toBeUndefined();
-    expect(heardFile({ imageMessage: { url: 'https://mmg.whatsapp.net/v/1' } })).toBeUndefined();
-    expect(heardFile(undefined)).toBeUndefined();
+    expect(receivedFile({ conversation: 'hello' })).toBeUndefined();
+    expect(receivedFile({ imageMessage: { url: 'https://mmg.whatsapp.net/v/1' } })).toBeUndefined();
+    expect(receivedFile(undefined)).toBeUndefined();
   });
 
   it('drops the directories of a file name', () => {
     const documentMessage = { mediaKey: Buffer.alloc(32), fileName: '../../etc/passwd' };
-    expect(heardFile({ documentMessage })?.fileName).toBe('passwd');
+    expect(receivedFile({ documentMessage })?.fileName).toBe('passwd');
   });
 });

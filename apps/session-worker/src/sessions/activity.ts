@@ -42,7 +42,7 @@ export class Activity {
     return this.wishes > 0;
   }
 
-  /** A request came, or something was heard. */
+  /** A request came, or something was received. */
   touch(): void {
     this.lastMs = this.now();
     this.fetching = false;

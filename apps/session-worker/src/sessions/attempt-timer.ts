@@ -18,7 +18,7 @@ export class AttemptTimer {
     return this.planned?.dueAtMs;
   }
 
-  /** Replaces what was planned. `attempt` is told how to find out whether it is still wanted. */
+  /** Replaces what was planned. `attempt` gets a check of whether it is still current. */
   plan(delayMs: number, attempt: (isWanted: () => boolean) => void): void {
     this.cancel();
     const begin = (): void => {

@@ -28,15 +28,15 @@ export interface SleepKeeperOptions {
   readonly now?: () => number;
 }
 
-/** A session that was opened only to fetch sleeps again when nothing came for so long after it caught up. */
+/** How long a session that was opened only to fetch must be idle after it caught up before it sleeps again. */
 const FETCHED_FOR_MS = 3_000;
-/** It is no longer waited for that the network says it has handed everything over. */
+/** Timeout of waiting for the network to report that everything was handed over. */
 const FETCH_WITHIN_MS = 60_000;
 /** A scheduled wake that is not open by then is tried again in its turn. */
 const WAKE_WITHIN_MS = 30_000;
-/** What a channel's policy says is looked up again after so long. */
+/** How long a channel's policy is cached. */
 const POLICY_FOR_MS = 60_000;
-/** Channels deleted while nobody could end their sessions are looked for so often. */
+/** Interval between searches for channels that were deleted while nobody could end their sessions. */
 const TIDY_EVERY_MS = 60_000;
 
 export class HibernationScheduler {

@@ -1,8 +1,8 @@
 /**
  * Attempts to link a channel: the codes of the one that runs, and when the next may begin.
  *
- * What it guarantees: whoever asks for a code, and however often, a channel opens no new socket before the growing,
- * jittered delay after its last failed attempt is over; in between callers are told why and when to retry. What is known of
+ * What it guarantees: however often a code is requested, and by any caller, a channel opens no new socket before the growing,
+ * jittered delay after its last failed attempt is over; in between callers get the reason and the time to retry. What is known of
  * failures outlives the session object, which is dropped while nobody waits for a code.
  */
 import type { LoginCode } from '@dormouse/gateway-contract';
@@ -111,7 +111,7 @@ export class Linking {
 
   /**
    * @param waited the caller has waited for an attempt already, which is over
-   * @throws {GatewayError} 503 saying why no attempt begins for the caller, and when to ask again
+   * @throws {GatewayError} 503 with the reason why no attempt begins for the caller, and when to retry
    */
   assertMayBegin(waited: boolean): void {
     const wait = this.failures.wait(this.channelId);

@@ -3,7 +3,7 @@
  *
  * What it guarantees: the delay grows with the number of closes in a sliding window, so a connection that opens for a
  * moment and drops again is not tried faster than one that never opens; after `maxInWindow` closes within the window
- * it says to give up instead of looping.
+ * it answers to give up instead of looping.
  */
 
 export interface BackoffLimits {

@@ -42,9 +42,9 @@ export interface SessionContext {
   /** How long a session rests after its attempts are used up. */
   readonly restMs: number;
   readonly log: SessionLog;
-  /** Opened after a sleep, so long after it was asked to. */
+  /** Opened after a sleep; milliseconds since it was requested. */
   readonly onWoken: (tookMs: number) => void;
-  /** Given up: who waited is told, and the session sleeps on. */
+  /** A wake was given up: its callers are answered, and the session sleeps on. */
   readonly onWakeFailed: (reason: CloseReason) => void;
   readonly onClosed: (reason: CloseReason) => void;
   /** The session may be forgotten. */

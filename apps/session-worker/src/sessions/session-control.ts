@@ -8,7 +8,7 @@ export interface SessionControl {
    * @throws {GatewayError} 403 when the channel is linked already; 503 when no code came in time
    */
   loginCode(channelId: string, deadlineMs: number): Promise<LoginCode>;
-  /** Unlinks the device: tells the network if it can be reached, wipes all keys, leaves the channel not linked. */
+  /** Unlinks the device: notifies the network if it can be reached, wipes all keys, leaves the channel not linked. */
   logout(channelId: string): Promise<void>;
   /** For a deleted channel: logs out as far as possible, then leaves nothing of the session behind. */
   forget(channelId: string): Promise<void>;

@@ -28,7 +28,7 @@ export function proxyTrouble(reason: string | null): string | undefined {
   return `the proxy of the settings ${reason === PROXY_REFUSED.name ? 'refuses the connection' : 'cannot be reached'}`;
 }
 
-/** Nothing was said to the network, and why. */
+/** Nothing was sent to the network, and why. */
 export function notConnected(details: string, retryAfterS?: number): GatewayError {
   return new GatewayError(503, { details, ...(retryAfterS === undefined ? {} : { retryAfterS }) });
 }

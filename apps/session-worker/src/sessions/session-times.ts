@@ -10,5 +10,5 @@ export const SLOT_WITHIN_MS = 30_000;
 export const WAKE_TRIES = 4;
 /** A session whose wake failed is woken again by itself so much later, up to twice. */
 export const WAKE_AGAIN_MS = 120_000;
-/** A session that could not be put to sleep stays awake for so long, up to twice. */
+/** How long a session that could not be put to sleep stays awake, up to twice. */
 export const AWAKE_FOR_MS = 300_000;

@@ -3,7 +3,7 @@
  *
  * What it guarantees: at most one socket at a time, opened only while the shard's lease surely holds; only the current
  * socket generation can change the state; the state is written down, in order, under the fence. A session that loses
- * its socket connects again by itself, or rests in a state that says why. Nothing that goes wrong here reaches another
+ * its socket connects again by itself, or rests in a state that shows why. Nothing that goes wrong here reaches another
  * session. A session falls asleep only while nobody uses it, and all that need it share one wake.
  * PostgreSQL away: state is written as soon as it is back, while the shard is ours. Object storage away: nobody falls
  * asleep, a wake is tried again. Redis plays no part.
@@ -92,7 +92,7 @@ export class Session {
   /**
    * The open socket; connects if need be.
    * @param deadlineMs epoch milliseconds
-   * @throws {GatewayError} 503 saying why it is not there, at the deadline or as soon as that is certain
+   * @throws {GatewayError} 503 with the reason why it is not there, at the deadline or as soon as that is certain
    */
   async open(deadlineMs: number): Promise<OpenSession> {
     for (let waited = false; ; waited = true) {
@@ -100,7 +100,7 @@ export class Session {
       if (this.live && this.record.state === 'hibernating' && !this.ending) this.record.move('open');
       if (this.live?.ended === false && this.record.state === 'open') return this.live;
       if (!this.record.linked) throw notConnected('not linked: scan the QR code from GET /users/login/image');
-      if (needsPerson(this.record.reason)) throw notConnected(`not connected: the network says ${this.record.reason}`);
+      if (needsPerson(this.record.reason)) throw notConnected(`not connected: closed with ${this.record.reason}`);
       if (this.record.state === 'closed' || this.record.state === 'hibernated') {
         if (waited && this.record.state === 'closed') throw notConnected(`not connected: ${this.record.reason}`, 30);
         if (waited && this.record.reason !== null) throw notConnected(`waking failed: ${this.record.reason}`, 30);
@@ -185,7 +185,7 @@ export class Session {
     }
   }
 
-  /** Unlinks: tells the network if it can be reached, wipes everything, leaves the channel not linked. */
+  /** Unlinks: notifies the network if it can be reached, wipes everything, leaves the channel not linked. */
   async logout(): Promise<void> {
     if (this.record.linked && !needsPerson(this.record.reason)) {
       await this.open(this.context.now() + LOGOUT_WITHIN_MS).catch(() => undefined);
@@ -296,7 +296,7 @@ export class Session {
       if (this.record.state === 'waking') this.context.onWoken(wokenInMs);
       this.record.move('open', { linked: true, ...this.record.know(live.identity) });
     },
-    heard: (live) => {
+    received: (live) => {
       if (this.live === live) this.activity.touch();
     },
     caughtUp: (live) => {
@@ -346,7 +346,7 @@ export class Session {
     this.connect(reason.next === 'yield' ? Math.max(delayMs, YIELD_MS) : delayMs);
   }
 
-  /** Tries again for those who wait; after a few times they are told, and the session sleeps on. */
+  /** Tries again for those who wait; after a few times they are answered, and the session sleeps on. */
   private wakeFailed(reason: CloseReason, delayMs: number | undefined): void {
     const passing = reason.next === 'retry' || reason.next === 'persist';
     if (this.wake.mayTryAgain() && passing && delayMs !== undefined) return this.connect(delayMs);
@@ -357,7 +357,7 @@ export class Session {
 
   private rest(reason: CloseReason): void {
     const { log, restMs } = this.context;
-    log.warn({ channelId: this.channelId, reason: reason.name, tell: reason.tell }, 'session rests');
+    log.warn({ channelId: this.channelId, reason: reason.name, notifies: reason.notifies }, 'session rests');
     this.record.move('closed', { reason: reason.name });
     if (reason !== ATTEMPTS_USED_UP) return;
     const againInMs = restMs * (1 + Math.random() / 5);

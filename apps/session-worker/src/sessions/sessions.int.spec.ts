@@ -126,7 +126,7 @@ describe('Sessions', () => {
   const hear = async (channelId: string, phone: string, text: string, by = worker): Promise<void> => {
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
     await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text });
-    await by.until(() => by.heard.some((message) => textOf(message) === text));
+    await by.until(() => by.received.some((message) => textOf(message) === text));
   };
 
   it('links a channel by its code, and writes down who it is', async () => {
@@ -178,18 +178,18 @@ describe('Sessions', () => {
     for (const [n, text] of texts.entries()) {
       await network.call('POST', `/phones/${friends[n % 3]?.phone}/messages`, { to: phone, text });
     }
-    const heard = new Set<string | null | undefined>();
-    for (let round = 1; round <= 8 && heard.size < texts.length; round++) {
+    const received = new Set<string | null | undefined>();
+    for (let round = 1; round <= 8 && received.size < texts.length; round++) {
       worker = await startWorker();
-      const { heard: inRound } = worker;
+      const { received: inRound } = worker;
       const backlog = (): (string | null | undefined)[] =>
         inRound.map(textOf).filter((text) => text?.startsWith('backlog'));
-      const wanted = round === 8 ? texts.length - heard.size : 1;
+      const wanted = round === 8 ? texts.length - received.size : 1;
       await worker.until(() => backlog().length >= wanted);
       await stop();
-      for (const text of backlog()) heard.add(text);
+      for (const text of backlog()) received.add(text);
     }
-    expect([...heard].sort()).toEqual([...texts].sort());
+    expect([...received].sort()).toEqual([...texts].sort());
     worker = await startWorker();
   });
 
@@ -292,7 +292,7 @@ describe('Sessions', () => {
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
     await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text: 'while away' });
     worker = await startWorker();
-    await worker.until(() => worker.heard.some((message) => textOf(message) === 'while away'));
+    await worker.until(() => worker.received.some((message) => textOf(message) === 'while away'));
     expect(await stored(channelId, 'open')).toMatchObject({ state: 'open', reason: null });
   });
 

@@ -43,11 +43,11 @@ export interface SessionsOptions {
   readonly network: NetworkAddress;
   /** Which addresses channels' proxies may be at; absent: public ones only. */
   readonly proxies?: DialOptions;
-  /** Absent: the library's own version, whatever the network says. */
+  /** Absent: the library's own version, whatever the network reports. */
   readonly version?: ClientVersion;
-  /** Each hears every new socket, in this order. */
+  /** Each is attached to every new socket, in this order. */
   readonly listeners: readonly SessionListener[];
-  /** Writes states down and tells of them; absent: states are written down only. */
+  /** Stores states with their events; absent: states are stored without. */
   readonly states?: Pick<StateEvents, 'record' | 'offered'>;
   readonly recall: RetryMessageLookup;
   readonly groups: GroupLookup;
@@ -62,7 +62,7 @@ export interface SessionsOptions {
   readonly log: SessionLog;
   readonly onAck?: (ack: MessageAck) => void;
   readonly onClosed?: (reason: CloseReason) => void;
-  /** A session is open after a sleep, so long after it was asked to. */
+  /** A session is open after a sleep; milliseconds since it was requested. */
   readonly onWoken?: (tookMs: number) => void;
   /** A wake was given up. */
   readonly onWakeFailed?: (reason: CloseReason) => void;
@@ -87,7 +87,7 @@ export class Sessions implements SessionControl {
     return counts;
   }
 
-  /** The shard has just become ours: takes its linked sessions up. Resolves when all have been told to start. */
+  /** The shard has just become ours: takes its linked sessions up. Resolves when all have begun to start. */
   async takeOver(held: HeldShard): Promise<void> {
     const { shard } = held.fence;
     this.shards.set(shard, held);
@@ -168,7 +168,7 @@ export class Sessions implements SessionControl {
     await this.use(channelId, (session) => session.fetch(deadlineMs), { counts: false });
   }
 
-  /** Whoever finds nothing to do leaves no session behind. */
+  /** A call that finds nothing to do leaves no session behind. */
   private async use<T>(channelId: string, act: (session: Session) => Promise<T>, { counts = true } = {}): Promise<T> {
     for (;;) {
       const session = await this.sessionOf(channelId);
@@ -259,7 +259,7 @@ export class Sessions implements SessionControl {
       restMs,
       log,
       openLive: (request) => this.openLive(request),
-      // Asked anew: whoever sets a proxy does not expect another connect without it.
+      // Read again: after a proxy was set no connect may go without it.
       connectSettings: async (channelId) => {
         const settings = (await directory.refresh(channelId))?.settings;
         return { fullHistory: settings?.full_history ?? false, proxy: settings?.proxy ?? '' };
@@ -270,7 +270,8 @@ export class Sessions implements SessionControl {
           ? states.record(held.fence, channelId, change)
           : directory.recordSessionState(held.fence, channelId, change),
       onCode: (channelId, code) => {
-        const failed = (error: unknown): void => log.warn({ channelId, err: error }, 'a code could not be told');
+        const failed = (error: unknown): void =>
+          log.warn({ channelId, err: error }, 'the event of a login code could not be stored');
         states?.offered(held.fence, channelId, code).catch(failed);
       },
       onWoken: (tookMs) => this.options.onWoken?.(tookMs),

@@ -1,8 +1,8 @@
 /**
- * Tells customers what becomes of a channel's session: its status, a code to scan, a number linked or unlinked.
+ * Notifies customers of a channel's session: its status, a code to scan, a number linked or unlinked.
  *
- * What it guarantees: a state and the events that tell of it are written in one fenced transaction: both are there or
- * neither is. Only a change that shows is told. A code is told as it is offered; losing one is harmless, as another
+ * What it guarantees: a state and its events are written in one fenced transaction: both are there or
+ * neither is. Only a visible change is notified. A code is notified as it is offered; losing one is harmless, as another
  * follows in seconds.
  */
 import {
@@ -20,7 +20,7 @@ import { toDataURL } from 'qrcode';
 export interface StateEventsOptions {
   readonly directory: ChannelDirectory;
   readonly events: EventWriter;
-  /** Tells the dispatcher that there is something to tell. */
+  /** Notifies the dispatcher of new events. */
   readonly eventsReady: (channelId: string) => void;
   readonly version: string;
   /** Epoch milliseconds. */
@@ -36,7 +36,7 @@ const CODE_PIXELS = 264;
 export class StateEvents {
   constructor(private readonly options: StateEventsOptions) {}
 
-  /** Writes a state down, with what is to be told of it. @returns false when the channel is not there */
+  /** Stores a state, with its events. @returns false when the channel is not there */
   async record(fence: Fence, channelId: string, change: SessionStateChange): Promise<boolean> {
     const { directory, events, eventsReady } = this.options;
     let stored = false;
@@ -75,7 +75,7 @@ export class StateEvents {
   }
 }
 
-/** Status of a channel as far as its events tell it. */
+/** Status of a channel as its events show it. */
 function toldStatus({ session }: ChannelRecord): string {
   const state = CONNECTED_TO_CUSTOMERS.includes(session.state) ? 'open' : session.state;
   const { code, reason = '' } = channelStatus({ ...session, state });

@@ -3,7 +3,7 @@ import { whileHeld } from '../auth-state/while-held.js';
 
 /**
  * Writes a session's states down one after the other. What has not been written yet when a newer state comes is merged
- * into it: the newest state with everything that was said on the way.
+ * into it: the newest state with everything that was recorded on the way.
  */
 export class StateRecorder {
   private waiting: SessionStateChange | undefined;

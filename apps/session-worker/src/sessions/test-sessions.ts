@@ -27,14 +27,14 @@ export const silent = {
   debug: () => undefined,
 };
 
-/** Nobody else hears what its sockets hear. */
+/** Nobody else receives the events of its sockets. */
 export class TestWorker {
-  readonly heard: WAMessage[] = [];
+  readonly received: WAMessage[] = [];
   readonly sockets: OpenSession[] = [];
   readonly changed = new ChangeSignal();
   readonly sessions: Sessions;
   readonly directory: ChannelDirectory;
-  /** Everything the log says. */
+  /** Every log line. */
   readonly lines: string[] = [];
   private readonly closes: { channelId?: string; reason?: string }[] = [];
   private readonly owner: ShardOwner;
@@ -63,7 +63,7 @@ export class TestWorker {
             this.sockets.push(session);
             this.changed.fire();
             session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
-              this.heard.push(...messages);
+              this.received.push(...messages);
               session.settle(messages);
               this.changed.fire();
             });
@@ -108,7 +108,7 @@ export class TestWorker {
     return this.closes.flatMap((facts) => (facts.channelId === channelId ? (facts.reason ?? []) : []));
   }
 
-  /** Waits until something that this worker hears makes the condition true. */
+  /** Waits until something that this worker receives makes the condition true. */
   async until(condition: () => boolean): Promise<void> {
     const deadlineMs = soon();
     while (!condition()) {

@@ -1,6 +1,6 @@
 import { fetchLatestWaWebVersion, type WAVersion } from '@whiskeysockets/baileys';
 
-/** What the network's own web client says it is. @throws when it cannot be found out */
+/** The version of the network's own web client. @throws when it cannot be found out */
 export async function newestVersion(): Promise<WAVersion> {
   const { version, isLatest } = await fetchLatestWaWebVersion({ signal: AbortSignal.timeout(10_000) });
   if (!isLatest) throw new Error('the newest version of the client could not be found out');
@@ -11,7 +11,7 @@ export async function newestVersion(): Promise<WAVersion> {
 const ASK_EVERY_MS = 600_000;
 
 /**
- * The version of the client that sockets say they are. The network refuses versions that are too old (405); then its
+ * The client version that sockets report. The network refuses versions that are too old (405); then its
  * newest one is looked up, once for all sessions, and every later connect uses it. If it cannot be had, connects go on
  * with the one that is known and it is asked again after a while.
  */

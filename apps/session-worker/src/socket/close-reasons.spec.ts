@@ -22,10 +22,10 @@ describe('close reasons', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('never retry a ban, a lock or an unlink, and tell the customer', () => {
+  it('never retry a ban, a lock or an unlink, and notifies the customer', () => {
     for (const code of [401, 402, 403, 406]) {
       expect(closeReason(code).next).not.toBe('retry');
-      expect(closeReason(code).tell).toBe('customer');
+      expect(closeReason(code).notifies).toBe('customer');
     }
   });
 

@@ -1,5 +1,5 @@
 /**
- * Why a socket closed, as a table: what follows, and who must hear of it. The codes are those Baileys 7.0.0-rc14 puts
+ * Why a socket closed, as a table: what follows, and who is notified. The codes are those Baileys 7.0.0-rc14 puts
  * into `lastDisconnect` (its own `DisconnectReason`, the `reason` of a `<failure>`, the `code` of a `<stream:error>`);
  * what the network means by 402, 403 and 406 is known from other clients of it.
  */
@@ -14,7 +14,7 @@ export type AfterClose =
   | 'restart'
   /** Connects again after the backoff, until the cap. */
   | 'retry'
-  /** The same, however often: the network hears nothing of these attempts. */
+  /** The same, however often: these attempts do not reach the network. */
   | 'persist'
   /** Somebody else holds this device: asks whether the shard is still ours, and if so tries again much later. */
   | 'yield'
@@ -28,13 +28,13 @@ export interface CloseReason {
   readonly name: string;
   readonly next: AfterClose;
   /** Whom it concerns beyond the session itself. */
-  readonly tell: 'nobody' | 'customer' | 'operator';
+  readonly notifies: 'nobody' | 'customer' | 'operator';
 }
 
-const reason = (name: string, next: AfterClose, tell: CloseReason['tell'] = 'nobody'): CloseReason => ({
+const reason = (name: string, next: AfterClose, notifies: CloseReason['notifies'] = 'nobody'): CloseReason => ({
   name,
   next,
-  tell,
+  notifies,
 });
 
 export const CLOSE_REASONS: ReadonlyMap<number, CloseReason> = new Map([
@@ -70,7 +70,7 @@ export const PROXY_UNREACHABLE: CloseReason = reason('proxy_unreachable' satisfi
 /** It is there, and does not take the password or does not connect us. */
 export const PROXY_REFUSED: CloseReason = reason('proxy_refused' satisfies ProxyReason, 'persist', 'customer');
 
-/** What Baileys 7.0.0-rc14 says when the codes of a pairing are used up (`socket.js`, beside a 408). */
+/** The message of Baileys 7.0.0-rc14 when the codes of a pairing are used up (`socket.js`, beside a 408). */
 const CODES_ENDED = 'QR refs attempts ended';
 
 /** Is it the proxy that keeps the session from the network? */

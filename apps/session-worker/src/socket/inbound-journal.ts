@@ -1,12 +1,12 @@
 /**
  * What was decrypted and is not stored as a message yet.
  *
- * Why: the library commits the step of the ratchet that decrypted a message, tells the network that the message arrived,
- * and only then tells us. A crash in between would lose it: nobody can decrypt it again and nobody sends it again.
+ * Why: the library commits the step of the ratchet that decrypted a message, acknowledges the message to the network,
+ * and only then emits it. A crash in between would lose it: nobody can decrypt it again and nobody sends it again.
  *
  * What it guarantees: the decrypted content is written by the very statement that commits the ratchet (the library's key
  * transaction makes one `set` of everything set in it), and stays until the message has been handed over and stored.
- * The next socket of the channel, in this worker or another one, hands over what it finds here before the network hears
+ * The next socket of the channel, in this worker or another one, hands over what it finds here before the network receives
  * a word from it, in the order of arrival. Handing over again what is stored already does nothing: messages are stored
  * once by their id. If the network brings a ciphertext again whose content is here, the content is taken from here.
  * What a phone sends to its own devices (history, keys of the shared state) the library works on after it has handed it
@@ -58,9 +58,9 @@ type SignalRepository = ReturnType<SocketConfig['makeSignalRepository']>;
 type Decrypt = SignalRepository['decryptMessage'];
 type DecryptGroup = SignalRepository['decryptGroupMessage'];
 
-/** Entries are removed together, so long after the first of them was settled. */
+/** How long after the first of them was settled entries are removed, together. */
 const REMOVE_AFTER_MS = 1_000;
-/** What could not be handed over for so long never will be. */
+/** How long an entry that could not be handed over is kept. */
 const KEPT_FOR_MS = 7 * 86_400_000;
 
 /** The journal of one socket generation. */
@@ -116,7 +116,7 @@ export class InboundJournal {
 
   /**
    * Notes which message every ciphertext belongs to, and keeps messages in the order they arrived. Before the library's
-   * own listener hears of them.
+   * own listener receives them.
    *
    * The library handles live messages side by side: each waits for look-ups of its own before it is decrypted, so a
    * later one can overtake an earlier one, and any of them the backlog of the time away. Stanzas marked as offline wait
@@ -153,7 +153,7 @@ export class InboundJournal {
   }
 
   /**
-   * Hands over what earlier sockets left, as if it arrived now. Resolves when the listeners have heard it.
+   * Hands over what earlier sockets left, as if it arrived now. Resolves when the listeners have received it.
    * @throws when it cannot be read; the socket must not go on then
    */
   async replay(socket: WASocket): Promise<void> {
@@ -166,7 +166,7 @@ export class InboundJournal {
       const { fullMessage } = decoded;
       if (fullMessage.messageStubType === WAMessageStubType.CIPHERTEXT) continue;
       cleanMessage(fullMessage, me.id, me.lid ?? '');
-      // Listeners are told at once; what the library does with it besides may need the network.
+      // Listeners receive it at once; what the library does with it besides may need the network.
       const worked = () => this.workedOn([fullMessage.key.id ?? '']);
       socket.upsertMessage(fullMessage, 'append').then(worked, () => undefined);
     }
@@ -270,7 +270,7 @@ export class InboundJournal {
   }
 }
 
-/** A ciphertext by its hash: what is brought again is known by it, whatever is said about it. */
+/** A ciphertext by its hash: what is brought again is known by it, whatever its stanza states. */
 function idOf(ciphertext: Uint8Array): string {
   return createHash('sha256').update(ciphertext).digest('base64url');
 }

@@ -19,8 +19,8 @@ export function libraryLog(
   onSharedChange: (facts: unknown) => void = () => undefined,
 ): SocketConfig['logger'] {
   const pass = (facts: unknown, text?: string): void => {
-    const said = text ?? (typeof facts === 'string' ? facts : undefined);
-    if (said !== undefined) target.debug({ library: 'baileys' }, said.replace(/\d+/g, '#').slice(0, 200));
+    const line = text ?? (typeof facts === 'string' ? facts : undefined);
+    if (line !== undefined) target.debug({ library: 'baileys' }, line.replace(/\d+/g, '#').slice(0, 200));
   };
   const silent = (): void => undefined;
   const log: SocketConfig['logger'] = {

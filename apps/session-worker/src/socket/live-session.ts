@@ -2,7 +2,7 @@
  * One socket generation of a channel.
  *
  * What it guarantees: whatever was received and decrypted is given to the listeners before the socket is gone (Baileys
- * drops its buffered events on `end`, after having told the network that they arrived); a planned end lets the message
+ * drops its buffered events on `end`, after having acknowledged them to the network); a planned end lets the message
  * that is being decrypted come to its end and begins no other, so that the network keeps those; the network gets no
  * answer before the credentials it rests on are stored. Once `stored` has resolved, the dead socket can write no key.
  */
@@ -33,7 +33,7 @@ import { networkSessionOf, type NetworkSession } from './network-session.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
 import { PlayedReceipts } from './patches/played-receipts.js';
 
-/** What a socket tells its session. */
+/** What a socket reports to its session. */
 export interface LiveEvents {
   /** The network offers a code to scan. */
   code(live: LiveSession, code: string): void;
@@ -41,12 +41,12 @@ export interface LiveEvents {
   paired(live: LiveSession): Promise<void>;
   opened(live: LiveSession): void;
   /** A message came, or one was sent from the phone. */
-  heard(live: LiveSession): void;
+  received(live: LiveSession): void;
   /** All that came while the session was away has been handed over. */
   caughtUp(live: LiveSession): void;
   /** Own name, number or LID may have changed. */
   identified(live: LiveSession): void;
-  /** Everything heard has been handed to the listeners. */
+  /** Everything received has been handed to the listeners. */
   closed(live: LiveSession, reason: CloseReason): void;
 }
 
@@ -128,7 +128,7 @@ export class LiveSession implements OpenSession {
     const hold = (write: Promise<void>): void => this.hold(write);
     patchStanzas(this.socket, { journal: options.journal, played: this.played, stored, hold, hasWaited, isSetUp });
     options.sharedState.follow(this.socket, stored);
-    // The network hears nothing, not even a greeting, before what earlier sockets left is handed over.
+    // Nothing is sent to the network, not even a greeting, before what earlier sockets left is handed over.
     this.hold(options.journal.replay(this.socket));
   }
 
@@ -187,7 +187,7 @@ export class LiveSession implements OpenSession {
     return this.over;
   }
 
-  /** Ends gently. Resolves when all that was heard is stored, as far as it could be. */
+  /** Ends gently. Resolves when everything received is stored, as far as it could be. */
   async end(): Promise<void> {
     if (!this.over) {
       await endsWithin(HOLD_WITHIN_MS, this.holdMessages());
@@ -196,7 +196,7 @@ export class LiveSession implements OpenSession {
     await this.stored();
   }
 
-  /** Tells the network that the device is gone, then ends. Throws when it could not be told. */
+  /** Notifies the network that the device is gone, then ends. Throws when that failed. */
   async logout(): Promise<void> {
     if (this.over) throw new Error('the connection is closed');
     await endsWithin(HOLD_WITHIN_MS, this.holdMessages());
@@ -212,7 +212,7 @@ export class LiveSession implements OpenSession {
     this.raw.terminate();
   }
 
-  /** After the end: resolves when everything heard is stored and no key can be written any more. */
+  /** After the end: resolves when everything received is stored and no key can be written any more. */
   async stored(): Promise<void> {
     await endsWithin(HOLD_DEAD_WITHIN_MS, this.holdMessages());
     await Promise.all(this.attachments.map((attachment) => attachment.drained()));
@@ -240,13 +240,13 @@ export class LiveSession implements OpenSession {
 
   private listen(): void {
     const { ev, ws } = this.socket;
-    ws.on('CB:ack,class:message', (node: BinaryNode) => this.acks.hear(node));
+    ws.on('CB:ack,class:message', (node: BinaryNode) => this.acks.receive(node));
     ev.on('creds.update', () => this.guarded(() => this.saveCreds()));
-    ev.on('messages.upsert', () => this.guarded(() => this.options.events.heard(this)));
+    ev.on('messages.upsert', () => this.guarded(() => this.options.events.received(this)));
     ev.on('connection.update', ({ connection, qr, isNewLogin, lastDisconnect, receivedPendingNotifications }) =>
       this.guarded(() => {
         const { events } = this.options;
-        if (connection === 'close') return this.heardClose(closeReasonOf(lastDisconnect?.error));
+        if (connection === 'close') return this.handleClose(closeReasonOf(lastDisconnect?.error));
         if (this.over) return;
         if (isNewLogin) this.hold(events.paired(this));
         if (qr) events.code(this, qr);
@@ -265,7 +265,7 @@ export class LiveSession implements OpenSession {
     this.options.events.identified(this);
   }
 
-  /** The network hears nothing more until this is durable; if it cannot be made so, the socket is worthless. */
+  /** Nothing more is sent to the network until this is durable; if it cannot be made so, the socket is worthless. */
   private hold(write: Promise<void>): void {
     this.gate.hold(write);
     write.catch((error: unknown) => {
@@ -275,7 +275,7 @@ export class LiveSession implements OpenSession {
   }
 
   /** Called synchronously by Baileys just before it throws its buffer away. */
-  private heardClose(reason: CloseReason): void {
+  private handleClose(reason: CloseReason): void {
     this.socket.ev.flush();
     void this.holdMessages();
     this.over = true;
@@ -297,7 +297,7 @@ export class LiveSession implements OpenSession {
   /**
    * Leaves everything that is not yet being handled to the next socket. Baileys decrypts one message at a time, in a
    * mutex: it is taken and never given back, so those that wait for it are neither decrypted nor acknowledged, and the
-   * network brings them again. Answers to our own questions are still heard.
+   * network brings them again. Answers to our own queries are still received.
    * @returns resolves when no message is being decrypted
    */
   private holdMessages(): Promise<void> {

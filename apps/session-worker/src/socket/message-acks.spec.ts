@@ -10,8 +10,8 @@ describe('MessageAcks', () => {
     const heard: unknown[] = [];
     const acks = new MessageAcks(60_000, (one) => heard.push(one));
     const accepted = acks.expect('A1', written);
-    acks.hear(ack({ id: 'B1', t: '5' }));
-    acks.hear(ack({ id: 'A1', t: '1700000000' }));
+    acks.receive(ack({ id: 'B1', t: '5' }));
+    acks.receive(ack({ id: 'A1', t: '1700000000' }));
     await expect(accepted).resolves.toEqual({ timestampS: 1_700_000_000 });
     expect(heard).toEqual([{ timestampS: 1_700_000_000 }]);
   });
@@ -19,14 +19,14 @@ describe('MessageAcks', () => {
   it('tells the code of a refusal', async () => {
     const acks = new MessageAcks(60_000);
     const refused = acks.expect('A1', written);
-    acks.hear(ack({ id: 'A1', error: '463' }));
+    acks.receive(ack({ id: 'A1', error: '463' }));
     await expect(refused).resolves.toEqual({ error: '463' });
   });
 
   it('shares one wait among those who expect the same message', async () => {
     const acks = new MessageAcks(60_000);
     const both = [acks.expect('A1', written), acks.expect('A1', written)];
-    acks.hear(ack({ id: 'A1' }));
+    acks.receive(ack({ id: 'A1' }));
     await expect(Promise.all(both)).resolves.toEqual([{}, {}]);
   });
 
@@ -39,7 +39,7 @@ describe('MessageAcks', () => {
     const write = deferred<void>();
     const waiting = acks.expect('A1', write.promise);
     await new Promise((resolve) => setTimeout(resolve, 25));
-    acks.hear(ack({ id: 'A1', t: '7' }));
+    acks.receive(ack({ id: 'A1', t: '7' }));
     await expect(waiting).resolves.toEqual({ timestampS: 7 });
     const unanswered = acks.expect('A2', write.promise);
     write.resolve();

@@ -1,6 +1,6 @@
 /**
- * The network's acknowledgements of messages. Baileys tells of a refusal only sometimes and of an acceptance never, so
- * they are heard on the wire (`<ack class="message" id t [error]/>`).
+ * The network's acknowledgements of messages. Baileys emits a refusal only sometimes and an acceptance never, so
+ * they are read from the wire (`<ack class="message" id t [error]/>`).
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { BinaryNode } from '@whiskeysockets/baileys';
@@ -40,8 +40,8 @@ export class MessageAcks {
     return this.expected.has(messageId);
   }
 
-  /** Hears one ack stanza. */
-  hear({ attrs }: BinaryNode): void {
+  /** Takes in one ack stanza. */
+  receive({ attrs }: BinaryNode): void {
     const timestampS = Number(attrs['t']);
     const ack: MessageAck = {
       ...(attrs['error'] === undefined ? {} : { error: attrs['error'] }),
@@ -53,7 +53,7 @@ export class MessageAcks {
     this.onAck(ack);
   }
 
-  /** The connection has ended: nothing more will be heard. */
+  /** The connection has ended: nothing more will be received. */
   end(): void {
     this.over = true;
     for (const { fail } of [...this.expected.values()]) fail(unconfirmed('the connection dropped'));

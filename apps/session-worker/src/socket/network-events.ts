@@ -78,7 +78,7 @@ export interface RetryRequest {
   /** The chat's address, and the device's. */
   readonly chatJid: string;
   readonly deviceJid: string;
-  /** Which request of this device for this message it says it is, from 1. */
+  /** The number of this request among those of this device for this message, from 1. */
   readonly count: number;
 }
 

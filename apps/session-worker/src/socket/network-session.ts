@@ -25,7 +25,7 @@ export interface NetworkSession {
   readonly profile: ProfileRequests;
   readonly files: FileRequests;
   readonly events: NetworkEventSource;
-  /** Has the device the first state that the phone tells a new one? Before that, chats and contacts are no news. */
+  /** Has the device the first state that the phone gives a new one? Before that, chats and contacts are no news. */
   readonly isSetUp: boolean;
   /** Ends the connection; what is not acknowledged comes again on the next one. */
   end(reason: Error): void;

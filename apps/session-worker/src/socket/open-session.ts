@@ -10,11 +10,11 @@ import type { GroupDescription, NetworkMessage } from './network-events.js';
 import type { NetworkSession } from './network-session.js';
 import type { MessageKey } from './requests/message-requests.js';
 
-/** Who the linked device is, as the credentials say it at the moment of reading. */
+/** Who the linked device is, as of the credentials at the moment of reading. */
 export interface OwnIdentity {
   /** Digits of the linked number. */
   readonly phone: string;
-  /** User part of the own `@lid` address; the network tells it at login. */
+  /** User part of the own `@lid` address; the network sends it at login. */
   readonly lid: string | undefined;
   /** Index of this linked device; the phone itself is 0. */
   readonly deviceId: number;
@@ -33,7 +33,7 @@ export interface MessageAck {
 /** One object per socket generation: it never changes its connection and is useless once that is closed. */
 export interface OpenSession {
   readonly channelId: string;
-  /** The ownership under which everything heard or said here is written. */
+  /** The ownership under which everything received or sent here is written. */
   readonly fence: Fence;
   readonly network: NetworkSession;
   /** How files of the network are fetched for this channel; absent: directly. */
@@ -51,7 +51,7 @@ export interface OpenSession {
   /** Is the network's ack of this message id still waited for? */
   awaitsAck(messageId: string): boolean;
   /**
-   * What is encrypted from now on is not said before this work has ended well, and not at all if it fails.
+   * What is encrypted from now on is not sent before this work has ended well, and not at all if it fails.
    * @returns ends the hold; call it when the words are on the wire, or given up
    */
   holdCiphertext(work: Promise<unknown>): () => void;
@@ -71,12 +71,12 @@ export interface OpenSession {
   forgetSettled(): Promise<void>;
   /** Is the receipt of this message by this member of a group one of playing? Known until it is asked. */
   takePlayed(key: Pick<MessageKey, 'id'>, userJid: string | null | undefined): boolean;
-  /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was heard a moment ago. */
+  /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was received a moment ago. */
   deletedUntilS(jid: string): number | undefined;
   /** The same of a chat that was read on the phone or another device. */
   readUntilS(jid: string): number | undefined;
   /**
-   * Tells the session that something done for it failed. A `FencedError` ends every session of the shard, because
+   * Reports to the session that something done for it failed. A `FencedError` ends every session of the shard, because
    * the shard has a newer owner; anything else is logged without content.
    */
   reportFault(error: unknown): void;
@@ -84,11 +84,11 @@ export interface OpenSession {
 
 /** What a listener promises about one socket generation. */
 export interface Attachment {
-  /** Resolves when everything heard so far from this socket is stored. Must not reject. */
+  /** Resolves when everything received so far from this socket is stored. Must not reject. */
   drained(): Promise<void>;
   /**
-   * Resolves when everything heard so far is stored: with false when something is not, because the store is away or the
-   * shard has a newer owner, so that it must be heard again. What can never be stored, by its own fault, does not count.
+   * Resolves when everything received so far is stored: with false when something is not, because the store is away or the
+   * shard has a newer owner, so that it must be received again. What can never be stored, by its own fault, does not count.
    */
   stored?(): Promise<boolean>;
 }

@@ -39,19 +39,19 @@ export interface NetworkAddress {
 export interface SocketOptions {
   readonly auth: NetworkAuthState;
   readonly network: NetworkAddress;
-  /** What the client says it is; undefined: the library's own version. */
+  /** The client version to report; undefined: the library's own version. */
   readonly version: WAVersion | undefined;
   readonly log: LibraryLogTarget;
   /** Ask a phone that links for all of its history, not only for the newest part. */
   readonly fullHistory: boolean;
   /** The way through the channel's proxy; undefined: directly. */
   readonly route: ProxyRoute | undefined;
-  /** Writes down what is decrypted before the network hears that it arrived. */
+  /** Stores what is decrypted before it is acknowledged to the network. */
   readonly journal: Pick<InboundJournal, 'makeSignalRepository'>;
   /** Keeps what the library takes of the state that the phone shares until it is stored. */
   readonly sharedState: Pick<SharedStateJournal, 'keys'>;
   readonly encryptionBarrier: Pick<EncryptionBarrier, 'guard'>;
-  /** Told before the library emits that the chat is gone. */
+  /** Called before the library emits that the chat is gone. */
   readonly onChatMoment: (moment: ChatMoment) => void;
   /** What was sent under this key, when somebody could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
@@ -98,7 +98,7 @@ export function openSocket(options: SocketOptions): WASocket {
     makeSignalRepository: patchedSignalRepository({ store: auth.keys, journal, barrier: encryptionBarrier }),
     browser: LISTED_AS,
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
-    // A linked device that says it is online silences the owner's phone.
+    // A linked device that appears online silences the owner's phone.
     markOnlineOnConnect: false,
     // History is taken in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.
     syncFullHistory: fullHistory,

@@ -15,8 +15,8 @@ function setup(channels: Record<string, number | 'away'>) {
         return Promise.resolve({ id, settings } as unknown as ChannelRecord);
       },
     },
-    tellDispatcher: (id) => Promise.resolve(void dispatcher.push(id)),
-    tellPullers: (ids) => Promise.resolve(void pullers.push(ids)),
+    notifyDispatcher: (id) => Promise.resolve(void dispatcher.push(id)),
+    notifyPullers: (ids) => Promise.resolve(void pullers.push(ids)),
   });
   return { signals, dispatcher, pullers };
 }

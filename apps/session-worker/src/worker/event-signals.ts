@@ -12,9 +12,9 @@ const TOGETHER_MS = 50;
 export interface EventSignalsOptions {
   readonly directory: Pick<ChannelDirectory, 'byId'>;
   /** Notifies the dispatcher. */
-  readonly tellDispatcher: (channelId: string) => Promise<void>;
+  readonly notifyDispatcher: (channelId: string) => Promise<void>;
   /** Notifies readers that pull. */
-  readonly tellPullers: (channelIds: readonly string[]) => Promise<void>;
+  readonly notifyPullers: (channelIds: readonly string[]) => Promise<void>;
 }
 
 export class EventSignals {
@@ -30,14 +30,14 @@ export class EventSignals {
 
   private async tell(channelId: string): Promise<void> {
     const channel = await this.options.directory.byId(channelId).catch(() => undefined);
-    if (channel?.settings.webhooks.length !== 0) return this.options.tellDispatcher(channelId);
+    if (channel?.settings.webhooks.length !== 0) return this.options.notifyDispatcher(channelId);
     const isFirst = this.due.size === 0;
     this.due.add(channelId);
     if (!isFirst) return;
     setTimeout(() => {
       const channelIds = [...this.due];
       this.due.clear();
-      this.options.tellPullers(channelIds).catch(() => undefined);
+      this.options.notifyPullers(channelIds).catch(() => undefined);
     }, TOGETHER_MS).unref();
   }
 }

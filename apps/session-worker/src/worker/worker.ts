@@ -45,10 +45,10 @@ import { EventSignals } from './event-signals.js';
 import { GroupBook } from '../groups/group-book.js';
 import { GroupKeeper } from '../groups/group-keeper.js';
 import { AutoDownload } from '../inbound/auto-download.js';
-import { Automatic } from '../inbound/automatic.js';
+import { AutoBehaviours } from '../inbound/auto-behaviours.js';
 import { Inbound } from '../inbound/inbound.js';
 import { LiveEvents } from '../inbound/live-events.js';
-import { recallFrom } from '../inbound/recall.js';
+import { retryMessageLookup } from '../inbound/retry-message-lookup.js';
 import { UnreadableSends } from '../inbound/unreadable-sends.js';
 import { iconsFrom } from '../media/icons.js';
 import { AvatarFetcher } from '../avatars/avatar-fetcher.js';
@@ -127,11 +127,11 @@ export class Worker {
     const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
     this.pictures = new AvatarFetcher({ store: pictures, wants: wantsPictures(directory) });
-    const automatic = new Automatic({ directory, wait, now: Date.now });
+    const autoBehaviours = new AutoBehaviours({ directory, wait, now: Date.now });
     const askGroup = keeper.ask.bind(keeper);
     const wantsGroupNotices = wantsNotices(directory);
-    const hearing = {
-      ...{ writer, chats, automatic, groups, pictures, timers },
+    const inbound = {
+      ...{ writer, chats, autoBehaviours, groups, pictures, timers },
       ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
     };
     const kept = keptStates(parts, metrics);
@@ -145,11 +145,11 @@ export class Worker {
         keeper,
         this.pictures,
         unconfirmed,
-        new UnreadableSends({ ...hearing, now: Date.now }),
-        new Inbound({ ...hearing, ...patience }),
+        new UnreadableSends({ ...inbound, now: Date.now }),
+        new Inbound({ ...inbound, ...patience }),
         new LiveEvents({ events, directory, eventsReady, ...patience }),
       ],
-      recall: recallFrom(writer),
+      recall: retryMessageLookup(writer),
       groups: book,
       ...metrics.ofSessions,
       onWoken: (tookMs) => {
@@ -320,8 +320,8 @@ function ownerOf(options: Omit<ShardOwnerOptions, 'renewEveryMs' | 'marginMs' | 
 function signalsOf({ redis }: WorkerParts, directory: ChannelDirectory): EventSignals {
   return new EventSignals({
     directory,
-    tellDispatcher: (channelId) => publishEventsReady(redis, channelId),
-    tellPullers: (channelIds) => publishEventsToPull(redis, channelIds),
+    notifyDispatcher: (channelId) => publishEventsReady(redis, channelId),
+    notifyPullers: (channelIds) => publishEventsToPull(redis, channelIds),
   });
 }
 

@@ -1,7 +1,7 @@
 /**
- * The network is told that a receipt or a notice arrived when what it says is stored.
+ * A receipt or a notice is acknowledged to the network when what it reports is stored.
  *
- * Why: the library answers either as soon as it has emitted what it says (messages-recv.js of 7.0.0-rc14, handleReceipt
+ * Why: the library answers either as soon as it has emitted it (messages-recv.js of 7.0.0-rc14, handleReceipt
  * and handleNotification), and the network never sends it again. Both pass through a mutex of theirs first, and the answer
  * follows when that is through.
  *

@@ -1,5 +1,5 @@
 /**
- * Every change made to Baileys, libsignal, lru-cache and Node, in the order in which they are made. README.md says why each
+ * Every change made to Baileys, libsignal, lru-cache and Node, in the order in which they are made. README.md states why each
  * is needed and how its absence would show.
  *
  * What it guarantees: each change asserts that what it changes is there, and the worker does not start otherwise; none is left

@@ -1,6 +1,6 @@
 /**
  * Holds back what was encrypted until something else is done: a message may be stored while it is being encrypted, and is
- * still stored before the network hears it.
+ * still stored before the network receives it.
  *
  * What it guarantees: from `hold(work)` on, no ciphertext reaches the library before `work` has ended well; if it fails,
  * the encryption fails and its step of the ratchet is not kept. Held are ciphertexts, not frames: frames are numbered by
@@ -13,7 +13,7 @@ export class EncryptionBarrier {
 
   /** @returns ends the hold; safe to call twice */
   hold(work: Promise<unknown>): () => void {
-    work.catch(() => undefined); // told to each encryption that waits for it, if there is one
+    work.catch(() => undefined); // thrown to each encryption that waits for it
     this.holds.add(work);
     return () => void this.holds.delete(work);
   }

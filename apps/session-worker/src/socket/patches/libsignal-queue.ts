@@ -1,8 +1,8 @@
 /**
- * Work on a Signal session runs in the context of whoever asked for it.
+ * Work on a Signal session runs in the context of its caller.
  *
- * Why: libsignal queues such work by address, for everybody in the process, and whoever found the queue empty serves it
- * in its own asynchronous context. Two channels of one worker that hear the same person share a queue: the later one's
+ * Why: libsignal queues such work by address, for everybody in the process, and the caller that found the queue empty runs all of it
+ * in its own asynchronous context. Two channels of one worker that receive from the same person share a queue: the later one's
  * key transaction, which is found by that context, would not be seen, and the step of its ratchet would be stored by
  * itself, before what was decrypted is in the journal.
  */

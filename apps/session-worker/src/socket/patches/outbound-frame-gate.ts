@@ -1,9 +1,9 @@
 /**
- * Holds back what the socket says to the network until what it rests on is durable.
+ * Holds back the socket's frames to the network until what they rest on is durable.
  *
  * What it guarantees: from `hold(write)` on, no frame leaves before `write` has ended well, and the order of frames
- * stays; if it fails, nothing leaves any more and the senders are told. This is how "credentials are durable before the
- * network is answered" holds although Baileys emits `creds.update` and answers in the same breath.
+ * stays; if it fails, nothing leaves any more and the senders get the error. This is how "credentials are durable before the
+ * network is answered" holds although Baileys emits `creds.update` and answers at once.
  */
 
 /** The part of a WebSocket that frames go through. */
@@ -36,7 +36,7 @@ export class OutboundFrameGate {
     const closed = Promise.all([this.closed, write]).then(() => {
       if (this.closed === closed) this.closed = undefined;
     });
-    closed.catch(() => undefined); // told to each sender
+    closed.catch(() => undefined); // thrown to each sender
     this.closed = closed;
   }
 }

@@ -41,15 +41,15 @@ export function flushEventBufferPromptly(
     !(data as BaileysEventMap['messages.upsert']).messages.every((message) => hasWaited(message));
 
   ev.emit = (event, data) => {
-    const heard = emit(event, data);
-    if (!ev.isBuffering()) return heard;
+    const isEmitted = emit(event, data);
+    if (!ev.isBuffering()) return isEmitted;
     if (isUrgent(event, data)) {
-      // What the library has to say beside a message it says in the same breath.
+      // What the library emits beside a message it emits in the same turn.
       if (!isHurried) setImmediate(letGo);
       isHurried = true;
     } else if (isSetUp()) {
       timer ??= setTimeout(letGo, HELD_FOR_MS).unref();
     }
-    return heard;
+    return isEmitted;
   };
 }

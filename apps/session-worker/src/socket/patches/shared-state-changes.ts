@@ -9,7 +9,7 @@ export type ClearedChat = Extract<BaileysEventMap['messages.delete'], { all: tru
 
 interface SharedChange {
   syncAction: ChatMutation;
-  /** Told to a new device; what was cleared before it came is not in its history. */
+  /** Part of a new device's first state; what was cleared before it came is not in its history. */
   initialSync: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface ChatMoment {
 
 /**
  * @param facts of a change, as the library hands it to its log
- * @returns undefined for any other change, and for one that does not say up to when
+ * @returns undefined for any other change, and for one that does not state up to when
  */
 export function chatMomentIn(facts: unknown): ChatMoment | undefined {
   if (!isSharedChange(facts)) return undefined;
@@ -75,7 +75,7 @@ export class ChatMoments {
 }
 
 /**
- * Emits the event past the library's buffer, which would drop it; what was heard before goes first. Whoever is buffering
+ * Emits the event past the library's buffer, which would drop it; what was received before goes first. Code that is buffering
  * goes on: without that the library would hold the events that follow back for up to 30 s.
  */
 export function emitCleared(

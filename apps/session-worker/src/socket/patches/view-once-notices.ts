@@ -13,7 +13,7 @@ export function isViewOnceNotice({ content }: BinaryNode): boolean {
   return children.some(({ tag, attrs: { type } }) => tag === 'unavailable' && (type === DROPPED || type === HANDED_ON));
 }
 
-/** Gives every notice the name that is handed on. Before the library's own listener hears of it. */
+/** Gives every notice the name that is handed on. Before the library's own listener receives it. */
 export function keepViewOnceNotices({ ws }: Pick<WASocket, 'ws'>): void {
   ws.prependListener('CB:message', ({ content }: BinaryNode) => {
     for (const { tag, attrs } of Array.isArray(content) ? content : []) {

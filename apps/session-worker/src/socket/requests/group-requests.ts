@@ -7,7 +7,7 @@ export interface MemberAnswer {
   readonly jid: string | undefined;
   /** `200` when it was done, else the network's code. */
   readonly status: string;
-  /** Addresses of the same person, where the network tells them. */
+  /** Addresses of the same person, where the network sends them. */
   readonly phoneNumber: string | undefined;
   readonly lid: string | undefined;
   /** An invitation that the network offers for somebody who cannot be added. */
@@ -16,7 +16,7 @@ export interface MemberAnswer {
 
 export interface InviteOffer {
   readonly code: string;
-  /** Epoch seconds; absent when the network does not say. */
+  /** Epoch seconds; absent when the network does not send it. */
   readonly expiration?: number;
 }
 
@@ -27,7 +27,7 @@ export interface GroupRequests {
   describe(groupId: string): Promise<GroupDescription>;
   /** All groups that the number is in. */
   describeAll(): Promise<GroupDescription[]>;
-  /** @returns the group's address. Who could not be added is not told: describe it. */
+  /** @returns the group's address. Who could not be added is not returned: query the group. */
   create(subject: string, memberJids: readonly string[]): Promise<string>;
   leave(groupId: string): Promise<void>;
   setSubject(groupId: string, subject: string): Promise<void>;

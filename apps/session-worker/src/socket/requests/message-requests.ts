@@ -19,7 +19,7 @@ export interface MessageRequests {
   newId(): string;
   /** Encrypts the message for all devices of its recipients and sends it. Resolves when it is on the wire. */
   relay(message: WireMessage): Promise<unknown>;
-  /** Tells the authors that their messages were read. */
+  /** Sends the authors receipts that their messages were read. */
   markRead(keys: readonly MessageKey[]): Promise<void>;
 }
 

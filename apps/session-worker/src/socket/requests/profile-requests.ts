@@ -8,7 +8,7 @@ export interface ProfileRequests {
   setPicture(ownJid: string, jpeg: Buffer): Promise<void>;
   setAbout(text: string): Promise<void>;
   setName(name: string): Promise<void>;
-  /** Needs a name: the network takes no presence of somebody without one, and the library says nothing about it. */
+  /** Needs a name: the network takes no presence of a number without one, and the library reports no error. */
   setOnline(isOnline: boolean): Promise<void>;
   /** Phones show an indicator for some seconds only. */
   showInChat(jid: string, indicator: ChatIndicator): Promise<void>;

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { FencedError } from '@dormouse/database';
-import { ChannelEar } from './channel-ear.js';
+import { ChannelWriteQueue } from './channel-write-queue.js';
 import { fakeSession } from './fake-session.js';
 
 const FENCE = { shard: 0, epoch: 1n };
@@ -26,41 +26,41 @@ function setup({ retryForMs = 10_000 } = {}) {
       return Promise.resolve();
     },
   };
-  return { session, ear: new ChannelEar(session, patience) };
+  return { session, queue: new ChannelWriteQueue(session, patience) };
 }
 
 describe('ChannelEar', () => {
   it('stores again whatever keeps the store away', async () => {
-    const { ear, session } = setup();
+    const { queue, session } = setup();
     for (const code of AWAY) {
       const errors = [failure(code), new AggregateError([failure(code), failure(code)])];
       const write = () => {
         const error = errors.pop();
         return error ? Promise.reject(error) : Promise.resolve(code);
       };
-      await expect(ear.store(write)).resolves.toBe(code);
+      await expect(queue.store(write)).resolves.toBe(code);
     }
     expect(session.faults).toEqual([]);
   });
 
   it('gives a write up that fails by its own fault, without closing the socket', async () => {
-    const { ear, session } = setup();
+    const { queue, session } = setup();
     for (const error of [failure('22P05'), failure('23505'), new TypeError('no'), new FencedError(FENCE)]) {
       let calls = 0;
       const write = () => {
         calls += 1;
         return Promise.reject(error);
       };
-      await expect(ear.store(write)).rejects.toBe(error);
+      await expect(queue.store(write)).rejects.toBe(error);
       expect(calls).toBe(1);
     }
     expect(session.ends).toEqual([]);
   });
 
   it('closes the socket when the store stays away, so that the network keeps what follows', async () => {
-    const { ear, session } = setup({ retryForMs: 1_000 });
+    const { queue, session } = setup({ retryForMs: 1_000 });
     const away = failure('ENETUNREACH');
-    await expect(ear.store(() => Promise.reject(away))).rejects.toBe(away);
+    await expect(queue.store(() => Promise.reject(away))).rejects.toBe(away);
     expect(session.ends).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { isGroup, readJid, type KnownNumbers } from '../convert/jid.js';
 import type { People } from '../convert/people.js';
 import type { OpenSession } from '../socket/open-session.js';
-import type { Hearing } from './hearing.js';
+import type { InboundContext } from './inbound-context.js';
 
 /** How deep addresses lie in a message: wrappers, content, context, quoted content, its context. */
 const MAX_DEPTH = 10;
@@ -10,14 +10,18 @@ const MAX_DEPTH = 10;
 const NAMED_IN_TEXT = /(?:@|\bwaid=)(\d{14,16})(?![\d@])/gi;
 
 /**
- * Finds out who the people in something heard are: the numbers of the LIDs in it, from the pairs it carries itself and
+ * Finds out who the people in something received are: the numbers of the LIDs in it, from the pairs it carries itself and
  * from what the device has learnt.
- * @param known numbers that were told beside it, by the user part of their LIDs
+ * @param known numbers that came beside it, by the user part of their LIDs
  */
-export async function peopleIn(session: OpenSession, heard: unknown, known: KnownNumbers = new Map()): Promise<People> {
+export async function resolveLids(
+  session: OpenSession,
+  received: unknown,
+  known: KnownNumbers = new Map(),
+): Promise<People> {
   const lids = new Set<string>();
   const pairs = new Map<string, string>();
-  collect(heard, lids, pairs, 0);
+  collect(received, lids, pairs, 0);
   for (const lid of lids) {
     const user = readJid(lid)?.user ?? '';
     const number = known.get(user);
@@ -29,22 +33,22 @@ export async function peopleIn(session: OpenSession, heard: unknown, known: Know
 }
 
 /**
- * The same for something heard in groups. A member who never said a word to this device is known by number from the
+ * The same for something received in groups. A member who never wrote to this device is known by number from the
  * description of the group alone.
  */
-export async function peopleInGroups(
-  { session, groups }: Pick<Hearing, 'session' | 'groups'>,
-  heard: unknown,
+export async function resolveLidsInGroups(
+  { session, groups }: Pick<InboundContext, 'session' | 'groups'>,
+  received: unknown,
 ): Promise<People> {
-  const people = await peopleIn(session, heard);
+  const people = await resolveLids(session, received);
   const lids = new Set<string>();
-  collect(heard, lids, new Map(), 0);
+  collect(received, lids, new Map(), 0);
   const users = [...lids].flatMap((lid) => readJid(lid)?.user ?? []);
   const unknown = users.filter((user) => user !== people.own.lid && !people.numbers.has(user));
-  const groupIds = unknown.length > 0 ? [...groupsIn(heard, 0)] : [];
+  const groupIds = unknown.length > 0 ? [...groupsIn(received, 0)] : [];
   if (groupIds.length === 0) return people;
-  const told = await groups.numbersOfMembers(session.channelId, groupIds, unknown);
-  return { ...people, numbers: new Map([...told, ...people.numbers]) };
+  const members = await groups.numbersOfMembers(session.channelId, groupIds, unknown);
+  return { ...people, numbers: new Map([...members, ...people.numbers]) };
 }
 
 function groupsIn(value: unknown, depth: number): Set<string> {

@@ -6,7 +6,7 @@ import type { MessageContent } from '../convert/message-bytes.js';
 import type { FilePlace } from './media-host.js';
 import type { SendKind } from './prepared-file.js';
 
-export interface HeardFile {
+export interface ReceivedFile {
   kind: SendKind;
   place: FilePlace;
   mediaKey: Uint8Array;
@@ -27,7 +27,7 @@ interface Pointer {
   mimetype?: string | null;
 }
 
-function fileAt(kind: SendKind, file: Pointer, fileName?: string | null): HeardFile | undefined {
+function fileAt(kind: SendKind, file: Pointer, fileName?: string | null): ReceivedFile | undefined {
   if (!file.mediaKey?.length) return undefined;
   const length = typeof file.fileLength === 'object' ? file.fileLength?.toNumber() : file.fileLength;
   return {
@@ -42,7 +42,7 @@ function fileAt(kind: SendKind, file: Pointer, fileName?: string | null): HeardF
 }
 
 /** Undefined when the message has no file, or one without a key (as view-once messages on linked devices). */
-export function heardFile(message: MessageContent | null | undefined): HeardFile | undefined {
+export function receivedFile(message: MessageContent | null | undefined): ReceivedFile | undefined {
   const content = contentWithFile(message);
   if (content?.imageMessage) return fileAt('image', content.imageMessage);
   if (content?.videoMessage) return fileAt('video', content.videoMessage);

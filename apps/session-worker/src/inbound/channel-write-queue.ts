@@ -1,11 +1,11 @@
 /**
- * What one socket generation hears, stored one event after the other.
+ * What one socket generation receives, stored one event after the other.
  *
- * What it guarantees: events are stored in the order they were heard, after those of the channel's earlier sockets;
- * one that fails by itself is reported and costs no other; one that fails because PostgreSQL is away is tried again for
- * a bounded time, because the network has been told that it arrived and will not bring it again. When that time is over
- * the socket is closed, so that the network keeps what follows, and what was heard already gets one more try each.
- * When the shard has a newer owner nothing more is written: that owner hears what the network repeats.
+ * What it guarantees: events are stored in the order in which they were received, after those of the channel's earlier sockets. An
+ * event that fails by its own fault is reported and costs no other. One that fails because PostgreSQL is away is tried again for
+ * a bounded time: the network has its acknowledgement and will not send it again. After that time the socket is closed, so that
+ * the network keeps what follows, and each event received before gets one more try. When the shard has a newer owner nothing
+ * more is written: that owner receives what the network repeats.
  */
 import { FencedError, isStoreAway } from '@dormouse/database';
 import type { OpenSession } from '../socket/open-session.js';
@@ -20,7 +20,7 @@ export interface Patience {
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;
 
-export class ChannelEar {
+export class ChannelWriteQueue {
   private replaced = false;
   /** Something was not stored although nothing is wrong with it. */
   private lost = false;
@@ -33,17 +33,17 @@ export class ChannelEar {
     private tail: Promise<void> = Promise.resolve(),
   ) {}
 
-  /** Does `work` after everything that was heard before. */
-  hear(work: () => Promise<void>): void {
+  /** Does `work` after everything that was received before. */
+  enqueue(work: () => Promise<void>): void {
     this.tail = this.tail.then(() => this.attempt(work));
   }
 
-  /** Resolves when everything heard so far is stored or given up. Never rejects. */
+  /** Resolves when everything received so far is stored or given up. Never rejects. */
   drained(): Promise<void> {
     return this.tail;
   }
 
-  /** Resolves when everything heard so far is stored; false when something was not, and is to be heard again. */
+  /** Resolves when everything received so far is stored; false when something was not, so that it must be received again. */
   async stored(): Promise<boolean> {
     await this.tail;
     return !this.lost;
@@ -83,6 +83,6 @@ export class ChannelEar {
   private giveUp(error: unknown): void {
     this.givenUp = true;
     this.session.reportFault(error);
-    this.session.network.end(new Error('what is heard cannot be stored'));
+    this.session.network.end(new Error('what is received cannot be stored'));
   }
 }

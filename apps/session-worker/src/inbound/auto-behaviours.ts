@@ -1,15 +1,15 @@
 /**
- * What a channel does by itself when it hears a message, as its settings say: read it, show itself online, typing or
- * recording. The settings count that hold when the message is heard. What fails here is lost: it was a courtesy.
+ * What a channel does by itself when it receives a message, by its settings: read it, appear online, typing or recording. The
+ * settings at the moment of receiving count. A failure is ignored: nothing else depends on it.
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 import type { ChannelSettings } from '@dormouse/gateway-contract';
 import { toNumber } from '../convert/present.js';
 import type { NetworkMessage } from '../socket/network-events.js';
 import type { OpenSession } from '../socket/open-session.js';
-import type { Hearing } from './hearing.js';
+import type { InboundContext } from './inbound-context.js';
 
-export interface AutomaticOptions {
+export interface AutoBehavioursOptions {
   readonly directory: Pick<ChannelDirectory, 'byId'>;
   readonly wait: (ms: number) => Promise<void>;
   /** Epoch milliseconds. */
@@ -21,41 +21,41 @@ const SHOWN_FOR_MS = 5_000;
 /** To a message that waited for longer nobody is typing. */
 const FRESH_FOR_MS = 60_000;
 
-export class Automatic {
+export class AutoBehaviours {
   /** Sessions that somebody, or we, made appear online. */
-  private readonly online = new WeakMap<OpenSession, 'asked' | 'ours'>();
+  private readonly online = new WeakMap<OpenSession, 'requested' | 'ours'>();
 
-  constructor(private readonly options: AutomaticOptions) {}
+  constructor(private readonly options: AutoBehavioursOptions) {}
 
   /** Follows whether the session was made to appear online, so that it is not taken back. */
   attach(session: OpenSession): void {
     session.network.events.onConnection(({ isOnline }) => {
       if (isOnline === undefined) return;
-      if (isOnline) this.online.set(session, 'asked');
+      if (isOnline) this.online.set(session, 'requested');
       else this.online.delete(session);
     });
   }
 
   /** Messages that are stored now. Does not wait for what it does. */
-  async heard(hearing: Hearing, messages: readonly NetworkMessage[]): Promise<void> {
-    const received = messages.filter(isSaidByOthers);
+  async received(inbound: InboundContext, messages: readonly NetworkMessage[]): Promise<void> {
+    const received = messages.filter(isWrittenByOthers);
     if (received.length === 0) return;
-    const { session } = hearing;
-    const settings = (await hearing.ear.store(() => this.options.directory.byId(session.channelId)))?.settings;
+    const { session } = inbound;
+    const settings = (await inbound.queue.store(() => this.options.directory.byId(session.channelId)))?.settings;
     if (!settings) return;
-    if (settings.auto_read) this.courtesy(this.read(hearing, received));
+    if (settings.auto_read) this.courtesy(this.read(inbound, received));
     const freshSinceMs = this.options.now() - FRESH_FOR_MS;
     const fresh = received.filter((message) => (toNumber(message.messageTimestamp) ?? 0) * 1_000 >= freshSinceMs);
     const chats = new Set(fresh.flatMap(({ key: { remoteJid } }) => remoteJid ?? []));
     for (const chat of chats) this.courtesy(this.show(session, chat, settings));
   }
 
-  private async read(hearing: Hearing, messages: readonly NetworkMessage[]): Promise<void> {
-    const { session, ear, writer } = hearing;
+  private async read(inbound: InboundContext, messages: readonly NetworkMessage[]): Promise<void> {
+    const { session, queue, writer } = inbound;
     const keys = messages.map(({ key }) => key);
     await session.network.messages.markRead(keys);
     const ids = keys.flatMap(({ id }) => id ?? []);
-    ear.hear(() => ear.store(() => writer.recordRead(session.fence, session.channelId, ids)));
+    queue.enqueue(() => queue.store(() => writer.recordRead(session.fence, session.channelId, ids)));
   }
 
   private async show(
@@ -86,7 +86,7 @@ export class Automatic {
 }
 
 /** Not own ones, not the network's notices, not what the library could not read yet. */
-function isSaidByOthers({ key, message, messageStubType }: NetworkMessage): boolean {
+function isWrittenByOthers({ key, message, messageStubType }: NetworkMessage): boolean {
   if (key.fromMe === true || !key.id || !message || messageStubType) return false;
   return !message.protocolMessage && key.remoteJid !== 'status@broadcast';
 }

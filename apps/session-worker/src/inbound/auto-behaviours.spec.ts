@@ -1,8 +1,8 @@
 import { DEFAULT_SETTINGS, type ChannelSettings } from '@dormouse/gateway-contract';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { testNetwork } from '../socket/test-network.js';
-import { Automatic, type AutomaticOptions } from './automatic.js';
-import type { Hearing } from './hearing.js';
+import { AutoBehaviours, type AutoBehavioursOptions } from './auto-behaviours.js';
+import type { InboundContext } from './inbound-context.js';
 
 const NOW_MS = 1_790_000_000_000;
 const CHAT = '15550001111@s.whatsapp.net';
@@ -37,20 +37,20 @@ describe('Automatic', () => {
         },
       }),
     };
-    const ear = { store: (work: () => unknown) => work(), hear: (work: () => unknown) => void work() };
+    const queue = { store: (work: () => unknown) => work(), enqueue: (work: () => unknown) => void work() };
     const writer = { recordRead: (_fence: object, _channel: string, ids: string[]) => say(`stored ${ids.join(' ')}`) };
-    const hearing = { session, ear, writer } as unknown as Hearing;
-    const automatic = new Automatic({
+    const inbound = { session, queue, writer } as unknown as InboundContext;
+    const autoBehaviours = new AutoBehaviours({
       directory: {
         byId: () => Promise.resolve({ settings: { ...DEFAULT_SETTINGS, ...settings } }),
-      } as unknown as AutomaticOptions['directory'],
+      } as unknown as AutoBehavioursOptions['directory'],
       wait: () => say('wait').then(() => undefined),
       now: () => NOW_MS,
     });
-    automatic.attach(hearing.session);
+    autoBehaviours.attach(inbound.session);
     return {
-      heard: async (...messages: WAMessage[]) => {
-        await automatic.heard(hearing, messages);
+      receive: async (...messages: WAMessage[]) => {
+        await autoBehaviours.received(inbound, messages);
         for (let turn = 0; turn < 20; turn++) await Promise.resolve();
         return done;
       },
@@ -58,31 +58,34 @@ describe('Automatic', () => {
   };
 
   it('does nothing unless the settings say so', async () => {
-    expect(await withSettings({}).heard(message())).toEqual([]);
+    expect(await withSettings({}).receive(message())).toEqual([]);
   });
 
   it('reads what others said, however old, and notes it as read', async () => {
     const old = message({ key: { id: 'A2', remoteJid: CHAT, fromMe: false }, messageTimestamp: 1_000 });
     const own = message({ key: { id: 'O1', remoteJid: CHAT, fromMe: true } });
-    expect(await withSettings({ auto_read: true }).heard(message(), old, own)).toEqual(['read A1 A2', 'stored A1 A2']);
+    expect(await withSettings({ auto_read: true }).receive(message(), old, own)).toEqual([
+      'read A1 A2',
+      'stored A1 A2',
+    ]);
   });
 
   it('shows typing in the chat of a new message, once for each chat, and ends it', async () => {
     const again = message({ key: { id: 'A2', remoteJid: CHAT, fromMe: false } });
     const old = message({ key: { id: 'A3', remoteJid: '1@s.whatsapp.net', fromMe: false }, messageTimestamp: 1_000 });
-    const said = await withSettings({ auto_presence: 'typing' }).heard(message(), again, old);
+    const said = await withSettings({ auto_presence: 'typing' }).receive(message(), again, old);
     expect(said).toEqual([`composing ${CHAT}`, 'wait', `paused ${CHAT}`]);
   });
 
   it('appears online for a while, but not in offline mode, and does not end what somebody asked for', async () => {
-    expect(await withSettings({ auto_presence: 'online' }).heard(message())).toEqual([
+    expect(await withSettings({ auto_presence: 'online' }).receive(message())).toEqual([
       'available',
       'wait',
       'unavailable',
     ]);
-    expect(await withSettings({ auto_presence: 'online', offline_mode: true }).heard(message())).toEqual([]);
+    expect(await withSettings({ auto_presence: 'online', offline_mode: true }).receive(message())).toEqual([]);
     const asked = withSettings({ auto_presence: 'online' });
     listeners.forEach((listen) => listen({ isOnline: true }));
-    expect(await asked.heard(message())).toEqual([]);
+    expect(await asked.receive(message())).toEqual([]);
   });
 });

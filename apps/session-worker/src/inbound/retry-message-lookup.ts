@@ -8,7 +8,7 @@ import type { OpenSession, RetryMessageLookup } from '../socket/open-session.js'
  * Answers a recipient's request for a message it could not read, from the store: across restarts, and whether the
  * request comes under number or LID. A request from any other chat than the one the message went to is not answered.
  */
-export function recallFrom(writer: Pick<MessageWriter, 'protoOf'>): RetryMessageLookup {
+export function retryMessageLookup(writer: Pick<MessageWriter, 'protoOf'>): RetryMessageLookup {
   return async ({ channelId, network }, { id, remoteJid }) => {
     if (!id || !remoteJid) return undefined;
     const chatIds = await formsOf(remoteJid, network.people);
