@@ -96,8 +96,9 @@ describe('conversations', () => {
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2]);
     await outbox.passTime(80_000, { leases: false });
     running.dispatcher.lookAgain();
-    const [state] = await cursor(channelId, ({ setAside }) => setAside.length === 1);
-    expect(state).toMatchObject({ setAside: [1], held: [], position: 4 });
+    // Its conversation goes on once it is set aside.
+    const [state] = await cursor(channelId, ({ setAside, position }) => setAside.length === 1 && position === 4);
+    expect(state).toMatchObject({ setAside: [1], held: [] });
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2, 3, 4]);
     await write(channelId, ADA);
     await cursor(channelId, ({ position }) => position === 5);
