@@ -47,7 +47,7 @@ export interface FfmpegRun {
 }
 
 /** Nice value: lower priority than the worker's own threads, so that sends and sockets come first. */
-const BELOW_THE_WORKER = 5;
+const BELOW_THE_WORKER = 19;
 
 /** Demuxers that may be used: only self-contained files. No playlists, no concatenations, no devices. */
 const FORMATS = [

@@ -44,7 +44,7 @@ async function reply(request: TaskRequest): Promise<TaskReply> {
 }
 
 /** Nice value: lower priority than the worker's own threads, so that sends and sockets come first. */
-const BELOW_THE_WORKER = 5;
+const BELOW_THE_WORKER = 19;
 setPriority(BELOW_THE_WORKER);
 process.on('message', (request: TaskRequest) => {
   void reply(request).then((result) => process.send?.(result));
