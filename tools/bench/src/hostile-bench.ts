@@ -20,7 +20,7 @@ const AT_ONCE = 3;
 const POD_MIB = 2_048;
 const SAMPLE_EVERY_MS = 50;
 
-type Attack = readonly [what: string, path: string, body: () => string];
+type Attack = readonly [what: string, path: string, body: () => Uint8Array<ArrayBuffer>];
 
 /** Resident MiB of a process and all that it started. */
 async function treeMib(root: number): Promise<number> {
@@ -34,13 +34,14 @@ async function treeMib(root: number): Promise<number> {
   return kib.reduce((sum, one) => sum + one, 0) / 1_024;
 }
 
+const encode = (body: object) => Uint8Array.from(Buffer.from(JSON.stringify(body)));
 const dataUri = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;
 
-/** Bodies are written once: what makes them would hold the client up that measures. */
+/** Bodies are encoded once: encoding them would hold up the client, which measures. */
 function attacks(pageUrl: string, to: string): Attack[] {
   const png = zeroPng({ width: 10_900, height: 10_900 });
   const file = (type: string, bytes: Buffer) => {
-    const body = JSON.stringify({ to, media: dataUri(type, bytes) });
+    const body = encode({ to, media: dataUri(type, bytes) });
     return () => body;
   };
   let page = 0;
@@ -49,7 +50,7 @@ function attacks(pageUrl: string, to: string): Attack[] {
     [
       'the same as picture of a linked page',
       '/messages/text',
-      () => JSON.stringify({ to, body: `see ${pageUrl}/${(page += 1)}` }),
+      () => encode({ to, body: `see ${pageUrl}/${(page += 1)}` }),
     ],
     ['GIF of 10,000 frames', '/messages/sticker', file('image/gif', framesGif(10_000))],
     ['PDF of 1.5 million empty ranges', '/messages/document', file('application/pdf', emptyRangesPdf(1_500_000))],
