@@ -1,4 +1,4 @@
-/** What a channel's record says of its sleep: which snapshots hold its state, and when it is to be woken. */
+/** What a channel's record holds of its sleep: which snapshots hold its state, and when it is to be woken. */
 import { defineStatement, type Connection, type RegionalDatabase } from '@dormouse/database';
 import { needsReseal } from './settings-reseal.js';
 
@@ -96,7 +96,7 @@ export async function fallAsleep(
 
 /**
  * Declares the statement that finds channels with something under a former master key: in their snapshots, their settings,
- * or, as its caller alone can tell, in its own tables.
+ * or, as its caller alone knows, in its own tables.
  * @param hasFormerKey condition of the caller on a channel `c`, `$3` being the id of the current key
  */
 export function defineFormerKeySearch(hasFormerKey: string) {

@@ -1,7 +1,7 @@
 import { defineStatement } from '@dormouse/database';
 
 /**
- * Declares the statement that finds channels that were deleted and have something left, as its caller alone can tell.
+ * Declares the statement that finds channels that were deleted and have something left, as its caller alone knows.
  * @param hasRest condition of the caller on a channel `c`
  */
 export function defineDeletedChannelSearch(name: string, hasRest: string) {

@@ -1,7 +1,7 @@
 /**
  * No event is lost, and all of a channel are in order: this is the only place that numbers and writes them.
  *
- * Whoever appends first locks the channel's row of `event_sequences`, in the transaction of the thing the event is about.
+ * The first to append locks the channel's row of `event_sequences`, in the transaction of the thing the event is about.
  * Writers of one channel therefore pass one after the other, each sees all that the one before committed, sequence
  * numbers have no gaps, and a reader that sees number n has seen every number below it. Both exist, the event and what it
  * is about, or neither does. Redis plays no part; with PostgreSQL away nothing is written and the caller must try again.

@@ -25,7 +25,7 @@ const UNDECLARED = [
   'apps/session-worker/src/socket/requests/number-check.ts',
 ];
 
-/** What PostgreSQL says of a statement that it has parsed. */
+/** PostgreSQL's description of a statement that it has parsed. */
 interface Described {
   parameters: number[];
   columns: { name: string; tableID: number; columnID: number; dataTypeID: number }[];

@@ -143,7 +143,7 @@ export async function shardNumbers(pool: RegionalDatabase['pool']): Promise<numb
   return (await SHARD_NUMBERS.all(pool)).map(({ shard }) => shard);
 }
 
-/** How many shards the region has: the table of leases alone says so. */
+/** How many shards the region has: the table of leases is the only record of it. */
 export async function countShards(pool: RegionalDatabase['pool']): Promise<number> {
   return (await COUNT_SHARDS.first(pool))?.shards ?? 0;
 }

@@ -1,7 +1,7 @@
 /**
  * A PostgreSQL data folder with both databases migrated, made once for each set of migrations and copied for every stack
  * that a test starts: making one takes seconds, copying it a tenth of one. It lies in the temporary folder; a copy that has not
- * been used for a day is deleted by whoever makes the next.
+ * been used for a day is deleted when the next is made.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
