@@ -229,6 +229,28 @@ describe('Dispatcher', () => {
     }
   });
 
+  it('tries a webhook again at once whose pause ends while the dispatcher looks for webhooks to try again', async () => {
+    const [id = ''] = await channels(1);
+    await outbox.write(id);
+    await outbox.database.pool.query(
+      "UPDATE webhook_cursors SET attempts = 1, paused = true, next_attempt_at = now() + interval '1 s'",
+    );
+    const isRetryQuery = (name: unknown): boolean => name === 'claim-retries' || name === 'next-retry';
+    let asked = 0;
+    start({
+      settings: { pollMs: 60_000 }, // nothing but the end of the pause leads to the event
+      wrap: (database) =>
+        intercepted(database, {
+          before: async (name) => {
+            if (!isRetryQuery(name) || (asked += 1) !== 2) return;
+            await outbox.database.pool.query('SELECT pg_sleep_until(max(next_attempt_at)) FROM webhook_cursors');
+          },
+        }),
+    });
+    await hook.received(1);
+    await allAt([id], 1);
+  });
+
   it('keeps to the number of posts a host may have under way, and still tells all', async () => {
     const ids = await channels(12);
     let [now, most] = [0, 0];

@@ -210,12 +210,13 @@ export class Dispatcher {
     const limit = Math.min(this.#free(), this.#retrySlots - this.#retrying, CLAIM_AT_ONCE);
     this.#retryLeft = limit <= 0;
     if (limit <= 0) return;
+    // Read before the claim: a cursor whose pause ends between the two statements is claimed, or the alarm rings for it.
+    const nextMs = await this.#parts.cursors.nextRetryInMs();
+    if (nextMs !== undefined) this.#retryAlarm.within(Math.max(nextMs, RETRY_GAP_MS));
     const claims = await this.#parts.cursors.claimRetries(limit, this.#shares.retry.room);
     this.#begin(claims, 'retry');
     this.#retryLeft = this.#shares.retry.someoneIsFull;
     if (claims.length === limit) this.#retryAlarm.within(RETRY_GAP_MS);
-    const nextMs = await this.#parts.cursors.nextRetryInMs();
-    if (nextMs !== undefined) this.#retryAlarm.within(Math.max(nextMs, RETRY_GAP_MS));
   }
 
   async #claimSwept(): Promise<void> {
