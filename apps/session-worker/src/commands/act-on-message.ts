@@ -5,7 +5,7 @@ import { encodeMessage, type MessageContent } from '../convert/message-bytes.js'
 import { toMessageId } from '../convert/message-id.js';
 import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
 import type { CommandContext } from './command-context.js';
-import { handOver, UnsaidError } from './hand-over.js';
+import { transmitMessage, NotTransmittedError } from './transmit-message.js';
 import { keyIdFor } from './message-key.js';
 import { refusedMessage } from './network-errors.js';
 import type { MessageTools } from './send-message.js';
@@ -34,14 +34,14 @@ export async function actOn(context: CommandContext, tools: MessageTools, act: A
   const keyId = keyIdFor(context);
   const { remote } = target.key;
   const attributes = edit === undefined ? {} : { attributes: { edit } };
-  const { error } = await handOver(
+  const { error } = await transmitMessage(
     session,
     { keyId, jid: remote, content, ...attributes },
     {
       onWritten: () => context.leaveLane(),
     },
   ).catch((failure: unknown) => {
-    throw failure instanceof UnsaidError ? failure.cause : failure;
+    throw failure instanceof NotTransmittedError ? failure.cause : failure;
   });
   if (error !== undefined) throw refusedMessage(error);
   const { chat_id: chatId, id: targetId } = target.message;

@@ -2,7 +2,7 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../convert/group.js';
-import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
+import { noSuchGroup, type GroupStore } from '../groups/group-store.js';
 import { refusedRequest } from '../socket/requests/refused-request.js';
 import type { OpenSession } from '../socket/open-session.js';
 
@@ -29,7 +29,7 @@ const GONE = [404, 410];
  */
 export async function asMember<T>(
   session: OpenSession,
-  { groups }: { groups: Pick<GroupBook, 'refresh'> },
+  { groups }: { groups: Pick<GroupStore, 'refresh'> },
   { id }: Pick<GroupRecord, 'id'>,
   say: () => Promise<T>,
 ): Promise<T> {

@@ -3,7 +3,7 @@ import type { GroupReader } from '@dormouse/message-store/read';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../convert/group.js';
 import { contactJid } from '../convert/jid.js';
-import { noSuchGroup, type GroupBook } from '../groups/group-book.js';
+import { noSuchGroup, type GroupStore } from '../groups/group-store.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { CommandContext, Handlers } from './command-context.js';
 import { addMembers, changeRanks, invitesFor, missingFrom, removeMembers } from './group-members.js';
@@ -12,7 +12,7 @@ import type { GroupPolicy } from '../socket/requests/group-requests.js';
 
 /** What handlers of groups need. */
 export interface GroupTools {
-  readonly groups: Pick<GroupBook, 'read' | 'refresh' | 'change'>;
+  readonly groups: Pick<GroupStore, 'read' | 'refresh' | 'change'>;
   readonly groupReader: Pick<GroupReader, 'group'>;
   /** Epoch milliseconds. */
   readonly now: () => number;

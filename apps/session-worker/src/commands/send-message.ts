@@ -23,7 +23,7 @@ import type { OpenSession } from '../socket/open-session.js';
 import type { WireMessage } from '../socket/requests/message-requests.js';
 import type { CommandContext } from './command-context.js';
 import { keyIdFor, repeatedKeyId } from './message-key.js';
-import { handOver, UnsaidError } from './hand-over.js';
+import { transmitMessage, NotTransmittedError } from './transmit-message.js';
 import { refusedMessage } from './network-errors.js';
 import type { Destination, RecipientTools } from './recipient.js';
 import type { UnconfirmedIds } from './unconfirmed-sends.js';
@@ -79,7 +79,7 @@ export async function sendMessage(
   };
   const stored = store(context, tools, session, record);
   stored.catch(() => undefined); // met below, unless the message failed for another reason first
-  await say(context, tools, session, { message: { keyId, ...to, content }, stored });
+  await transmit(context, tools, session, { message: { keyId, ...to, content }, stored });
   return { sent: true, message };
 }
 
@@ -128,7 +128,7 @@ async function repeat(
 ): Promise<SentMessage> {
   if ((message.status === 'pending' || message.status === 'failed') && bytes) {
     const again = { keyId: key.id, ...to, content: decodeMessage(bytes) };
-    await say(context, tools, context.session(), { message: again });
+    await transmit(context, tools, context.session(), { message: again });
     return { sent: true, message: { ...message, status: 'pending' } };
   }
   return { sent: true, message };
@@ -138,7 +138,7 @@ async function repeat(
  * Gives the message to the network and writes down what the network makes of it. It is encrypted while it is being
  * stored: the two take as long as each other.
  */
-async function say(
+async function transmit(
   context: CommandContext,
   tools: MessageTools,
   session: OpenSession,
@@ -146,9 +146,9 @@ async function say(
 ): Promise<void> {
   const { keyId } = message;
   const onWritten = (): void => context.leaveLane();
-  const handedOver = handOver(session, message, stored ? { onWritten, first: stored } : { onWritten });
+  const handedOver = transmitMessage(session, message, stored ? { onWritten, first: stored } : { onWritten });
   const { error, timestampS = nowS(tools) } = await handedOver.catch(async (failure: unknown) => {
-    if (!(failure instanceof UnsaidError)) {
+    if (!(failure instanceof NotTransmittedError)) {
       tools.unconfirmed.add(session, keyId); // it may have been sent
       throw named(failure, message);
     }

@@ -6,7 +6,7 @@ import type { HeldShard } from '../shards/shard-owner.js';
 import type { Hibernation } from '../hibernation/hibernation.js';
 import type { CloseReason } from '../socket/close-reasons.js';
 import type { LinkFailures } from './linking.js';
-import type { LiveEvents, LiveSession } from '../socket/live-session.js';
+import type { ConnectSettings, SocketFactory } from '../socket/socket-factory.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 
 export interface SessionLog {
@@ -28,8 +28,8 @@ export interface SessionContext {
   readonly connectSettings: (channelId: string) => Promise<ConnectSettings>;
   /** Where the state of sleeping sessions is. */
   readonly hibernation: Pick<Hibernation, 'seal' | 'restore' | 'postpone' | 'forget'>;
-  /** Opens a socket for a channel and begins to connect. */
-  readonly openLive: (options: LiveRequest) => LiveSession;
+  /** Makes its sockets. */
+  readonly sockets: Pick<SocketFactory, 'open'>;
   /** Waits for permission to connect, see `ConnectSlots`; what it returns ends the permission. */
   readonly takeConnectSlot: (isUrgent: () => boolean) => Promise<() => void>;
   /** Writes a state down, under the fence. */
@@ -51,20 +51,4 @@ export interface SessionContext {
   readonly onDormant: (channelId: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
-}
-
-export interface ConnectSettings {
-  /** Is a phone that links asked for all of its history? */
-  readonly fullHistory: boolean;
-  /** The setting `proxy`; '' for none. */
-  readonly proxy: string;
-}
-
-export interface LiveRequest extends ConnectSettings {
-  readonly channelId: string;
-  readonly held: HeldShard;
-  readonly generation: number;
-  readonly auth: NetworkAuthState;
-  readonly events: LiveEvents;
-  readonly onFault: (error: unknown) => void;
 }

@@ -255,8 +255,8 @@ export class Session {
       this.linking.clear();
       const { channelId, events, fault: onFault } = this;
       const { held } = this.context;
-      const generation = ++this.generation;
-      const live = this.context.openLive({ ...wishes, channelId, held, generation, auth, events, onFault });
+      const request = { ...wishes, channelId, auth, events, onFault, generation: ++this.generation };
+      const live = this.context.sockets.open({ ...request, fence: held.fence });
       this.live = live;
       const untilMs = this.context.now() + SLOT_WITHIN_MS;
       while (this.live === live && (this.state === 'connecting' || this.state === 'waking')) {

@@ -7,60 +7,37 @@
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
-import { InboundJournal } from '../socket/inbound-journal.js';
-import { SharedStateJournal } from '../socket/shared-state-journal.js';
 import type { NetworkAuthStates } from '../socket/key-format.js';
 import { whileHeld } from '../auth-state/while-held.js';
-import type { DialOptions } from '../proxy/dial.js';
-import { ProxyRoute } from '../proxy/proxy-route.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { ClientVersion } from '../socket/client-version.js';
-import { ChatMoments } from '../socket/patches/shared-state-changes.js';
 import type { CloseReason } from '../socket/close-reasons.js';
 import { ConnectSlots } from './connect-slots.js';
-import { EncryptionBarrier } from '../socket/patches/encryption-barrier.js';
 import { LinkFailures } from './linking.js';
-import { LiveSession } from '../socket/live-session.js';
-import type {
-  GroupLookup,
-  MessageAck,
-  OpenSession,
-  RetryMessageLookup,
-  SessionListener,
-} from '../socket/open-session.js';
-import { openSocket, type NetworkAddress } from '../socket/open-socket.js';
+import type { OpenSession } from '../socket/open-session.js';
+import { SocketFactory, type SocketFactoryOptions } from '../socket/socket-factory.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 import type { SessionControl } from './session-control.js';
 import { Session } from './session.js';
 import type { StateEvents } from './state-events.js';
-import type { LiveRequest, SessionContext, SessionLog } from './session-context.js';
+import type { SessionContext, SessionLog } from './session-context.js';
 
-export interface SessionsOptions {
+export interface SessionsOptions extends Omit<SocketFactoryOptions, 'version' | 'log'> {
   readonly directory: ChannelDirectory;
   readonly database: RegionalDatabase;
   readonly authStates: NetworkAuthStates;
   readonly hibernation: SessionContext['hibernation'];
-  readonly network: NetworkAddress;
-  /** Which addresses channels' proxies may be at; absent: public ones only. */
-  readonly proxies?: DialOptions;
   /** Absent: the library's own version, whatever the network reports. */
   readonly version?: ClientVersion;
-  /** Each is attached to every new socket, in this order. */
-  readonly listeners: readonly SessionListener[];
   /** Stores states with their events; absent: states are stored without. */
   readonly states?: Pick<StateEvents, 'record' | 'offered'>;
-  readonly recall: RetryMessageLookup;
-  readonly groups: GroupLookup;
   readonly backoff: BackoffLimits;
   readonly restMs: number;
-  /** How long a send waits for the network's ack. */
-  readonly ackWaitMs: number;
   /** How many sessions connect at once. */
   readonly connectingAtOnce: number;
   /** A start waits up to this long at random, so that shards do not all connect in one moment. */
   readonly startJitterMs: number;
   readonly log: SessionLog;
-  readonly onAck?: (ack: MessageAck) => void;
   readonly onClosed?: (reason: CloseReason) => void;
   /** A session is open after a sleep; milliseconds since it was requested. */
   readonly onWoken?: (tookMs: number) => void;
@@ -74,9 +51,11 @@ export class Sessions implements SessionControl {
   private readonly starting = new Map<string, Promise<Session>>();
   private readonly slots: ConnectSlots;
   private readonly linkFailures: LinkFailures;
+  private readonly sockets: SocketFactory;
 
   constructor(private readonly options: SessionsOptions) {
     this.slots = new ConnectSlots(options.connectingAtOnce, options.startJitterMs);
+    this.sockets = new SocketFactory(options);
     this.linkFailures = new LinkFailures(options.backoff, Date.now);
   }
 
@@ -258,7 +237,7 @@ export class Sessions implements SessionControl {
       linkFailures: this.linkFailures,
       restMs,
       log,
-      openLive: (request) => this.openLive(request),
+      sockets: this.sockets,
       // Read again: after a proxy was set no connect may go without it.
       connectSettings: async (channelId) => {
         const settings = (await directory.refresh(channelId))?.settings;
@@ -283,48 +262,5 @@ export class Sessions implements SessionControl {
       onDormant: (channelId) => this.dropIfDormant(channelId),
       now: Date.now,
     };
-  }
-
-  private openLive(request: LiveRequest): LiveSession {
-    const { channelId, held, generation, auth, fullHistory, proxy, events, onFault } = request;
-    const { network, log, recall, groups, listeners, ackWaitMs, onAck } = this.options;
-    const journal = new InboundJournal(auth);
-    const sharedState = new SharedStateJournal(auth);
-    const moments = new ChatMoments();
-    const encryptionBarrier = new EncryptionBarrier();
-    const route = proxy === '' ? undefined : new ProxyRoute(proxy, this.options.proxies ?? { allowLoopback: false });
-    const socket = openSocket({
-      auth,
-      network,
-      version: this.options.version?.current,
-      log,
-      fullHistory,
-      route,
-      journal,
-      sharedState,
-      encryptionBarrier,
-      onChatMoment: (moment) => moments.note(moment),
-      getMessage: (key) => recall(live, key),
-      groupMetadata: (groupId) => groups.addressed(live, groupId),
-    });
-    const live = new LiveSession({
-      channelId,
-      fence: held.fence,
-      generation,
-      auth,
-      journal,
-      sharedState,
-      moments,
-      encryptionBarrier,
-      socket,
-      fileRoute: route?.files,
-      listeners,
-      ackWaitMs,
-      groups,
-      events,
-      onAck: (ack) => onAck?.(ack),
-      onFault,
-    });
-    return live;
   }
 }

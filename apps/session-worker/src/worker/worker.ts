@@ -42,8 +42,8 @@ import { RecentNumbers } from '../commands/recent-numbers.js';
 import { UnconfirmedSends } from '../commands/unconfirmed-sends.js';
 import type { WorkerConfig } from '../config.js';
 import { EventSignals } from './event-signals.js';
-import { GroupBook } from '../groups/group-book.js';
-import { GroupKeeper } from '../groups/group-keeper.js';
+import { GroupStore } from '../groups/group-store.js';
+import { GroupSync } from '../groups/group-sync.js';
 import { AutoDownload } from '../inbound/auto-download.js';
 import { AutoBehaviours } from '../inbound/auto-behaviours.js';
 import { Inbound } from '../inbound/inbound.js';
@@ -115,8 +115,8 @@ export class Worker {
     const { ready: eventsReady } = signalsOf(parts, directory);
     const { reader, writer, chats, events, groups, groupReader, pictures } = storesOf(parts);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
-    const book = new GroupBook({ groups, eventsReady });
-    const keeper = new GroupKeeper({ book });
+    const book = new GroupStore({ groups, eventsReady });
+    const keeper = new GroupSync({ book });
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,

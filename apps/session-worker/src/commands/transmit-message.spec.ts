@@ -3,9 +3,9 @@ import type { WASocket } from '@whiskeysockets/baileys';
 import { testNetwork } from '../socket/test-network.js';
 import type { MessageAck, OpenSession } from '../socket/open-session.js';
 import { deferred } from '../socket/deferred.js';
-import { handOver, UnsaidError } from './hand-over.js';
+import { transmitMessage, NotTransmittedError } from './transmit-message.js';
 
-describe('handOver', () => {
+describe('transmitMessage', () => {
   const message = { keyId: '3EB0AA', jid: '1@s.whatsapp.net', content: { conversation: 'x' } };
   const begin = ({
     jid = message.jid,
@@ -40,7 +40,7 @@ describe('handOver', () => {
     } as Pick<OpenSession, 'expectAck' | 'holdCiphertext'> as OpenSession;
     const onWritten = () => (written += 1);
     const given = { ...message, jid, ...(attributes && { attributes }) };
-    const result = handOver(session, given, { onWritten, ...(first && { first }) });
+    const result = transmitMessage(session, given, { onWritten, ...(first && { first }) });
     result.catch(() => undefined);
     return { ack, write, calls, holds, result, written: () => written };
   };
@@ -75,7 +75,7 @@ describe('handOver', () => {
   it('tells words that were never out from those that may be', async () => {
     const unsaid = begin();
     unsaid.write.reject(new Error('no keys'));
-    await expect(unsaid.result).rejects.toBeInstanceOf(UnsaidError);
+    await expect(unsaid.result).rejects.toBeInstanceOf(NotTransmittedError);
     expect(unsaid.written()).toBe(0);
     const dropped = begin();
     dropped.write.resolve('');
@@ -122,14 +122,14 @@ describe('handOver', () => {
     await Promise.resolve();
     expect(calls).toEqual([]);
     first.reject(new Error('no room'));
-    await expect(result).rejects.toBeInstanceOf(UnsaidError);
+    await expect(result).rejects.toBeInstanceOf(NotTransmittedError);
     expect(calls).toEqual([]);
   });
 
   it('knows that nothing was said when the connection drops before what comes first is done', async () => {
     const { ack, holds, result } = begin({ first: new Promise(() => undefined) });
     ack.reject(new GatewayError(502));
-    await expect(result).rejects.toMatchObject({ name: 'UnsaidError', cause: { status: 503 } });
+    await expect(result).rejects.toMatchObject({ name: 'NotTransmittedError', cause: { status: 503 } });
     expect(holds.size).toBe(0);
   });
 

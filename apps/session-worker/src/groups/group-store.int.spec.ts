@@ -7,7 +7,7 @@ import type { GroupMetadata } from '@whiskeysockets/baileys';
 import { WAMessageAddressingMode } from '../socket/test-library.js';
 import { testNetwork } from '../socket/test-network.js';
 import type { OpenSession } from '../socket/open-session.js';
-import { GroupBook } from './group-book.js';
+import { GroupStore } from './group-store.js';
 
 const ID = '120363000000000001@g.us';
 const OTHER = '120363000000000002@g.us';
@@ -26,11 +26,11 @@ function described(id = ID, subject = 'Example Group'): GroupMetadata {
   };
 }
 
-describe('GroupBook', () => {
+describe('GroupStore', () => {
   let database: RegionalDatabase;
   let writer: GroupWriter;
   let reader: GroupReader;
-  let book: GroupBook;
+  let book: GroupStore;
   let session: OpenSession;
   let channelId: string;
   /** What the network was asked, and what it answers. */
@@ -44,7 +44,7 @@ describe('GroupBook', () => {
   beforeAll(async () => {
     database = openRegionalDatabase({
       url: process.env.TEST_REGIONAL_DATABASE_URL ?? '',
-      applicationName: 'group-book-spec',
+      applicationName: 'group-store-spec',
       maxConnections: 5,
     });
     await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES ($1, 3)', [shard]);
@@ -57,7 +57,7 @@ describe('GroupBook', () => {
     asked = [];
     all = [];
     answer = (id) => described(id);
-    book = new GroupBook({ groups: writer, eventsReady: () => undefined });
+    book = new GroupStore({ groups: writer, eventsReady: () => undefined });
     const lids = [{ lid: '900000000002@lid', pn: '15550002222:0@s.whatsapp.net' }];
     session = {
       channelId,

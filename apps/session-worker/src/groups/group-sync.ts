@@ -10,11 +10,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
-import type { GroupBook } from './group-book.js';
+import type { GroupStore } from './group-store.js';
 import { refusedRequest } from '../socket/requests/refused-request.js';
 
-export interface GroupKeeperOptions {
-  readonly book: Pick<GroupBook, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;
+export interface GroupSyncOptions {
+  readonly book: Pick<GroupStore, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;
   /** Epoch milliseconds. */
   readonly now?: () => number;
   /** Rejects when the signal says so. */
@@ -32,10 +32,10 @@ const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   await delay(ms, undefined, { signal, ref: false });
 };
 
-export class GroupKeeper implements SessionListener {
+export class GroupSync implements SessionListener {
   private readonly rounds = new WeakMap<OpenSession, Round>();
 
-  constructor(private readonly options: GroupKeeperOptions) {}
+  constructor(private readonly options: GroupSyncOptions) {}
 
   attach(session: OpenSession): Attachment {
     const round = new Round(session, this.options);
@@ -70,7 +70,7 @@ class Round {
 
   constructor(
     private readonly session: OpenSession,
-    private readonly options: GroupKeeperOptions,
+    private readonly options: GroupSyncOptions,
   ) {}
 
   begin(): void {

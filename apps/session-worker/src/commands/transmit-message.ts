@@ -5,14 +5,14 @@ import { deferred } from '../socket/deferred.js';
 import type { MessageAck, OpenSession } from '../socket/open-session.js';
 
 /** The message was not given to the network: the library failed before it wrote it. */
-export class UnsaidError extends Error {
+export class NotTransmittedError extends Error {
   constructor(cause: unknown) {
     super('the message could not be handed to the network', { cause });
-    this.name = 'UnsaidError';
+    this.name = 'NotTransmittedError';
   }
 }
 
-export interface HandOverOptions {
+export interface TransmitOptions {
   /** Called once the words are on the wire, before the answer. */
   readonly onWritten: () => void;
   /** Goes on while the message is encrypted; nothing of it is said before this has ended well, nor if it fails. */
@@ -21,24 +21,24 @@ export interface HandOverOptions {
 
 /**
  * Gives a message to the network and waits for the network's own answer to it.
- * @throws {UnsaidError} when nothing of it was written
+ * @throws {NotTransmittedError} when nothing of it was written
  * @throws {GatewayError} 502 when no answer came in time or the connection dropped first: it may have been said
  */
-export async function handOver(
+export async function transmitMessage(
   session: OpenSession,
   message: WireMessage,
-  { onWritten, first }: HandOverOptions,
+  { onWritten, first }: TransmitOptions,
 ): Promise<MessageAck> {
-  if (!first) return say(session, message, onWritten);
+  if (!first) return relay(session, message, onWritten);
   if (isNewsletter(message.jid)) await unsaidIfFails(first); // said as it is, without encryption
   let isReady = false;
   const release = session.holdCiphertext(first.then(() => void (isReady = true)));
   try {
     await nextTick();
-    return await say(session, message, () => (release(), onWritten()));
+    return await relay(session, message, () => (release(), onWritten()));
   } catch (error) {
-    if (isReady || error instanceof UnsaidError) throw error;
-    throw new UnsaidError(droppedBefore(error));
+    if (isReady || error instanceof NotTransmittedError) throw error;
+    throw new NotTransmittedError(droppedBefore(error));
   } finally {
     release();
   }
@@ -56,18 +56,18 @@ function nextTick(): Promise<void> {
 function droppedBefore(cause: unknown): GatewayError {
   return new GatewayError(
     503,
-    { details: 'the connection dropped before the message was said', retryAfterS: 1 },
+    { details: 'the connection dropped before the message was sent', retryAfterS: 1 },
     { cause },
   );
 }
 
 async function unsaidIfFails(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
-    throw new UnsaidError(error);
+    throw new NotTransmittedError(error);
   });
 }
 
-async function say(session: OpenSession, message: WireMessage, onWritten: () => void): Promise<MessageAck> {
+async function relay(session: OpenSession, message: WireMessage, onWritten: () => void): Promise<MessageAck> {
   const { keyId } = message;
   const begun = deferred<unknown>();
   const written = begun.promise;
@@ -75,7 +75,7 @@ async function say(session: OpenSession, message: WireMessage, onWritten: () => 
   begun.resolve(session.network.messages.relay(message));
   const outcome = written.then(
     () => undefined,
-    (error: unknown) => new UnsaidError(error),
+    (error: unknown) => new NotTransmittedError(error),
   );
   // A connection that drops leaves the library waiting for answers to its own questions: the answer's end is ours too.
   const unsaid = await Promise.race([outcome, acknowledged.then(() => undefined)]);

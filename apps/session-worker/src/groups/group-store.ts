@@ -15,7 +15,7 @@ import type { GroupDescription } from '../socket/network-events.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { refusedRequest } from '../socket/requests/refused-request.js';
 
-export interface GroupBookOptions {
+export interface GroupStoreOptions {
   readonly groups: GroupWriter;
   /** Tells the dispatcher that there is something to tell; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
@@ -26,8 +26,8 @@ const ATTEMPTS = 3;
 /** So many groups are stored together; the channel's other writes pass between. */
 const BATCH = 50;
 
-export class GroupBook {
-  constructor(private readonly options: GroupBookOptions) {}
+export class GroupStore {
+  constructor(private readonly options: GroupStoreOptions) {}
 
   /** What the library needs to say something in a group; undefined: let it ask the network. */
   async addressed(session: Pick<OpenSession, 'channelId'>, groupId: string): Promise<GroupDescription | undefined> {

@@ -4,7 +4,7 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import { Boom } from '@hapi/boom';
 import { testNetwork } from '../socket/test-network.js';
 import type { OpenSession } from '../socket/open-session.js';
-import { GroupKeeper } from './group-keeper.js';
+import { GroupSync } from './group-sync.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -22,7 +22,7 @@ function setup(book: { syncedAtMs?: () => number | undefined; refresh?: () => Pr
   let stale = book.stale ?? [];
   let syncedAtMs = book.syncedAtMs?.();
   const clock = { nowMs: 10 * DAY_MS };
-  const keeper = new GroupKeeper({
+  const keeper = new GroupSync({
     book: {
       syncedAtMs: () => Promise.resolve(syncedAtMs),
       refreshAll: () => {
@@ -55,7 +55,7 @@ function setup(book: { syncedAtMs?: () => number | undefined; refresh?: () => Pr
   return { keeper, session, attachment, asked, faults, rests, resting, open, ev, ws, clock };
 }
 
-describe('GroupKeeper', () => {
+describe('GroupSync', () => {
   it('asks for all groups after a link, then once a day', async () => {
     const { open, asked, resting, clock } = setup();
     open();
