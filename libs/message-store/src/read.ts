@@ -1,2 +1,2 @@
-export { GroupReader } from './group-reader.js';
-export { MessageReader, type StoredEvent } from './message-reader.js';
+export { GroupReader } from './groups/group-reader.js';
+export { MessageReader, type StoredEvent } from './messages/message-reader.js';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { storable } from '@dormouse/database';
 import type { ChatRecord, ContactRecord, MessageRecord, PersonPair } from './records.js';
-import type { StatusReport } from './status-ladder.js';
+import type { StatusReport } from './statuses/status-ladder.js';
 
 /** An index takes 2,704 bytes for all columns of a row; these are three bytes each at most. */
 const LONGEST_ID = 250;

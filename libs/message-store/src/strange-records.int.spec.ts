@@ -1,14 +1,14 @@
 /** Whatever a phone can put into what it sends is stored and told, and leaves the channel's other writes alone. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { ChatWriter } from './chat-writer.js';
-import { EventWriter } from './event-writer.js';
+import { ChatWriter } from './chats/chat-writer.js';
+import { EventWriter } from './events/event-writer.js';
 import { ADA, GROUP, incoming, own } from './example-records.js';
-import type { GroupFacts } from './group-record.js';
-import { GroupWriter } from './group-writer.js';
-import { MessageReader } from './message-reader.js';
-import { MessageWriter, type MessageChange } from './message-writer.js';
-import { PictureWriter } from './picture-writer.js';
+import type { GroupFacts } from './groups/group-record.js';
+import { GroupWriter } from './groups/group-writer.js';
+import { MessageReader } from './messages/message-reader.js';
+import { MessageWriter, type MessageChange } from './messages/message-writer.js';
+import { PictureWriter } from './people/picture-writer.js';
 
 const LONG = Array.from({ length: 2_000 }, (_, index) => `${index}`).join('');
 const STRANGE: [string, string][] = [

@@ -6,13 +6,13 @@ export {
   type MemberRecord,
   type RequestAction,
   type StoredGroup,
-} from './group-record.js';
-export { ChatWriter, type KeyedMoment } from './chat-writer.js';
-export { EventWriter } from './event-writer.js';
-export { GroupWriter, type GroupsWritten, type RecordGroupsOptions } from './group-writer.js';
-export { MessageWriter, type MessageChange, type MessagesWritten, type Written } from './message-writer.js';
-export { NumberNames } from './number-names.js';
-export { PictureWriter, type FoundPictures } from './picture-writer.js';
+} from './groups/group-record.js';
+export { ChatWriter, type KeyedMoment } from './chats/chat-writer.js';
+export { EventWriter } from './events/event-writer.js';
+export { GroupWriter, type GroupsWritten, type RecordGroupsOptions } from './groups/group-writer.js';
+export { MessageWriter, type MessageChange, type MessagesWritten, type Written } from './messages/message-writer.js';
+export { NumberNames } from './people/number-names.js';
+export { PictureWriter, type FoundPictures } from './people/picture-writer.js';
 export type {
   ChatRecord,
   ChatTimer,
@@ -22,4 +22,4 @@ export type {
   PersonPair,
   StoredMessage,
 } from './records.js';
-export { UNCONFIRMED, UNREADABLE, type StatusReport, type ReceiptStatus } from './status-ladder.js';
+export { UNCONFIRMED, UNREADABLE, type StatusReport, type ReceiptStatus } from './statuses/status-ladder.js';

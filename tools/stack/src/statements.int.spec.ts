@@ -21,7 +21,7 @@ const UNDECLARED = [
   'libs/database/src/schema-engine.ts',
   'libs/database/src/statement.ts',
   'libs/database/src/transaction.ts',
-  'libs/message-store/src/message-reader.ts',
+  'libs/message-store/src/messages/message-reader.ts',
   'apps/session-worker/src/socket/requests/number-check.ts',
 ];
 

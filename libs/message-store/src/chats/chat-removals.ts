@@ -9,7 +9,7 @@
  */
 import { defineStatement, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { messageIdOfMedia } from '@dormouse/gateway-contract';
-import { channelTransaction, type ChannelTransaction } from './channel-events.js';
+import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
 
 /** So many messages are removed in one transaction. */
 const REMOVED_AT_ONCE = 2_000;

@@ -1,13 +1,13 @@
 import { defineStatement, storableJson, type Fence, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
-import { channelTransaction, type ChannelTransaction } from './channel-events.js';
+import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
 import { beginRemoval, finishRemovals, type EndFiles } from './chat-removals.js';
 import { chatEvents, chatsById, contactEvents, contactsById, writeChats, writeContacts } from './chat-writes.js';
-import type { Written } from './message-writer.js';
-import { beginNumber } from './number-change.js';
-import { mergePerson } from './person-merge.js';
-import type { ChatRecord, ContactRecord, PersonPair } from './records.js';
-import { storableChat, storableContact, storableId, storableMoment, storablePair } from './storable-records.js';
+import type { Written } from '../messages/message-writer.js';
+import { beginNumber } from '../people/number-change.js';
+import { mergePerson } from '../people/person-merge.js';
+import type { ChatRecord, ContactRecord, PersonPair } from '../records.js';
+import { storableChat, storableContact, storableId, storableMoment, storablePair } from '../storable-records.js';
 
 /** How the network names a message, and when it was said (epoch seconds). */
 export interface KeyedMoment {

@@ -2,9 +2,9 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery, toMediaId } from '@dormouse/gateway-contract';
 import { ChatWriter } from './chat-writer.js';
-import { ADA, GROUP, incoming, own } from './example-records.js';
-import { MessageReader } from './message-reader.js';
-import { MessageWriter } from './message-writer.js';
+import { ADA, GROUP, incoming, own } from '../example-records.js';
+import { MessageReader } from '../messages/message-reader.js';
+import { MessageWriter } from '../messages/message-writer.js';
 
 const ALL = listMessagesQuery.parse({ normal_types: 'false' });
 const NORMAL = listMessagesQuery.parse({});

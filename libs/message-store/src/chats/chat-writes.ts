@@ -1,11 +1,11 @@
 import { defineStatement, storableJson } from '@dormouse/database';
 import type { ChannelEvent, Chat, ContactShape } from '@dormouse/gateway-contract';
-import type { ChannelTransaction } from './channel-events.js';
+import type { ChannelTransaction } from '../events/channel-transaction.js';
 import { CHAT_COLUMNS, CHAT_ROW, toChat } from './chat-rows.js';
-import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from './contact-rows.js';
-import { chatNameSql, chatType, mergeById } from './message-writes.js';
-import type { ChatRecord, ContactRecord } from './records.js';
-import { storableChat } from './storable-records.js';
+import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from '../people/contact-rows.js';
+import { chatNameSql, chatType, mergeById } from '../messages/message-writes.js';
+import type { ChatRecord, ContactRecord } from '../records.js';
+import { storableChat } from '../storable-records.js';
 
 /** Was the timer of the record set after the one that is stored? */
 const LATER = `(r.timer->>'setAtS')::bigint >= coalesce(chats.ephemeral_at, 0)`;

@@ -19,7 +19,7 @@ import {
 import { insertEvents, lockedSequence, takeNumbers } from '@dormouse/event-outbox';
 import { toInsert } from './message-rows.js';
 import { savedChatNameSql, chatType } from './message-writes.js';
-import type { MessageRecord } from './records.js';
+import type { MessageRecord } from '../records.js';
 
 type Pool = RegionalDatabase['pool'];
 

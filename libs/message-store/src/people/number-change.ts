@@ -6,8 +6,8 @@
  * customer's, not the number's.
  */
 import { defineStatement, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { channelTransaction, type ChannelTransaction } from './channel-events.js';
-import { endFilesOf, REMOVED_COLUMNS, REMOVED_ROW, type EndFiles } from './chat-removals.js';
+import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
+import { endFilesOf, REMOVED_COLUMNS, REMOVED_ROW, type EndFiles } from '../chats/chat-removals.js';
 
 /** So many rows are removed in one transaction; the channel's other writes pass between two. */
 const REMOVED_AT_ONCE = 5_000;

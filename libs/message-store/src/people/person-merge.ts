@@ -4,9 +4,9 @@
  */
 import { defineStatement } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
-import type { ChannelTransaction } from './channel-events.js';
-import { chatsById } from './chat-writes.js';
-import type { PersonPair } from './records.js';
+import type { ChannelTransaction } from '../events/channel-transaction.js';
+import { chatsById } from '../chats/chat-writes.js';
+import type { PersonPair } from '../records.js';
 
 /** The first condition is that of the index of the few messages in which a LID is named. */
 const MESSAGES_NAMING = defineStatement({

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery, type Message } from '@dormouse/gateway-contract';
-import { ADA, GROUP, incoming, own } from './example-records.js';
+import { ADA, GROUP, incoming, own } from '../example-records.js';
 import { MessageReader } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';
 

@@ -6,7 +6,7 @@ import {
   type MessageStatus,
   type StatusEntry,
 } from '@dormouse/gateway-contract';
-import type { ChannelTransaction } from './channel-events.js';
+import type { ChannelTransaction } from '../events/channel-transaction.js';
 import { isMessageStatus, StatusLadder, type ReceiptStatus, type StatusReport, type Step } from './status-ladder.js';
 
 const RECEIPT_ROW = {

@@ -1,6 +1,6 @@
 import { defineStatement, narrowed, type RegionalDatabase, type RowOfColumns } from '@dormouse/database';
 import type { Group, GroupsList, PageQuery } from '@dormouse/gateway-contract';
-import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from './chat-rows.js';
+import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from '../chats/chat-rows.js';
 import { shownGroup, type GroupFacts, type LaterNumbers, type MemberRecord } from './group-record.js';
 
 const ROW = {

@@ -1,6 +1,6 @@
 import { defineStatement, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { channelTransaction } from './channel-events.js';
-import { storableNamed } from './storable-records.js';
+import { channelTransaction } from '../events/channel-transaction.js';
+import { storableNamed } from '../storable-records.js';
 
 /** Where the network keeps the picture of a contact or a group. */
 export interface FoundPictures {

@@ -12,13 +12,13 @@ import {
   type PageQuery,
   type StatusesList,
 } from '@dormouse/gateway-contract';
-import type { ChatTimer } from './records.js';
-import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from './chat-rows.js';
-import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from './contact-rows.js';
+import type { ChatTimer } from '../records.js';
+import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from '../chats/chat-rows.js';
+import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from '../people/contact-rows.js';
 import { messageListQueries, selectNamed } from './message-query.js';
 import { MESSAGE_ROW, toMessage, type MessageRow } from './message-rows.js';
-import { isMessageStatus } from './status-ladder.js';
-import { statusEntry, type ReceiptRow } from './status-writes.js';
+import { isMessageStatus } from '../statuses/status-ladder.js';
+import { statusEntry, type ReceiptRow } from '../statuses/status-writes.js';
 
 /** An event of the channel, as it waits for its webhooks. */
 export interface StoredEvent {

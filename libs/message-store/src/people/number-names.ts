@@ -1,5 +1,5 @@
 import { defineStatement, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { channelTransaction } from './channel-events.js';
+import { channelTransaction } from '../events/channel-transaction.js';
 
 const FIND = defineStatement({
   name: 'number-name',

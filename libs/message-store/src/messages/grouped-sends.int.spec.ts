@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, transaction, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { jest } from '@jest/globals';
-import { ADA, own } from './example-records.js';
+import { ADA, own } from '../example-records.js';
 import { MessageReader } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';
-import type { StatusReport } from './status-ladder.js';
+import type { StatusReport } from '../statuses/status-ladder.js';
 
 jest.setTimeout(30_000);
 

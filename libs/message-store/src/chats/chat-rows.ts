@@ -1,7 +1,7 @@
 import { narrowed } from '@dormouse/database';
 import type { Chat } from '@dormouse/gateway-contract';
-import { selectNamed } from './message-query.js';
-import { contactIdSql, toMessage, type MessageRow } from './message-rows.js';
+import { selectNamed } from '../messages/message-query.js';
+import { contactIdSql, toMessage, type MessageRow } from '../messages/message-rows.js';
 
 /** A row of `chats` with its name and picture resolved and its last message joined as JSON. */
 export interface ChatRow {

@@ -1,7 +1,7 @@
 import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
-import { channelTransaction } from './channel-events.js';
-import type { Written } from './message-writer.js';
+import { channelTransaction } from './channel-transaction.js';
+import type { Written } from '../messages/message-writer.js';
 
 /** Writes events that tell of nothing in the store: calls, presences, the channel itself. Fenced, as all writes. */
 export class EventWriter {

@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { ChatWriter } from './chat-writer.js';
-import { GROUP, incoming } from './example-records.js';
-import { MessageReader } from './message-reader.js';
-import { MessageWriter } from './message-writer.js';
+import { ChatWriter } from '../chats/chat-writer.js';
+import { GROUP, incoming } from '../example-records.js';
+import { MessageReader } from '../messages/message-reader.js';
+import { MessageWriter } from '../messages/message-writer.js';
 
 const LID = '900000000001@lid';
 const PAIR = { lid: '900000000001', phone: '15550001111' };

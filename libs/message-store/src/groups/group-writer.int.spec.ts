@@ -1,11 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { incoming } from './example-records.js';
+import { incoming } from '../example-records.js';
 import { GroupReader } from './group-reader.js';
 import type { GroupRecord, MemberRecord, RequestAction } from './group-record.js';
 import { GroupWriter } from './group-writer.js';
-import { MessageReader } from './message-reader.js';
-import { MessageWriter } from './message-writer.js';
+import { MessageReader } from '../messages/message-reader.js';
+import { MessageWriter } from '../messages/message-writer.js';
 
 const ID = '120363000000000001@g.us';
 const SHOP: MemberRecord = { jid: '900000000009@lid', phone: '15550009999', lid: '900000000009', rank: 'creator' };

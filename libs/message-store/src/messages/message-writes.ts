@@ -1,8 +1,8 @@
 import { defineStatement, storableJson } from '@dormouse/database';
 import type { Chat, Message } from '@dormouse/gateway-contract';
-import type { ChannelTransaction } from './channel-events.js';
+import type { ChannelTransaction } from '../events/channel-transaction.js';
 import { contactIdSql, MESSAGE_ROW, toInsert, toMessage } from './message-rows.js';
-import type { ContactRecord, MessageRecord } from './records.js';
+import type { ContactRecord, MessageRecord } from '../records.js';
 
 /** Reactions, edits and votes are messages of the list, but not what a chat shows as its last one or counts as unread. */
 function countsInChat({ type }: Message): boolean {

@@ -1,7 +1,7 @@
 import { narrowed } from '@dormouse/database';
 import type { Change, Message } from '@dormouse/gateway-contract';
-import type { MessageRecord, StoredMessage } from './records.js';
-import { isMessageStatus } from './status-ladder.js';
+import type { MessageRecord, StoredMessage } from '../records.js';
+import { isMessageStatus } from '../statuses/status-ladder.js';
 
 /** A row of `messages` as the driver gives it (int8 as text), with the names joined to it. */
 export interface MessageRow {

@@ -1,7 +1,7 @@
 /**
  * What a channel knows of its groups, kept true.
  *
- * Every change is one fenced transaction on the channel (see `channel-events.ts`): the group as it was is read, the
+ * Every change is one fenced transaction on the channel (see `channel-transaction.ts`): the group as it was is read, the
  * group as it is is written, and what differs is told, all or nothing. A change that is heard twice (an act of our own
  * and the network's notice of it) therefore tells once. An answer of the network that was overtaken by a change is
  * refused, not stored over it. With PostgreSQL away nothing is written and callers try again.
@@ -16,8 +16,8 @@ import {
   type RegionalDatabase,
 } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
-import { channelTransaction, type ChannelTransaction } from './channel-events.js';
-import { writeChats } from './chat-writes.js';
+import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
+import { writeChats } from '../chats/chat-writes.js';
 import {
   groupEvents,
   memberId,
@@ -26,7 +26,7 @@ import {
   type MemberRecord,
   type StoredGroup,
 } from './group-record.js';
-import { storableId, storableNamed } from './storable-records.js';
+import { storableId, storableNamed } from '../storable-records.js';
 
 /** What a write of groups did. */
 export interface GroupsWritten {

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { listMessagesQuery, type ListMessagesQuery } from '@dormouse/gateway-contract';
-import { ADA, GROUP, incoming, own } from './example-records.js';
+import { ADA, GROUP, incoming, own } from '../example-records.js';
 import { messageListQueries } from './message-query.js';
 import { MessageReader } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';

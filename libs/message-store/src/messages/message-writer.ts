@@ -1,7 +1,7 @@
 import { storable, storableJson, type Fence, type GroupedWrites, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
-import { channelTransaction, type ChannelTransaction } from './channel-events.js';
-import { writeChats, writeContacts } from './chat-writes.js';
+import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
+import { writeChats, writeContacts } from '../chats/chat-writes.js';
 import { messageDifference, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import {
   CHANGE,
@@ -16,12 +16,18 @@ import {
 } from './message-statements.js';
 import { insertMessages, ownMessages, touchChats } from './message-writes.js';
 import { ownMessageWrites, type AppendedSeq, type OwnMessage } from './own-message-writes.js';
-import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from './records.js';
-import { ReportQueue } from './report-queue.js';
-import { UNCONFIRMED, type StatusReport } from './status-ladder.js';
-import { isPlain, runsOf, statusStepWrites, type StatusSeqs, type StatusUpdate } from './status-step-writes.js';
-import { changesOf, receiptsOf, toReports, writeStatuses } from './status-writes.js';
-import { storableChat, storableId, storableContact, storableMessage, storableReport } from './storable-records.js';
+import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from '../records.js';
+import { ReportQueue } from '../statuses/report-queue.js';
+import { UNCONFIRMED, type StatusReport } from '../statuses/status-ladder.js';
+import {
+  isPlain,
+  runsOf,
+  statusStepWrites,
+  type StatusSeqs,
+  type StatusUpdate,
+} from '../statuses/status-step-writes.js';
+import { changesOf, receiptsOf, toReports, writeStatuses } from '../statuses/status-writes.js';
+import { storableChat, storableId, storableContact, storableMessage, storableReport } from '../storable-records.js';
 
 /** What a write did. */
 export interface Written {
@@ -46,7 +52,7 @@ export interface MessageChange {
 
 /**
  * Writes what a channel said and heard. Every method is one fenced transaction on the channel (see
- * `channel-events.ts`), throws `FencedError` before anything is written when the shard has a newer owner, and the
+ * `channel-transaction.ts`), throws `FencedError` before anything is written when the shard has a newer owner, and the
  * driver's error when PostgreSQL is away; calling it again with the same input writes nothing twice.
  */
 export class MessageWriter {
