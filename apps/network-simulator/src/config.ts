@@ -1,10 +1,19 @@
 import { z } from 'zod';
+import { parsePublicHost } from './serve/public-host.js';
 
 const environment = z.object({
   /** Port of the control API and of the WebSocket; 0 takes any free one. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(0),
   /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
+  /** Host, or host and port, under which clients reach this network: it is in every address that is announced and in the certificate. */
+  PUBLIC_HOST: z
+    .string()
+    .refine(
+      (given) => parsePublicHost(given) !== undefined,
+      'must be a host or host:port, for example "simulator:3000" or "[::1]:3000"',
+    )
+    .optional(),
   /** Directory that keeps the network across restarts; without it everything is in memory. */
   DATA_DIR: z.string().min(1).optional(),
   /** How long the first linking code lives. */
@@ -38,6 +47,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   return {
     port: set.PORT,
     host: set.HOST,
+    publicHost: set.PUBLIC_HOST,
     dataDir: set.DATA_DIR,
     qr: { firstMs: set.QR_FIRST_MS, nextMs: set.QR_NEXT_MS, count: set.QR_COUNT },
     windows: { editSeconds: set.EDIT_WINDOW_SECONDS, deleteSeconds: set.DELETE_WINDOW_SECONDS },

@@ -16,6 +16,7 @@ const log = pino({ level: config.logLevel, name: 'network-simulator' }, pino.des
 const simulator = await startSimulator({
   port: config.port,
   host: config.host,
+  publicHost: config.publicHost,
   dataDir: config.dataDir,
   qr: config.qr,
   windows: config.windows,

@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -14,13 +15,23 @@ import { Network, type ChangeWindows } from './network/network.js';
 import type { QrTimings } from './network/pairing-codes.js';
 import { Phones } from './phones/phones.js';
 import { presenceChanged } from './delivery/presence.js';
-import { selfSigned, type TlsIdentity } from './serve/self-signed.js';
+import { authority, listeningHost, parsePublicHost } from './serve/public-host.js';
+import { certifies, selfSigned, type TlsIdentity } from './serve/self-signed.js';
 import { Store } from './store/store.js';
+import type { ServerIdentity } from './wire/certificate.js';
 
 /** Everything has a default: `startSimulator({})` is a network in memory on a free port. */
 export interface SimulatorOptions {
   port?: number;
+  /** Address to listen on; this machine alone when absent. */
   host?: string;
+  /** `host` or `host:port` under which clients reach the network: announced everywhere, and in the certificate. */
+  publicHost?: string | undefined;
+  /**
+   * Keys of the network instead of new ones, such as `network.identity` of another one: clients in one process pin one root
+   * key for all of them. What `dataDir` holds already goes first.
+   */
+  identity?: ServerIdentity | undefined;
   /** Keeps the network in this directory. */
   dataDir?: string | undefined;
   qr?: Partial<QrTimings>;
@@ -64,10 +75,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     windows: { editSeconds: 15 * 60, deleteSeconds: 60 * 3600, ...options.windows },
     log,
     ...(options.now && { now: options.now }),
+    ...(options.identity && { identity: options.identity }),
   });
   const phones = await Phones.open(network);
   const host = options.host ?? '127.0.0.1';
-  const tls = await tlsIdentity(store, host);
+  const announced = options.publicHost === undefined ? listeningHost(host) : parsePublicHost(options.publicHost);
+  if (!announced) throw new Error(`publicHost: ${options.publicHost} is neither a host nor host:port.`);
+  const tls = await tlsIdentity(store, announced.name);
   const rootKey = network.identity.root.public.toString('base64');
   const waitingLogins = new WaitingLogins(options.waitingLoginsUrl);
   const address = () => ({ socketUrl, rootKey });
@@ -76,10 +90,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   server.http.on('upgrade', sockets.upgrade);
   await app.ready();
   const port = await server.listen(host, options.port ?? 0);
-  const publicHost = host === '0.0.0.0' ? '127.0.0.1' : host;
-  const control = `http://${publicHost}:${port}`;
-  const socketUrl = `ws://${publicHost}:${port}/ws/chat`;
-  network.serveMediaAt(`${publicHost}:${port}`);
+  const place = authority(announced, port);
+  const control = `http://${place}`;
+  const socketUrl = `ws://${place}/ws/chat`;
+  network.serveMediaAt(place);
+  const certificateFile = await writeCertificate(options.dataDir, port, tls);
   return {
     network,
     phones,
@@ -88,25 +103,26 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     rootKey,
     routes,
     certificate: tls.certificate,
-    certificateFile: await writeCertificate(options.dataDir, port, tls),
+    certificateFile,
     stop: async () => {
       for (const connection of network.connections.all()) connection.cut();
       sockets.server.close();
       await server.close();
       await app.close();
       await store.close();
+      if (options.dataDir === undefined) await rm(certificateFile, { force: true });
     },
   };
 }
 
-async function tlsIdentity(store: Store, host: string): Promise<TlsIdentity> {
+/** The stored certificate if it is for the host that is announced, otherwise a new one. */
+async function tlsIdentity(store: Store, announced: string): Promise<TlsIdentity> {
+  const isAddress = isIP(announced) !== 0;
+  const names = [...new Set([...HOST_NAMES, ...(isAddress ? [] : [announced])])];
+  const addresses = [...new Set(['127.0.0.1', ...(isAddress ? [announced] : [])])];
   const stored = (await store.json(TLS_FILE)) as TlsIdentity | undefined;
-  if (stored) return stored;
-  const made = selfSigned(
-    HOST_NAMES,
-    [...new Set(['127.0.0.1', ...(/^[\d.]+$/.test(host) ? [host] : [])])],
-    new Date(),
-  );
+  if (stored && certifies(stored.certificate, names, addresses)) return stored;
+  const made = selfSigned(names, addresses, new Date());
   store.save(TLS_FILE, () => made);
   return made;
 }

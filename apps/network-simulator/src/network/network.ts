@@ -27,6 +27,8 @@ export interface NetworkOptions {
   windows: ChangeWindows;
   log: Logger;
   now?: () => number;
+  /** Keys of the network instead of new ones. */
+  identity?: ServerIdentity;
 }
 
 const IDENTITY_FILE = 'network.json';
@@ -73,7 +75,7 @@ export class Network {
   /** The network as it is in the store, or a new one. */
   static async open(store: Store, options: NetworkOptions): Promise<Network> {
     const stored = (await store.json(IDENTITY_FILE)) as ServerIdentity | undefined;
-    const identity = stored ?? newServerIdentity();
+    const identity = stored ?? options.identity ?? newServerIdentity();
     if (!stored) store.save(IDENTITY_FILE, () => identity);
     const now = options.now ?? Date.now;
     const network = new Network(identity, certificateChain(identity, now()), store, options);

@@ -1,4 +1,5 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 /** A TLS certificate and its key, as PEM. */
 export interface TlsIdentity {
@@ -54,9 +55,28 @@ function authority(): Buffer {
 function alternativeNames(dnsNames: string[], ipAddresses: string[]): Buffer {
   const names = [
     ...dnsNames.map((name) => der(0x82, Buffer.from(name))),
-    ...ipAddresses.map((address) => der(0x87, Buffer.from(address.split('.').map(Number)))),
+    ...ipAddresses.map((address) => der(0x87, addressBytes(address))),
   ];
   return der(0x30, hex(OID.subjectAltName), der(0x04, der(0x30, ...names)));
+}
+
+/** Whether a certificate is for all of these names and addresses. */
+export function certifies(certificate: string, dnsNames: readonly string[], ipAddresses: readonly string[]): boolean {
+  const parsed = new X509Certificate(certificate);
+  return (
+    dnsNames.every((name) => parsed.checkHost(name) !== undefined) &&
+    ipAddresses.every((address) => parsed.checkIP(address) !== undefined)
+  );
+}
+
+/** An address as certificates hold it: 4 bytes, or 16 of IPv6 (where `::` stands for as many zeros as are lacking). */
+function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  const [first = '', last] = address.split('::');
+  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
+  const [head, tail] = [groups(first), groups(last ?? '')];
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
+  return hex([...head, ...zeros, ...tail].map((group) => group.padStart(4, '0')).join(''));
 }
 
 function der(tag: number, ...parts: Buffer[]): Buffer {
