@@ -72,9 +72,9 @@ export default tseslint.config(
   {
     // Jest takes its global setup and its environments by default export.
     files: [
-      'tools/stack/src/jest-stores.ts',
-      'tools/stack/src/jest-unit-environment.ts',
-      'tools/stack/src/jest-integration-environment.ts',
+      'tools/stack/src/testing/jest-stores.ts',
+      'tools/stack/src/testing/jest-unit-environment.ts',
+      'tools/stack/src/testing/jest-integration-environment.ts',
     ],
     rules: { 'no-restricted-syntax': ['error', environmentOnlyInConfig, noEnums] },
   },

@@ -190,7 +190,21 @@ export const PROJECTS = {
     projects: ['stack', 'stack/sample-files', 'stack/test-hostile-requests', 'stack/test-proxy', FAULT_PROXY],
     packages: ['pg'],
   },
-  'tools/stack': { projects: ['database', 'database/schema-engine'], packages: ['pg'], specs: ['@aws-sdk/*'] },
+  'tools/stack': {
+    projects: ['database', 'database/schema-engine'],
+    packages: ['pg'],
+    specs: ['@aws-sdk/*'],
+    folders: {
+      processes: [],
+      objects: [],
+      stores: ['processes', 'objects'],
+      launch: ['processes', 'objects', 'stores'],
+      commands: ['processes', 'stores', 'launch'],
+      testing: ['processes', 'objects', 'stores'],
+      repository: ['launch', 'testing'],
+    },
+    specFolders: ['testing'],
+  },
   'tools/bench': { projects: ['stack', 'stack/hostile-files', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
 };
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { build, root } from './build.mjs';
 
 const COMMANDS = {
-  start: { script: 'tools/stack/dist/start.js', needs: 'servers' },
-  sandbox: { script: 'tools/stack/dist/sandbox.js', needs: 'servers' },
-  schema: { script: 'tools/stack/dist/schema.js', needs: 'servers' },
+  start: { script: 'tools/stack/dist/commands/start.js', needs: 'servers' },
+  sandbox: { script: 'tools/stack/dist/commands/sandbox.js', needs: 'servers' },
+  schema: { script: 'tools/stack/dist/commands/schema.js', needs: 'servers' },
   bench: { script: 'tools/bench/dist/main.js', needs: 'all' },
 };
 const [name, ...rest] = process.argv.slice(2);

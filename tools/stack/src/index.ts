@@ -6,6 +6,6 @@ export {
   type StackOptions,
   type StoreAddresses,
   type Switches,
-} from './stack.js';
-export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './test-stores.js';
-export { serveWaitingLogins, type WaitingLogins } from './waiting-logins.js';
+} from './launch/stack.js';
+export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './testing/test-stores.js';
+export { serveWaitingLogins, type WaitingLogins } from './commands/waiting-logins.js';

@@ -23,8 +23,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { choosePort } from '../free-port.js';
-import { type ProcessRegister, stopChild } from '../process-register.js';
+import { choosePort } from '../processes/free-port.js';
+import { type ProcessRegister, stopChild } from '../processes/process-register.js';
 
 export interface PostgresOptions {
   register: ProcessRegister;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@dormouse/database';
-import { ProcessRegister } from '../process-register.js';
+import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, startPostgres, withConnection } from './postgres.js';
 import { copyPreparedData, STACK_DATABASES } from './prepared-data.js';
 

@@ -20,7 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, migrationsFolder } from '@dormouse/database';
-import { ProcessRegister } from '../process-register.js';
+import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, postgresFolderOwner, startPostgres } from './postgres.js';
 
 /** Names of the databases of a stack, by scope. */

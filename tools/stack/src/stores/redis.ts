@@ -8,8 +8,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedEnvironment } from '../config.js';
-import { choosePort } from '../free-port.js';
-import { type ProcessRegister, stopChild } from '../process-register.js';
+import { choosePort } from '../processes/free-port.js';
+import { type ProcessRegister, stopChild } from '../processes/process-register.js';
 import { redisAnswers } from './redis-wire.js';
 
 export interface RedisOptions {

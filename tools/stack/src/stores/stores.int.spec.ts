@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProcessRegister } from '../process-register.js';
+import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, startPostgres, withConnection } from './postgres.js';
 import { startRedis } from './redis.js';
 import { redisAnswers, redisLines } from './redis-wire.js';

@@ -4,7 +4,7 @@ import { migrate } from '@dormouse/database';
 import type { LauncherEnvironment } from '../config.js';
 import type { Credentials } from '../objects/signature.js';
 import { startObjectStore } from '../objects/object-store.js';
-import type { ProcessRegister } from '../process-register.js';
+import type { ProcessRegister } from '../processes/process-register.js';
 import { type PostgresServer, startPostgres } from './postgres.js';
 import { copyPreparedData, STACK_DATABASES } from './prepared-data.js';
 import { type RedisServer, startRedis } from './redis.js';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readLoginCode } from './login-code.js';
+import { readLoginCode } from '../launch/login-code.js';
 
 /** A channel that may wait. */
 export interface OfferedChannel {

@@ -4,9 +4,9 @@ import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ROOT_FOLDER } from './app-names.js';
-import { ProcessRegister, processStartedAt } from './process-register.js';
-import { postgresDataFolder } from './stores/postgres.js';
+import { ROOT_FOLDER } from '../app-names.js';
+import { ProcessRegister, processStartedAt } from '../processes/process-register.js';
+import { postgresDataFolder } from '../stores/postgres.js';
 
 interface Started {
   pid: number;

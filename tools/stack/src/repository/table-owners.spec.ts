@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT_FOLDER } from '../app-names.js';
 import { productionFiles } from './test-sources.js';
 
-const ROOT = resolve(fileURLToPath(new URL('../../..', import.meta.url)));
+const ROOT = resolve(ROOT_FOLDER);
 
 /** Who owns which table, as the README of the database draws it. */
 function ownersInReadme(): Map<string, string[]> {

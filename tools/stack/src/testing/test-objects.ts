@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startObjectStore } from './objects/object-store.js';
+import { startObjectStore } from '../objects/object-store.js';
 
 /** A bucket that belongs to one spec, and how to reach it. */
 export interface TestBucket {

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { columnOf, declaredStatements, parameterOf, type Declaration } from '@dormouse/database';
 import { jest } from '@jest/globals';
 import pg from 'pg';
+import { ROOT_FOLDER } from '../app-names.js';
 import { productionFiles } from './test-sources.js';
-import { createTestDatabase, type TestStore } from './test-stores.js';
+import { createTestDatabase, type TestStore } from '../testing/test-stores.js';
 
 jest.setTimeout(120_000);
 
-const ROOT = resolve(fileURLToPath(new URL('../../..', import.meta.url)));
+const ROOT = resolve(ROOT_FOLDER);
 
 /**
  * Files whose queries are not declared: the machinery itself, lists of messages (each set of filters is a statement of its

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import type { AppName } from './app-names.js';
-import { inheritedEnvironment } from './config.js';
+import { ROOT_FOLDER, type AppName } from '../app-names.js';
+import { inheritedEnvironment } from '../config.js';
 import type { InstallationFacts } from './installation.js';
 import { SECOND_REGION, type RegionStores } from './second-region.js';
-import type { Stores } from './stores/stores.js';
+import type { Stores } from '../stores/stores.js';
 
 /** The simulated network's answer to "where are you", as its start line gives it. */
 export interface NetworkAddress {
@@ -31,7 +30,7 @@ export interface AppEnvironmentFacts {
   secondRegion?: RegionStores | undefined;
 }
 
-const COMPILE_CACHE = fileURLToPath(new URL('../../../.dormouse/compile-cache', import.meta.url));
+const COMPILE_CACHE = `${ROOT_FOLDER}.dormouse/compile-cache`;
 
 type Switches = Record<string, string>;
 

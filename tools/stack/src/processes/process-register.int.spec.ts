@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ProcessRegister, processStartedAt, stopChild } from './process-register.js';
 
-const BUILT = fileURLToPath(new URL('../dist/process-register.js', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/processes/process-register.js', import.meta.url));
 let dir: string;
 const launchers: ChildProcess[] = [];
 

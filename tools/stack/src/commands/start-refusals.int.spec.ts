@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { type AppName, appEntry } from './app-names.js';
-import { withConnection } from './stores/postgres.js';
-import { claimTestRedis, createTestDatabase, type TestStore } from './test-stores.js';
+import { type AppName, appEntry } from '../app-names.js';
+import { withConnection } from '../stores/postgres.js';
+import { claimTestRedis, createTestDatabase, type TestStore } from '../testing/test-stores.js';
 
 type Server = Exclude<AppName, 'network-simulator'>;
 type Variables = Record<string, string>;

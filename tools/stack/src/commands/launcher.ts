@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:os';
 import type { LaunchOptions } from './command-line.js';
-import { startStack, type Stack, type StackOptions } from './stack.js';
+import { startStack, type Stack, type StackOptions } from '../launch/stack.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell reports for a process that a signal ended is this and the signal's number. */

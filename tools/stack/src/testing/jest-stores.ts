@@ -6,16 +6,16 @@
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { migrate } from '@dormouse/database';
-import { publishTestStores, readEnvironment } from './config.js';
-import { ProcessRegister } from './process-register.js';
-import { ensureDatabase, postgresDataFolder, type PostgresServer, startPostgres } from './stores/postgres.js';
-import { copyPreparedData, STACK_DATABASES } from './stores/prepared-data.js';
-import { type RedisServer, startRedis } from './stores/redis.js';
+import { ROOT_FOLDER } from '../app-names.js';
+import { publishTestStores, readEnvironment } from '../config.js';
+import { ProcessRegister } from '../processes/process-register.js';
+import { ensureDatabase, postgresDataFolder, type PostgresServer, startPostgres } from '../stores/postgres.js';
+import { copyPreparedData, STACK_DATABASES } from '../stores/prepared-data.js';
+import { type RedisServer, startRedis } from '../stores/redis.js';
 import { TEST_REDIS_DATABASES, templateName, type TestScope } from './test-stores.js';
 
-const TEST_FOLDER = fileURLToPath(new URL('../../../.dormouse/test', import.meta.url));
+const TEST_FOLDER = `${ROOT_FOLDER}.dormouse/test`;
 
 /** Says something on standard error; Jest's own report is on standard error, too. */
 function say(message: string): void {

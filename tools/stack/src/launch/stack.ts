@@ -2,18 +2,18 @@ import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSyn
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { appEnvironment, secondRegionSwitches, type NetworkAddress } from './app-environment.js';
-import { appEntry, type AppName } from './app-names.js';
-import { AppProcess } from './app-process.js';
-import { readEnvironment } from './config.js';
+import { appEntry, type AppName } from '../app-names.js';
+import { AppProcess } from '../processes/app-process.js';
+import { readEnvironment } from '../config.js';
 import { ensureFirstAccount } from './first-account.js';
 import { Installation } from './installation.js';
-import { type LogSink, plainSink, prettySink } from './log-lines.js';
+import { type LogSink, plainSink, prettySink } from '../processes/log-lines.js';
 import { readLoginCode } from './login-code.js';
 import { Ports } from './ports.js';
-import { ProcessRegister } from './process-register.js';
+import { ProcessRegister } from '../processes/process-register.js';
 import { SECOND_REGION, startSecondRegionStores } from './second-region.js';
-import { postgresDataFolder } from './stores/postgres.js';
-import { startStores, type Stores } from './stores/stores.js';
+import { postgresDataFolder } from '../stores/postgres.js';
+import { startStores, type Stores } from '../stores/stores.js';
 
 export type Switches = Record<string, string>;
 export type AppSwitches = Partial<Record<AppName, Switches>>;

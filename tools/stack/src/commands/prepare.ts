@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { migrate } from '@dormouse/database';
-import { readPreparationEnvironment } from './config.js';
-import { ensureFirstAccount } from './first-account.js';
-import { ensureDatabase } from './stores/postgres.js';
+import { readPreparationEnvironment } from '../config.js';
+import { ensureFirstAccount } from '../launch/first-account.js';
+import { ensureDatabase } from '../stores/postgres.js';
 
 const config = readPreparationEnvironment();
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ROOT_FOLDER } from './app-names.js';
+import { ROOT_FOLDER } from '../app-names.js';
 import { circlesOf, importGraph } from './test-import-circles.js';
 
 const { PROJECTS } = (await import(join(ROOT_FOLDER, 'import-rules.mjs'))) as { PROJECTS: Record<string, unknown> };
@@ -27,7 +27,10 @@ describe('files of a project', () => {
 
   it('are read with every kind of import', () => {
     const graph = importGraph(join(ROOT_FOLDER, 'tools/stack'));
-    expect(graph.get('import-circles.spec.ts')).toEqual(['app-names.ts', 'test-import-circles.ts']);
-    expect(graph.get('test-import-circles.ts')).toEqual([]);
+    expect(graph.get('repository/import-circles.spec.ts')).toEqual([
+      'app-names.ts',
+      'repository/test-import-circles.ts',
+    ]);
+    expect(graph.get('repository/test-import-circles.ts')).toEqual([]);
   });
 });

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMigration, pendingMigration } from '@dormouse/database/schema-engine';
-import { ProcessRegister } from './process-register.js';
-import { postgresDataFolder, startPostgres } from './stores/postgres.js';
+import { ProcessRegister } from '../processes/process-register.js';
+import { postgresDataFolder, startPostgres } from '../stores/postgres.js';
 
 const SCOPES = ['global', 'regional'] as const;
 type Scope = (typeof SCOPES)[number];

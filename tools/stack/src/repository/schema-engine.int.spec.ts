@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pendingMigration } from '@dormouse/database/schema-engine';
-import { ROOT_FOLDER } from './app-names.js';
-import { sharedTestDatabaseUrl } from './test-stores.js';
+import { ROOT_FOLDER } from '../app-names.js';
+import { sharedTestDatabaseUrl } from '../testing/test-stores.js';
 
 describe('the schema engine', () => {
   it.each(['global', 'regional'] as const)(

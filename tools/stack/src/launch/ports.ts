@@ -1,4 +1,4 @@
-import { choosePort, freePort } from './free-port.js';
+import { choosePort, freePort } from '../processes/free-port.js';
 import type { Installation } from './installation.js';
 
 /** Places of the named ports above `--port-base`; workers after the first follow their first one. */

@@ -2,7 +2,7 @@
 import { readCommandLine } from './command-line.js';
 import { addressRows, launch, readOrExit, table } from './launcher.js';
 import { prepareSandbox, type SandboxWorld } from './sandbox-world.js';
-import type { Stack } from './stack.js';
+import type { Stack } from '../launch/stack.js';
 import { serveWaitingLogins } from './waiting-logins.js';
 
 const options = readOrExit(() => readCommandLine(process.argv.slice(2), 'sandbox'));

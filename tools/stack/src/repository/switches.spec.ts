@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
-import { appEnvironment, type AppEnvironmentFacts } from './app-environment.js';
-import { APP_NAMES, ROOT_FOLDER } from './app-names.js';
+import { appEnvironment, type AppEnvironmentFacts } from '../launch/app-environment.js';
+import { APP_NAMES, ROOT_FOLDER } from '../app-names.js';
 
 interface Service {
   build?: { context: string; dockerfile: string; args: { APP: string; FOLDER?: string } };

@@ -1,6 +1,6 @@
 import { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl } from './test-stores.js';
-import { withConnection } from './stores/postgres.js';
-import { redisLines } from './stores/redis-wire.js';
+import { withConnection } from '../stores/postgres.js';
+import { redisLines } from '../stores/redis-wire.js';
 
 async function tables(url: string): Promise<string[]> {
   return withConnection(url, async (connection) => {

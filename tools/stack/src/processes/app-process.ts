@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { ROOT_FOLDER } from './app-names.js';
+import { ROOT_FOLDER } from '../app-names.js';
 import type { LogSink } from './log-lines.js';
 import { type ProcessRegister, stopChild } from './process-register.js';
 

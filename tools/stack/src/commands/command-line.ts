@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT_FOLDER } from './app-names.js';
+import { ROOT_FOLDER } from '../app-names.js';
 
 export interface LaunchOptions {
   /** One line of JSON on standard output instead of text for people. */

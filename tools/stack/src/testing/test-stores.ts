@@ -4,9 +4,9 @@
  * database of its own from here.
  */
 import { randomBytes } from 'node:crypto';
-import { readEnvironment } from './config.js';
-import { ensureDatabase, withConnection } from './stores/postgres.js';
-import { redisLines } from './stores/redis-wire.js';
+import { readEnvironment } from '../config.js';
+import { ensureDatabase, withConnection } from '../stores/postgres.js';
+import { redisLines } from '../stores/redis-wire.js';
 
 export type TestScope = 'global' | 'regional';
 

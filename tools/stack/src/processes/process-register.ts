@@ -28,7 +28,7 @@ export interface ChildOptions extends SpawnOptions {
 
 const ORPHAN_GRACE_MS = 7_000;
 // A plain script of the build, also when this file runs from its source.
-const WATCHDOG = fileURLToPath(new URL('../dist/watchdog.js', import.meta.url));
+const WATCHDOG = fileURLToPath(new URL('../../dist/processes/watchdog.js', import.meta.url));
 
 /** When the process began, in the operating system's own words; undefined if it is gone (or a zombie). */
 export function processStartedAt(pid: number): string | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { withConnection } from './stores/postgres.js';
+import { withConnection } from '../stores/postgres.js';
 
 /**
  * Makes sure that the first account and its key exist, as the control plane keeps them: of the key only its SHA-256.

@@ -5,12 +5,12 @@
 import { join } from 'node:path';
 import { migrate } from '@dormouse/database';
 import type { InstallationFacts } from './installation.js';
-import { startObjectStore } from './objects/object-store.js';
+import { startObjectStore } from '../objects/object-store.js';
 import type { Ports } from './ports.js';
-import type { ProcessRegister } from './process-register.js';
-import { ensureDatabase } from './stores/postgres.js';
-import { startRedis } from './stores/redis.js';
-import type { Stores } from './stores/stores.js';
+import type { ProcessRegister } from '../processes/process-register.js';
+import { ensureDatabase } from '../stores/postgres.js';
+import { startRedis } from '../stores/redis.js';
+import type { Stores } from '../stores/stores.js';
 
 export const SECOND_REGION = 'eu';
 

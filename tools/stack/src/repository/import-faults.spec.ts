@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT_FOLDER } from './app-names.js';
+import { ROOT_FOLDER } from '../app-names.js';
 
 interface ImportRules {
   PROJECTS: Record<string, unknown>;

@@ -1,6 +1,6 @@
-import { readLoginCode } from './login-code.js';
-import type { InstallationFacts } from './installation.js';
-import type { Stack } from './stack.js';
+import { readLoginCode } from '../launch/login-code.js';
+import type { InstallationFacts } from '../launch/installation.js';
+import type { Stack } from '../launch/stack.js';
 
 /** What a sandbox offers: a linked channel and phones to talk to. */
 export type SandboxWorld = NonNullable<InstallationFacts['sandbox']>;
