@@ -10,7 +10,7 @@ import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { networkAuthStates } from './socket/key-format.js';
 import type { CommandContext } from './commands/command-context.js';
-import { chatHandlers } from './commands/chats.handlers.js';
+import { chatHandlers } from './commands/handlers/chats.handlers.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChangeSignal } from './sessions/change-signal.js';
 import type { SessionListener } from './socket/open-session.js';

@@ -1,4 +1,4 @@
-import type { MediaTools } from './commands/media.handlers.js';
+import type { MediaTools } from './commands/sending/message-tools.js';
 import type { Images } from './media/images.js';
 
 const away = (): Promise<never> => Promise.reject(new Error('this spec has no files'));

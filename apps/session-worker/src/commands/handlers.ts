@@ -1,14 +1,15 @@
-import { channelHandlers, type ChannelTools } from './channel.handlers.js';
-import { chatHandlers, type ChatTools } from './chats.handlers.js';
+import { channelHandlers, type ChannelTools } from './handlers/channel.handlers.js';
+import { chatHandlers, type ChatTools } from './handlers/chats.handlers.js';
 import type { Handlers } from './command-context.js';
-import { contactHandlers, type ContactTools } from './contacts.handlers.js';
-import { groupInviteHandlers } from './group-invites.handlers.js';
-import { groupHandlers, type GroupTools } from './groups.handlers.js';
-import { mediaHandlers, type MediaTools } from './media.handlers.js';
-import { messageActHandlers, type MessageActTools } from './message-acts.handlers.js';
-import { messageHandlers, type PlainMessageTools } from './messages.handlers.js';
-import { presenceHandlers, type PresenceTools } from './presences.handlers.js';
-import { profileHandlers, type ProfileTools } from './profile.handlers.js';
+import { contactHandlers, type ContactTools } from './handlers/contacts.handlers.js';
+import { groupInviteHandlers } from './handlers/group-invites.handlers.js';
+import { groupHandlers, type GroupTools } from './handlers/groups.handlers.js';
+import { mediaHandlers } from './handlers/media.handlers.js';
+import type { MediaTools } from './sending/message-tools.js';
+import { messageActHandlers, type MessageActTools } from './handlers/message-actions.handlers.js';
+import { messageHandlers, type PlainMessageTools } from './handlers/messages.handlers.js';
+import { presenceHandlers, type PresenceTools } from './handlers/presences.handlers.js';
+import { profileHandlers, type ProfileTools } from './handlers/profile.handlers.js';
 
 /** What all handlers together need. */
 export type HandlerTools = ChannelTools &

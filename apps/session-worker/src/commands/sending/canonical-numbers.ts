@@ -8,9 +8,9 @@
  */
 import { FencedError } from '@dormouse/database';
 import type { NumberNames } from '@dormouse/message-store/write';
-import { endsWithin } from '../socket/deferred.js';
-import type { OpenSession } from '../socket/open-session.js';
-import type { CheckedNumbers } from './contacts.handlers.js';
+import { endsWithin } from '../../socket/deferred.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { CheckedNumbers } from './recent-numbers.js';
 
 /** 52 Mexico (1 before mobiles), 54 Argentina (9 before mobiles), 55 Brazil (the ninth digit). */
 const WRITTEN_IN_SEVERAL_WAYS = /^5[245]\d{8,}$/;

@@ -7,9 +7,9 @@ import {
 } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import type { ChatRecord, ChatWriter, KeyedMoment } from '@dormouse/message-store/write';
-import { FOREVER_MS } from '../convert/chat.js';
-import type { LastMessage } from '../socket/requests/chat-requests.js';
-import type { CommandContext, Handlers } from './command-context.js';
+import { FOREVER_MS } from '../../convert/chat.js';
+import type { LastMessage } from '../../socket/requests/chat-requests.js';
+import type { CommandContext, Handlers } from '../command-context.js';
 
 /** What handlers of chats need. */
 export interface ChatTools {

@@ -1,11 +1,12 @@
 import { GatewayError, type Message } from '@dormouse/gateway-contract';
 import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
-import { testNetwork } from '../socket/test-network.js';
-import type { MessageAck, OpenSession } from '../socket/open-session.js';
-import type { CommandContext } from './command-context.js';
+import { testNetwork } from '../../socket/test-network.js';
+import type { MessageAck, OpenSession } from '../../socket/open-session.js';
+import type { CommandContext } from '../command-context.js';
 import { editMessage } from './edit-message.js';
-import { sendMessage, type MessageTools } from './send-message.js';
+import type { MessageTools } from './message-tools.js';
+import { sendMessage } from './send-message.js';
 
 const ADA = '15550001111@s.whatsapp.net';
 const NOW_MS = 1_790_000_000_000;

@@ -1,9 +1,9 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { proto } from '@whiskeysockets/baileys';
-import { testNetwork } from '../socket/test-network.js';
-import type { NetworkFile } from '../media/outgoing.js';
-import type { PreparationContext } from './command-context.js';
-import type { MediaTools } from './media.handlers.js';
+import { testNetwork } from '../../socket/test-network.js';
+import type { NetworkFile } from '../../media/outgoing.js';
+import type { PreparationContext } from '../command-context.js';
+import type { MediaTools } from './message-tools.js';
 import { withRenewedFile } from './renew-file.js';
 
 const DAY_S = 24 * 60 * 60;

@@ -1,6 +1,6 @@
 import type { Success } from '@dormouse/gateway-contract';
-import { contactJid } from '../convert/jid.js';
-import type { Handlers } from './command-context.js';
+import { contactJid } from '../../convert/jid.js';
+import type { Handlers } from '../command-context.js';
 
 /** What handlers of the own profile need. */
 export interface ProfileTools {

@@ -7,8 +7,8 @@
  */
 import type { Downloader } from '@dormouse/media-files';
 import { Parser } from 'htmlparser2';
-import type { LinkPreview } from '../convert/plain-to-network.js';
-import type { Images, LinkPicture } from '../media/images.js';
+import type { LinkPreview } from '../../convert/plain-to-network.js';
+import type { Images, LinkPicture } from '../../media/images.js';
 import { pageText, shortened } from './page-text.js';
 
 /** All of it: page and picture. A send waits no longer for its preview. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Downloader } from '@dormouse/media-files';
 import sharp from 'sharp';
 import { zeroPng } from '@dormouse/stack/hostile-files';
-import { testImages } from '../media/test-images.js';
+import { testImages } from '../../media/test-images.js';
 import { LinkPreviews } from './link-previews.js';
 
 describe('link previews', () => {

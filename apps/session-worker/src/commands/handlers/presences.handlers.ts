@@ -5,9 +5,9 @@ import {
   type SendPresenceInput,
   type Success,
 } from '@dormouse/gateway-contract';
-import type { OpenSession } from '../socket/open-session.js';
-import type { Handlers } from './command-context.js';
-import { findRecipient, type RecipientTools } from './recipient.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { Handlers } from '../command-context.js';
+import { findRecipient, type RecipientTools } from '../sending/recipient.js';
 
 /** What handlers of presences need. */
 export interface PresenceTools extends RecipientTools {

@@ -1,10 +1,10 @@
 /** Who may do what in a group, and what a refusal of the network means. */
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord } from '@dormouse/message-store/write';
-import { isOwnMember } from '../convert/group.js';
-import { noSuchGroup, type GroupStore } from '../groups/group-store.js';
-import { refusedRequest } from '../socket/requests/refused-request.js';
-import type { OpenSession } from '../socket/open-session.js';
+import { isOwnMember } from '../../convert/group.js';
+import { noSuchGroup, type GroupStore } from '../../groups/group-store.js';
+import { refusedRequest } from '../../socket/requests/refused-request.js';
+import type { OpenSession } from '../../socket/open-session.js';
 
 export function isAdmin({ identity }: Pick<OpenSession, 'identity'>, { members }: GroupRecord): boolean {
   const self = members.find((member) => isOwnMember(member, identity));

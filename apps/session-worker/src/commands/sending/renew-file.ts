@@ -1,12 +1,12 @@
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { keyToNetwork } from '../convert/act-to-network.js';
-import { decodeMessage, encodeMessage, type MessageContent } from '../convert/message-bytes.js';
-import { innerContent } from '../convert/opened-message.js';
-import { toNumber } from '../convert/present.js';
-import { receivedFile } from '../media/received-file.js';
-import type { NetworkFile } from '../media/outgoing.js';
-import type { PreparationContext } from './command-context.js';
-import type { MediaTools } from './media.handlers.js';
+import { keyToNetwork } from '../../convert/act-to-network.js';
+import { decodeMessage, encodeMessage, type MessageContent } from '../../convert/message-bytes.js';
+import { innerContent } from '../../convert/opened-message.js';
+import { toNumber } from '../../convert/present.js';
+import { receivedFile } from '../../media/received-file.js';
+import type { NetworkFile } from '../../media/outgoing.js';
+import type { PreparationContext } from '../command-context.js';
+import type { MediaTools } from './message-tools.js';
 
 /** Younger files are surely on the network still, and will be for a while. */
 const RENEW_AFTER_S = 12 * 24 * 60 * 60;

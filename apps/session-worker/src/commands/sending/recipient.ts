@@ -1,8 +1,8 @@
 import { chatIdOf, GatewayError, readRecipient } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
-import { isOwnMember } from '../convert/group.js';
-import type { ChatTimers } from '../socket/chat-timers.js';
-import type { OpenSession } from '../socket/open-session.js';
+import { isOwnMember } from '../../convert/group.js';
+import type { ChatTimers } from '../../socket/chat-timers.js';
+import type { OpenSession } from '../../socket/open-session.js';
 import type { CanonicalNumbers } from './canonical-numbers.js';
 
 /** Where a message goes. */

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { ActionContent, Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { encodeMessage, type MessageContent } from '../convert/message-bytes.js';
-import { toMessageId } from '../convert/message-id.js';
-import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
-import type { CommandContext } from './command-context.js';
+import { encodeMessage, type MessageContent } from '../../convert/message-bytes.js';
+import { toMessageId } from '../../convert/message-id.js';
+import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../../convert/message-secret.js';
+import type { CommandContext } from '../command-context.js';
 import { transmitMessage, NotTransmittedError } from './transmit-message.js';
 import { keyIdFor } from './message-key.js';
-import { refusedMessage } from './network-errors.js';
-import type { MessageTools } from './send-message.js';
+import { refusedMessage } from '../network-errors.js';
+import type { MessageTools } from './message-tools.js';
 
 /** Something done to a message that is there: itself a message on the network. */
 export interface Act {

@@ -12,37 +12,20 @@
 import { randomBytes } from 'node:crypto';
 import { FencedError } from '@dormouse/database';
 import { GatewayError, type Message, type SentMessage } from '@dormouse/gateway-contract';
-import type { MessageReader } from '@dormouse/message-store/read';
-import type { MessageRecord, MessageWriter, StatusReport, StoredMessage } from '@dormouse/message-store/write';
-import { isGroup } from '../convert/jid.js';
-import { decodeMessage, encodeMessage, type MessageContent } from '../convert/message-bytes.js';
-import { toMessageId } from '../convert/message-id.js';
-import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../convert/message-secret.js';
-import { refusalOf } from '../convert/refusal.js';
-import type { OpenSession } from '../socket/open-session.js';
-import type { WireMessage } from '../socket/requests/message-requests.js';
-import type { CommandContext } from './command-context.js';
+import type { MessageRecord, StatusReport, StoredMessage } from '@dormouse/message-store/write';
+import { isGroup } from '../../convert/jid.js';
+import { decodeMessage, encodeMessage, type MessageContent } from '../../convert/message-bytes.js';
+import { toMessageId } from '../../convert/message-id.js';
+import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../../convert/message-secret.js';
+import { refusalOf } from '../../convert/refusal.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { WireMessage } from '../../socket/requests/message-requests.js';
+import type { CommandContext } from '../command-context.js';
 import { keyIdFor, repeatedKeyId } from './message-key.js';
+import type { MessageTools } from './message-tools.js';
 import { transmitMessage, NotTransmittedError } from './transmit-message.js';
-import { refusedMessage } from './network-errors.js';
-import type { Destination, RecipientTools } from './recipient.js';
-import type { UnconfirmedIds } from './unconfirmed-sends.js';
-
-/** What handlers of messages need. */
-export interface MessageTools {
-  readonly reader: Pick<MessageReader, 'chat' | 'hasShown' | 'message'>;
-  /** How long messages of chats stay. */
-  readonly timers: RecipientTools['timers'];
-  readonly numbers: RecipientTools['numbers'];
-  readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find' | 'isUnconfirmed'>;
-  /** Sees to it that a send whose outcome is not known does not stay pending. */
-  readonly unconfirmed: UnconfirmedIds;
-  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
-  readonly eventsReady: (channelId: string) => void;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly wait: (ms: number) => Promise<void>;
-}
+import { refusedMessage } from '../network-errors.js';
+import type { Destination } from './recipient.js';
 
 /** A message to be said, with the part of its wire shape that the customer chose. */
 export interface OutgoingMessage {

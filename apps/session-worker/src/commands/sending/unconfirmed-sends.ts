@@ -9,9 +9,9 @@
  * the store. PostgreSQL away: it is tried again while the connection lasts, then by the next one.
  */
 import { UNCONFIRMED, type MessageWriter, type StatusReport } from '@dormouse/message-store/write';
-import { refusalOf } from '../convert/refusal.js';
-import type { AckNotice } from '../socket/network-events.js';
-import type { Attachment, OpenSession, SessionListener } from '../socket/open-session.js';
+import { refusalOf } from '../../convert/refusal.js';
+import type { AckNotice } from '../../socket/network-events.js';
+import type { Attachment, OpenSession, SessionListener } from '../../socket/open-session.js';
 
 export interface UnconfirmedOptions {
   readonly writer: Pick<MessageWriter, 'pendingSends' | 'recordStatuses'>;

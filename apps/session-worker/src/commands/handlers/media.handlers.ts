@@ -6,30 +6,18 @@ import {
   type Success,
 } from '@dormouse/gateway-contract';
 import { extensionOf, safeFileName, withExtension } from '@dormouse/media-files';
-import { downloadNameOf, type MediaFile, type MediaReader } from '@dormouse/media-store/read';
-import { colorToNetwork, shownFile } from '../convert/media-to-network.js';
-import { decodeMessage } from '../convert/message-bytes.js';
-import { pictureOf } from '../convert/plain-to-network.js';
-import type { IncomingMedia } from '../media/incoming.js';
-import { mediaMessage, type MediaMessageWords } from '../media/media-message.js';
-import type { NetworkPictures } from '../media/network-pictures.js';
-import type { OutgoingMedia } from '../media/outgoing.js';
-import type { SendKind } from '../media/prepared-file.js';
-import type { CommandContext, Handlers, PreparedHandler } from './command-context.js';
-import { assertSendable, composeAndSend, findNamed, type SendOptions } from './compose-message.js';
-import { editMessage } from './edit-message.js';
-import { keyToNetwork } from '../convert/act-to-network.js';
-import type { MessageTools } from './send-message.js';
-
-/** What handlers of files need. */
-export interface MediaTools extends MessageTools {
-  readonly media: {
-    readonly files: Pick<MediaReader, 'file' | 'link'>;
-    readonly outgoing: Pick<OutgoingMedia, 'place' | 'placeLinkPicture'>;
-    readonly incoming: Pick<IncomingMedia, 'fetch'>;
-    readonly pictures: Pick<NetworkPictures, 'small'>;
-  };
-}
+import { downloadNameOf, type MediaFile } from '@dormouse/media-store/read';
+import { colorToNetwork, shownFile } from '../../convert/media-to-network.js';
+import { decodeMessage } from '../../convert/message-bytes.js';
+import { pictureOf } from '../../convert/plain-to-network.js';
+import { mediaMessage, type MediaMessageWords } from '../../media/media-message.js';
+import type { SendKind } from '../../media/prepared-file.js';
+import type { CommandContext, Handlers, PreparedHandler } from '../command-context.js';
+import { assertSendable, composeAndSend, type SendOptions } from '../sending/compose-message.js';
+import { findNamed } from '../sending/find-message.js';
+import { editMessage } from '../sending/edit-message.js';
+import { keyToNetwork } from '../../convert/act-to-network.js';
+import type { MediaTools } from '../sending/message-tools.js';
 
 type MediaCommands =
   | 'messages.sendImage'

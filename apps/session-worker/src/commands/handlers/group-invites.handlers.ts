@@ -1,17 +1,17 @@
 import { GatewayError, type GroupInvite, type SendGroupInviteInput } from '@dormouse/gateway-contract';
-import { bareJid } from '../convert/jid.js';
-import { pictureOf, previewToNetwork } from '../convert/plain-to-network.js';
-import { toPreview } from '../convert/present.js';
-import type { GroupDescription } from '../socket/network-events.js';
-import { refusedRequest } from '../socket/requests/refused-request.js';
-import type { OpenSession } from '../socket/open-session.js';
-import type { Handlers, PreparationContext, Turn } from './command-context.js';
-import { composeAndSend } from './compose-message.js';
-import { editMessage } from './edit-message.js';
+import { bareJid } from '../../convert/jid.js';
+import { pictureOf, previewToNetwork } from '../../convert/plain-to-network.js';
+import { toPreview } from '../../convert/present.js';
+import type { GroupDescription } from '../../socket/network-events.js';
+import { refusedRequest } from '../../socket/requests/refused-request.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { Handlers, PreparationContext, Turn } from '../command-context.js';
+import { composeAndSend } from '../sending/compose-message.js';
+import { editMessage } from '../sending/edit-message.js';
 import { inviteLink } from './group-members.js';
 import { asMember, requireAdmin } from './group-rights.js';
 import { noSuchInvite, type GroupTools } from './groups.handlers.js';
-import type { MediaTools } from './media.handlers.js';
+import type { MediaTools } from '../sending/message-tools.js';
 import { pictureFrom } from './messages.handlers.js';
 
 type InviteCommands = 'groups.join' | 'groups.sendInvite' | 'groups.invite' | 'groups.revokeInvite';

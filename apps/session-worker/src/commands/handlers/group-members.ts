@@ -7,12 +7,12 @@ import {
   type Success,
 } from '@dormouse/gateway-contract';
 import { memberId, type GroupRecord, type MemberRecord } from '@dormouse/message-store/write';
-import { groupAfter, isOwnMember, memberFromNetwork, type MemberAction } from '../convert/group.js';
-import { contactJid, readJid } from '../convert/jid.js';
-import type { GroupStore } from '../groups/group-store.js';
-import type { InviteOffer, MemberAnswer } from '../socket/requests/group-requests.js';
-import type { OpenSession } from '../socket/open-session.js';
-import type { CommandContext } from './command-context.js';
+import { groupAfter, isOwnMember, memberFromNetwork, type MemberAction } from '../../convert/group.js';
+import { contactJid, readJid } from '../../convert/jid.js';
+import type { GroupStore } from '../../groups/group-store.js';
+import type { InviteOffer, MemberAnswer } from '../../socket/requests/group-requests.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { CommandContext } from '../command-context.js';
 import { asMember, isAdmin, requireAdmin } from './group-rights.js';
 
 interface MemberTools {

@@ -1,4 +1,4 @@
-import type { Handlers } from './command-context.js';
+import type { Handlers } from '../command-context.js';
 
 /** How long a caller of the login code waits for the network to offer one. */
 const CODE_WITHIN_MS = 20_000;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CommandContext } from './command-context.js';
+import type { CommandContext } from '../command-context.js';
 
 /** What the ids begin with that the network's own web client makes. */
 const WEB_CLIENT = '3EB0';

@@ -1,8 +1,8 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import type { WireMessage } from '../socket/requests/message-requests.js';
-import { isNewsletter } from '../convert/jid.js';
-import { deferred } from '../socket/deferred.js';
-import type { MessageAck, OpenSession } from '../socket/open-session.js';
+import type { WireMessage } from '../../socket/requests/message-requests.js';
+import { isNewsletter } from '../../convert/jid.js';
+import { deferred } from '../../socket/deferred.js';
+import type { MessageAck, OpenSession } from '../../socket/open-session.js';
 
 /** The message was not given to the network: the library failed before it wrote it. */
 export class NotTransmittedError extends Error {

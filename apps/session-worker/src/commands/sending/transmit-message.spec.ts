@@ -1,8 +1,8 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { WASocket } from '@whiskeysockets/baileys';
-import { testNetwork } from '../socket/test-network.js';
-import type { MessageAck, OpenSession } from '../socket/open-session.js';
-import { deferred } from '../socket/deferred.js';
+import { testNetwork } from '../../socket/test-network.js';
+import type { MessageAck, OpenSession } from '../../socket/open-session.js';
+import { deferred } from '../../socket/deferred.js';
 import { transmitMessage, NotTransmittedError } from './transmit-message.js';
 
 describe('transmitMessage', () => {

@@ -1,14 +1,14 @@
 import { GatewayError, type Group, type GroupCreateResult, type Success } from '@dormouse/gateway-contract';
 import type { GroupReader } from '@dormouse/message-store/read';
 import type { GroupRecord } from '@dormouse/message-store/write';
-import { isOwnMember } from '../convert/group.js';
-import { contactJid } from '../convert/jid.js';
-import { noSuchGroup, type GroupStore } from '../groups/group-store.js';
-import type { OpenSession } from '../socket/open-session.js';
-import type { CommandContext, Handlers } from './command-context.js';
+import { isOwnMember } from '../../convert/group.js';
+import { contactJid } from '../../convert/jid.js';
+import { noSuchGroup, type GroupStore } from '../../groups/group-store.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { CommandContext, Handlers } from '../command-context.js';
 import { addMembers, changeRanks, invitesFor, missingFrom, removeMembers } from './group-members.js';
 import { asMember, requireAdmin } from './group-rights.js';
-import type { GroupPolicy } from '../socket/requests/group-requests.js';
+import type { GroupPolicy } from '../../socket/requests/group-requests.js';
 
 /** What handlers of groups need. */
 export interface GroupTools {

@@ -7,8 +7,9 @@ import {
 } from '@dormouse/gateway-contract';
 import type { MessageReader } from '@dormouse/message-store/read';
 import type { ChatWriter, ContactRecord } from '@dormouse/message-store/write';
-import { contactJid } from '../convert/jid.js';
-import type { CommandContext, Handlers } from './command-context.js';
+import { contactJid } from '../../convert/jid.js';
+import type { CommandContext, Handlers } from '../command-context.js';
+import type { CheckedNumbers } from '../sending/recent-numbers.js';
 
 /** What handlers of contacts need. */
 export interface ContactTools {
@@ -17,15 +18,6 @@ export interface ContactTools {
   readonly checkedNumbers: CheckedNumbers;
   readonly eventsReady: (channelId: string) => void;
   readonly wait: (ms: number) => Promise<void>;
-}
-
-/**
- * Numbers that the network was asked about lately: digits as asked to digits as the network writes them, null for one
- * that it does not know.
- */
-export interface CheckedNumbers {
-  get(digits: string): string | null | undefined;
-  set(digits: string, networkDigits: string | null): void;
 }
 
 /** So many numbers are asked about at once, with a pause before the next: the network takes more for harvesting. */

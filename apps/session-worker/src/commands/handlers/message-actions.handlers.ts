@@ -1,17 +1,17 @@
 import { GatewayError, type Message, type MessageInput, type Success } from '@dormouse/gateway-contract';
 import type { MessageWriter, StoredMessage } from '@dormouse/message-store/write';
-import { deletionEdit, deletionToNetwork, keyToNetwork, reactionToNetwork } from '../convert/act-to-network.js';
-import { withReaction } from '../convert/change-from-network.js';
-import { forwardToNetwork } from '../convert/forward-to-network.js';
-import { isGroup } from '../convert/jid.js';
-import { actOn } from './act-on-message.js';
-import type { CommandContext, Handlers } from './command-context.js';
-import { composeAndSend, findNamed } from './compose-message.js';
-import { editMessage } from './edit-message.js';
-import type { MediaTools } from './media.handlers.js';
-import { isGroupAdmin } from './recipient.js';
-import { withRenewedFile } from './renew-file.js';
-import type { MessageTools } from './send-message.js';
+import { deletionEdit, deletionToNetwork, keyToNetwork, reactionToNetwork } from '../../convert/act-to-network.js';
+import { withReaction } from '../../convert/change-from-network.js';
+import { forwardToNetwork } from '../../convert/forward-to-network.js';
+import { isGroup } from '../../convert/jid.js';
+import { actOn } from '../sending/act-on-message.js';
+import type { CommandContext, Handlers } from '../command-context.js';
+import { composeAndSend } from '../sending/compose-message.js';
+import { findNamed } from '../sending/find-message.js';
+import { editMessage } from '../sending/edit-message.js';
+import { isGroupAdmin } from '../sending/recipient.js';
+import { withRenewedFile } from '../sending/renew-file.js';
+import type { MediaTools, MessageTools } from '../sending/message-tools.js';
 
 /** What handlers of acts need. */
 export interface MessageActTools extends MediaTools {

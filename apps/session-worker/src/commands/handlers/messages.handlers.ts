@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError, type SendLinkPreviewInput, type SentMessage } from '@dormouse/gateway-contract';
-import { MESSAGE_SECRET_BYTES } from '../convert/message-secret.js';
-import { textToNetwork } from '../convert/message-to-network.js';
+import { MESSAGE_SECRET_BYTES } from '../../convert/message-secret.js';
+import { textToNetwork } from '../../convert/message-to-network.js';
 import {
   contactToNetwork,
   firstLink,
@@ -10,14 +10,14 @@ import {
   pollToNetwork,
   previewToNetwork,
   type WidePicture,
-} from '../convert/plain-to-network.js';
-import { toPreview } from '../convert/present.js';
-import type { CommandContext, Handlers, PreparationContext, Turn } from './command-context.js';
-import { composeAndSend, findNamed, type Compose, type SendOptions } from './compose-message.js';
-import { editMessage } from './edit-message.js';
-import type { LinkPreviews, PagePreview } from './link-previews.js';
-import type { MediaTools } from './media.handlers.js';
-import type { MessageTools } from './send-message.js';
+} from '../../convert/plain-to-network.js';
+import { toPreview } from '../../convert/present.js';
+import type { CommandContext, Handlers, PreparationContext, Turn } from '../command-context.js';
+import { composeAndSend, type Compose, type SendOptions } from '../sending/compose-message.js';
+import { findNamed } from '../sending/find-message.js';
+import { editMessage } from '../sending/edit-message.js';
+import type { LinkPreviews, PagePreview } from '../sending/link-previews.js';
+import type { MediaTools, MessageTools } from '../sending/message-tools.js';
 
 /** What handlers of plain messages need. */
 export interface PlainMessageTools extends MessageTools, Pick<MediaTools, 'media'> {

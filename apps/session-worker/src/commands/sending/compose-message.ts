@@ -1,13 +1,14 @@
 /** What all kinds of sends have in common: whom to, what they answer, the indicator before, the context they carry. */
-import { GatewayError, type SentMessage } from '@dormouse/gateway-contract';
-import type { StoredMessage } from '@dormouse/message-store/write';
-import type { MessageContext } from '../convert/message-bytes.js';
-import { contextToNetwork, shownContext } from '../convert/message-to-network.js';
-import type { Composed } from '../convert/plain-to-network.js';
-import type { OpenSession } from '../socket/open-session.js';
-import type { CommandContext } from './command-context.js';
+import type { SentMessage } from '@dormouse/gateway-contract';
+import type { MessageContext } from '../../convert/message-bytes.js';
+import { contextToNetwork, shownContext } from '../../convert/message-to-network.js';
+import type { Composed } from '../../convert/plain-to-network.js';
+import type { OpenSession } from '../../socket/open-session.js';
+import type { CommandContext } from '../command-context.js';
+import { findNamed } from './find-message.js';
 import { findRecipient } from './recipient.js';
-import { sendMessage, type MessageTools } from './send-message.js';
+import type { MessageTools } from './message-tools.js';
+import { sendMessage } from './send-message.js';
 
 /** The fields that every send takes. */
 export interface SendOptions {
@@ -63,21 +64,6 @@ export async function assertSendable(
 ): Promise<void> {
   await findRecipient(session, tools, options.to);
   if (options.quoted !== undefined) await findNamed(session, tools, options.quoted, 'quoted');
-}
-
-/**
- * A stored message that a field of the request names.
- * @throws {GatewayError} 404 naming the field
- */
-export async function findNamed(
-  { channelId }: Pick<CommandContext, 'channelId'>,
-  { writer }: Pick<MessageTools, 'writer'>,
-  id: string,
-  field: string,
-): Promise<StoredMessage> {
-  const found = await writer.find(channelId, id);
-  if (!found) throw new GatewayError(404, { details: `${field}: no such message` });
-  return found;
 }
 
 /** Shows "typing" or "recording" for some seconds; the message follows in the same turn of the channel's lane. */

@@ -1,7 +1,7 @@
 import type { Chat } from '@dormouse/gateway-contract';
 import type { ChatWriter } from '@dormouse/message-store/write';
-import { testNetwork } from '../socket/test-network.js';
-import type { CommandContext } from './command-context.js';
+import { testNetwork } from '../../socket/test-network.js';
+import type { CommandContext } from '../command-context.js';
 import { chatHandlers } from './chats.handlers.js';
 
 const CHAT: Chat = { id: '15550001111@s.whatsapp.net', type: 'contact', timestamp: 1 };

@@ -1,4 +1,11 @@
-import type { CheckedNumbers } from './contacts.handlers.js';
+/**
+ * Numbers that the network was asked about lately: digits as asked to digits as the network writes them, null for one
+ * that it does not know.
+ */
+export interface CheckedNumbers {
+  get(digits: string): string | null | undefined;
+  set(digits: string, networkDigits: string | null): void;
+}
 
 /**
  * What the network said of numbers lately, in memory: a few megabytes at most, forgotten after a while; that it does not

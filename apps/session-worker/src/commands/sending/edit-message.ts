@@ -1,10 +1,10 @@
 import { EDIT_WINDOW_S, GatewayError, type EditResult, type Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
-import { editToNetwork, shownContext, type OutgoingContext } from '../convert/message-to-network.js';
+import { editToNetwork, shownContext, type OutgoingContext } from '../../convert/message-to-network.js';
 import { actOn } from './act-on-message.js';
-import type { CommandContext } from './command-context.js';
-import { findNamed } from './compose-message.js';
-import type { MessageTools } from './send-message.js';
+import type { CommandContext } from '../command-context.js';
+import { findNamed } from './find-message.js';
+import type { MessageTools } from './message-tools.js';
 
 const TEXT_TYPES = ['text', 'link_preview'];
 const CAPTIONED_TYPES = ['image', 'video', 'gif', 'document'];

@@ -1,0 +1,34 @@
+import type { MediaReader } from '@dormouse/media-store/read';
+import type { MessageReader } from '@dormouse/message-store/read';
+import type { MessageWriter } from '@dormouse/message-store/write';
+import type { IncomingMedia } from '../../media/incoming.js';
+import type { NetworkPictures } from '../../media/network-pictures.js';
+import type { OutgoingMedia } from '../../media/outgoing.js';
+import type { RecipientTools } from './recipient.js';
+import type { UnconfirmedIds } from './unconfirmed-sends.js';
+
+/** What handlers of messages need. */
+export interface MessageTools {
+  readonly reader: Pick<MessageReader, 'chat' | 'hasShown' | 'message'>;
+  /** How long messages of chats stay. */
+  readonly timers: RecipientTools['timers'];
+  readonly numbers: RecipientTools['numbers'];
+  readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find' | 'isUnconfirmed'>;
+  /** Sees to it that a send whose outcome is not known does not stay pending. */
+  readonly unconfirmed: UnconfirmedIds;
+  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  readonly eventsReady: (channelId: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** What handlers of files need. */
+export interface MediaTools extends MessageTools {
+  readonly media: {
+    readonly files: Pick<MediaReader, 'file' | 'link'>;
+    readonly outgoing: Pick<OutgoingMedia, 'place' | 'placeLinkPicture'>;
+    readonly incoming: Pick<IncomingMedia, 'fetch'>;
+    readonly pictures: Pick<NetworkPictures, 'small'>;
+  };
+}
