@@ -4,8 +4,8 @@
  * caller's signal is aborted; no process outlives its promise.
  */
 import { execFile, spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { promisify } from 'node:util';
+import { backgroundCommand } from './background-command.js';
 import { FairQueue } from './fair-queue.js';
 
 /** A run failed: ffmpeg cannot read the file or ran out of memory (`input`), or its time was over (`timeout`). */
@@ -46,9 +46,6 @@ export interface FfmpegRun {
   signal?: AbortSignal | undefined;
 }
 
-/** Nice value: lower priority than the worker's own threads, so that sends and sockets come first. */
-const BELOW_THE_WORKER = 19;
-
 /** Demuxers that may be used: only self-contained files. No playlists, no concatenations, no devices. */
 const FORMATS = [
   ...['aac', 'aiff', 'amr', 'amrnb', 'amrwb', 'ape', 'asf', 'au', 'avi', 'caf', 'flac', 'flv', 'gif', 'mp3', 'mpeg'],
@@ -81,14 +78,11 @@ export class Ffmpeg {
     const args = ['-hide_banner', '-nostdin', '-y', '-loglevel', logLevel, '-threads', '1'];
     args.push('-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS);
     args.push('-i', `file:${input}`, ...output);
-    // The shell sets the limit of address space (where the system has one) and replaces itself with ffmpeg.
-    const limited = ['-c', 'ulimit -v "$0" 2>/dev/null; exec "$@"', String(memoryLimitMib * 1024), path, ...args];
     return new Promise((resolve, reject) => {
-      const child = spawn('/bin/sh', limited, {
+      const child = spawn(...backgroundCommand('addressSpace', memoryLimitMib, [path, ...args]), {
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      if (child.pid !== undefined) lowerPriority(child.pid);
       let stderr = '';
       let timedOut = false;
       const kill = () => child.kill('SIGKILL');
@@ -114,15 +108,6 @@ export class Ffmpeg {
         else reject(new FfmpegFailed(timedOut ? 'timeout' : 'input', stderr));
       });
     });
-  }
-}
-
-/** Lowers the priority of a process, if it still runs. */
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, BELOW_THE_WORKER);
-  } catch {
-    // The process has ended, or the system does not permit it: the priority stays as it is.
   }
 }
 

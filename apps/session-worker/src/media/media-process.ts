@@ -7,6 +7,7 @@
  * Processes are started on demand and killed when they are idle for a while.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { backgroundCommand } from './background-command.js';
 import { FairQueue } from './fair-queue.js';
 import { FileRefused } from './file-refused.js';
 import type { MediaTask, TaskInput, TaskReply, TaskRequest, TaskResult } from './media-tasks.js';
@@ -111,11 +112,8 @@ export class MediaProcess {
 
   #start(): Slot {
     const { program, memoryLimitMib = 448 } = this.options;
-    // The shell sets the memory limit (where the system has one) and replaces itself with the process.
-    const script = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
-    const limitMib = memoryLimitMib + RESERVED_BY_V8_MIB;
     const node = [process.execPath, '--max-old-space-size=128', program];
-    const child = spawn('/bin/sh', ['-c', script, String(limitMib * 1024), ...node], {
+    const child = spawn(...backgroundCommand('data', memoryLimitMib + RESERVED_BY_V8_MIB, node), {
       // The worker's own environment is not passed on: it has keys.
       env: { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -2,7 +2,6 @@
  * The media process: opens files made by strangers, one at a time. It has no secrets, no connections and a bound on its
  * memory; the worker kills it when a file takes too long (see media-process.ts).
  */
-import { setPriority } from 'node:os';
 import { FileRefused } from './file-refused.js';
 import { iconOf, imageOf, linkPictureOf, stickerOf, thumbnailOf } from './image-work.js';
 import type { MediaTasks, TaskReply, TaskRequest } from './media-tasks.js';
@@ -43,9 +42,6 @@ async function reply(request: TaskRequest): Promise<TaskReply> {
   }
 }
 
-/** Nice value: lower priority than the worker's own threads, so that sends and sockets come first. */
-const BELOW_THE_WORKER = 19;
-setPriority(BELOW_THE_WORKER);
 process.on('message', (request: TaskRequest) => {
   void reply(request).then((result) => process.send?.(result));
 });
