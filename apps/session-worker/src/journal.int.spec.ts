@@ -14,9 +14,10 @@ import { chatHandlers } from './commands/handlers/chats.handlers.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChangeSignal } from './sessions/change-signal.js';
 import type { SessionListener } from './socket/open-session.js';
-import { Sessions } from './sessions/sessions.js';
+import { createSessions } from './sessions/create-sessions.js';
+import type { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
-import { NOBODY_SLEEPS } from './test-sleep.js';
+import { NOBODY_SLEEPS, statesWithoutEvents } from './sessions/test-parts.js';
 import { silenceConsole } from './socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
 import { applyLibraryPatches } from './socket/patches/apply.js';
@@ -97,11 +98,12 @@ describe('the journal of what was decrypted', () => {
     return listener;
   };
   const startWith = async (listener: SessionListener): Promise<void> => {
-    sessions = new Sessions({
-      directory: new ChannelDirectory({ database, cacheMs: 0 }),
-      database,
+    const directory = new ChannelDirectory({ database, cacheMs: 0 });
+    sessions = createSessions({
+      directory,
       authStates: networkAuthStates(new AuthRows(database), masterKeys),
       hibernation: NOBODY_SLEEPS,
+      states: statesWithoutEvents(directory),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [listener],
       recall: () => Promise.resolve(undefined),
@@ -200,10 +202,10 @@ describe('the journal of what was decrypted', () => {
     await sessions.open(CHANNEL, soon());
     ada = (await newPhone('Ada Example')).phone;
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
   });
   afterAll(async () => {
-    await sessions.handOver(held);
+    await sessions.handOff(held);
     await network.stop();
     await database.close();
     await store.drop();
@@ -224,13 +226,13 @@ describe('the journal of what was decrypted', () => {
     expect(next.texts).toEqual(['one', 'two', 'three', 'four']);
     expect([...new Set(next.received.map(({ key }) => key.id))].slice(0, 3)).toEqual(sent.map(({ id }) => id));
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
     const third = await startWorker(false);
     await send(own, 'five');
     await third.until(() => third.texts.includes('five'));
     expect(third.received.map(textOf)).toEqual(['five']);
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
   });
 
   it('remembers which messages waited at the network, also when it hands them over itself', async () => {
@@ -246,7 +248,7 @@ describe('the journal of what was decrypted', () => {
     await next.until(() => next.texts.includes('live'));
     expect([...next.waited]).toEqual(['kept by the network']);
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
   });
 
   it('tells nothing twice when the worker dies after a message was stored and before it is forgotten here', async () => {
@@ -265,7 +267,7 @@ describe('the journal of what was decrypted', () => {
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.slice(before.length).filter((event) => event.startsWith('messages.'))).toHaveLength(1);
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
   });
 
   it('holds messages in groups, whose keys come with the first of them', async () => {
@@ -285,7 +287,7 @@ describe('the journal of what was decrypted', () => {
     expect(next.texts).toEqual(['in the group', 'again', 'after']);
     expect(next.received.every(({ key }) => key.remoteJid === group)).toBe(true);
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
   });
 
   it.each([
@@ -316,7 +318,7 @@ describe('the journal of what was decrypted', () => {
       const after = await untilTold('of the chat anew', before.length);
       expect(after.slice(before.length).filter((event) => event.includes('that goes'))).toEqual([]);
       await emptied();
-      await sessions.handOver(held);
+      await sessions.handOff(held);
     },
   );
 
@@ -335,7 +337,7 @@ describe('the journal of what was decrypted', () => {
     expect([...new Set(next.received.map(({ key }) => key.id))]).toHaveLength(2);
     expect(next.texts[0]).toBe('twice');
     await emptied();
-    await sessions.handOver(held);
+    await sessions.handOff(held);
   });
 
   it('is sealed: the database never holds a word of it in the clear', async () => {

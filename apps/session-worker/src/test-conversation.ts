@@ -26,13 +26,14 @@ import { retryMessageLookup } from './inbound/retry-message-lookup.js';
 import { UnreadableSends } from './inbound/unreadable-sends.js';
 import { ChatTimers } from './socket/chat-timers.js';
 import { ChangeSignal } from './sessions/change-signal.js';
-import { Sessions } from './sessions/sessions.js';
+import { createSessions } from './sessions/create-sessions.js';
+import type { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { silenceConsole } from './socket/patches/silent-console.js';
 import { noImages, noMedia } from './test-media.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
 import { applyLibraryPatches } from './socket/patches/apply.js';
-import { NOBODY_SLEEPS } from './test-sleep.js';
+import { NOBODY_SLEEPS, statesWithoutEvents } from './sessions/test-parts.js';
 
 applyLibraryPatches();
 
@@ -109,7 +110,7 @@ export class TestConversation {
 
   /** Hands the channel over, as to another worker. */
   async stopWorker(): Promise<void> {
-    await this.sessions.handOver(this.held);
+    await this.sessions.handOff(this.held);
   }
 
   async startWorker(): Promise<void> {
@@ -138,11 +139,11 @@ export class TestConversation {
       eventsReady,
     };
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now, graceMs });
-    this.sessions = new Sessions({
+    this.sessions = createSessions({
       directory,
-      database,
       authStates: networkAuthStates(new AuthRows(database), this.masterKeys),
       hibernation: NOBODY_SLEEPS,
+      states: statesWithoutEvents(directory),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey, keepAliveMs },
       listeners: [
         keeper,

@@ -11,11 +11,12 @@ import { UNCONFIRMED } from './socket/shared-state-journal.js';
 import { Inbound } from './inbound/inbound.js';
 import { ChatTimers } from './socket/chat-timers.js';
 import { deferred } from './socket/deferred.js';
-import { Sessions } from './sessions/sessions.js';
+import { createSessions } from './sessions/create-sessions.js';
+import type { Sessions } from './sessions/sessions.js';
 import type { HeldShard } from './shards/shard-owner.js';
 import { startTestNetwork, type TestNetwork } from './test-network.js';
 import { applyLibraryPatches } from './socket/patches/apply.js';
-import { NOBODY_SLEEPS } from './test-sleep.js';
+import { NOBODY_SLEEPS, statesWithoutEvents } from './sessions/test-parts.js';
 
 applyLibraryPatches();
 
@@ -79,11 +80,12 @@ export class CrashingWorker {
     const { database, network } = this;
     const rows = new AuthRows(database);
     if (step?.write === NOTED) stopAtNote(rows, step, reached.resolve);
-    this.sessions = new Sessions({
-      directory: new ChannelDirectory({ database, cacheMs: 0 }),
-      database,
+    const directory = new ChannelDirectory({ database, cacheMs: 0 });
+    this.sessions = createSessions({
+      directory,
       authStates: networkAuthStates(rows, this.masterKeys),
       hibernation: NOBODY_SLEEPS,
+      states: statesWithoutEvents(directory),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       listeners: [
         new Inbound({
@@ -123,7 +125,7 @@ export class CrashingWorker {
   }
 
   async stop(): Promise<void> {
-    await this.sessions?.handOver(this.held);
+    await this.sessions?.handOff(this.held);
   }
 
   async loginCode(channel: string): Promise<string> {

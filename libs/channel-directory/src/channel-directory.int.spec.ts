@@ -147,14 +147,14 @@ describe('ChannelDirectory', () => {
     const dropped = await directory.refresh(channel.id);
     expect(opened?.session).toMatchObject({ state: 'open', reason: null, linked: true, deviceId: 7 });
     expect(dropped?.session).toMatchObject({ state: 'connecting', reason: 'stream_dropped', phone: '15550009999' });
-    expect((await directory.wakefulChannels(shard)).map(({ id }) => id)).toContain(channel.id);
+    expect((await directory.linkedAwakeChannels(shard)).map(({ id }) => id)).toContain(channel.id);
     await directory.recordSessionState(fence, channel.id, { state: 'closed', linked: false, phone: null });
     expect((await directory.refresh(channel.id))?.session).toMatchObject({
       linked: false,
       phone: null,
       lid: '900000000001',
     });
-    expect((await directory.wakefulChannels(shard)).map(({ id }) => id)).not.toContain(channel.id);
+    expect((await directory.linkedAwakeChannels(shard)).map(({ id }) => id)).not.toContain(channel.id);
   });
 
   it.each(['a\u0000b', 'a\uD83D', '\uDE00b'])(

@@ -42,6 +42,7 @@ import { openSettings, sealSettings } from './sealed-settings.js';
 import { SealedValueError, type ChannelSeals } from './sealed-values.js';
 import { standingNotice } from './standing.js';
 import { SET_SETTINGS } from './settings-reseal.js';
+import { LINKED_AWAKE, TO_TIDY } from './shard-channels.js';
 import { webhookIds } from './webhook-ids.js';
 import { deleteSecrets } from './webhook-secrets.js';
 
@@ -154,14 +155,6 @@ const PICK_SHARD = defineStatement({
          GROUP BY s.shard ORDER BY count(c.id), s.shard LIMIT 1`,
   parameters: ['int4[]'],
   row: { shard: 'int4' },
-});
-
-const WAKEFUL = defineStatement({
-  name: 'wakeful-channels',
-  text: `SELECT ${CHANNEL_COLUMNS} FROM channels
-         WHERE shard = $1 AND linked AND deleted_at IS NULL AND session_state <> 'hibernated' ORDER BY id`,
-  parameters: ['int4'],
-  row: CHANNEL_ROW,
 });
 
 const RECORD_SESSION_STATE = defineStatement({
@@ -332,8 +325,8 @@ export class ChannelDirectory {
   }
 
   /** The channels of a shard that are linked to a number, not deleted, and not asleep. */
-  async wakefulChannels(shard: number): Promise<ChannelRecord[]> {
-    const rows = await WAKEFUL.all(this.pool, shard);
+  async linkedAwakeChannels(shard: number): Promise<ChannelRecord[]> {
+    const rows = await LINKED_AWAKE.all(this.pool, shard);
     return rows.flatMap((row) => {
       try {
         return [toChannelRecord(row, this.seals)];
@@ -343,6 +336,14 @@ export class ChannelDirectory {
         throw error;
       }
     });
+  }
+
+  /**
+   * Channels of a shard that a worker left half done when it ended: pairings (not linked), and deleted channels that are
+   * still linked.
+   */
+  async channelsToTidy(shard: number): Promise<{ id: string; linked: boolean }[]> {
+    return TO_TIDY.all(this.pool, shard);
   }
 
   /**

@@ -136,7 +136,7 @@ describe('secrets of a channel', () => {
     const { id } = await channel(former);
     const { id: other } = await channel(present);
     await database.pool.query('UPDATE channels SET linked = true');
-    expect((await directoryWith(present).wakefulChannels(0)).map((each) => each.id)).toEqual([other]);
-    expect((await directoryWith(during).wakefulChannels(0)).map((each) => each.id)).toEqual([id, other].toSorted());
+    expect((await directoryWith(present).linkedAwakeChannels(0)).map((each) => each.id)).toEqual([other]);
+    expect((await directoryWith(during).linkedAwakeChannels(0)).map((each) => each.id)).toEqual([id, other].toSorted());
   });
 });

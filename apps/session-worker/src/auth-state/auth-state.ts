@@ -24,6 +24,12 @@ const LAST_WRITES_WITHIN_MS = 2_000;
 /** The type of keys under which decrypted messages are kept until they are stored (inbound-journal.ts). */
 export const JOURNAL = 'inbound-journal';
 
+/** A channel's credentials as they are serialized, with the key that seals them. */
+export interface OpenedCredentials {
+  readonly dataKey: Buffer;
+  readonly creds: Buffer;
+}
+
 /** Loads and creates the authentication states of channels. */
 export class AuthStates<Creds extends object, Keys extends object> {
   constructor(
@@ -42,8 +48,12 @@ export class AuthStates<Creds extends object, Keys extends object> {
     if (!sealed) return undefined;
     const wrapped = await this.rows.readDataKey(channelId);
     const dataKey = openDataKey(this.masterKeys, channelId, wrapped);
-    const creds = this.format.parseCredentials(open(dataKey, credsPlace(channelId), sealed));
-    return this.stateOf(owner, channelId, dataKey, creds);
+    return this.open(owner, channelId, { dataKey, creds: open(dataKey, credsPlace(channelId), sealed) });
+  }
+
+  /** The state whose rows were just restored, without reading them. */
+  open(owner: Ownership, channelId: string, { dataKey, creds }: OpenedCredentials): AuthState<Creds, Keys> {
+    return this.stateOf(owner, channelId, dataKey, this.format.parseCredentials(creds));
   }
 
   /** Creates a state for pairing and wipes the former one. Its credentials are stored after the scan only. */

@@ -23,7 +23,7 @@ import {
 import { FencedError, fencedTransaction, type RegionalDatabase } from '@dormouse/database';
 import { isObjectFailure, type ObjectStorage } from '@dormouse/object-storage';
 import { z } from 'zod';
-import { credsPlace, keyPlace } from '../auth-state/auth-state.js';
+import { credsPlace, keyPlace, type OpenedCredentials } from '../auth-state/auth-state.js';
 import type { Ownership } from '../shards/ownership.js';
 import { dropState, readState, restoreState, type StateRows } from '../auth-state/state-rows.js';
 import { openDataKey, type MasterKeys } from '../encryption/data-keys.js';
@@ -116,12 +116,13 @@ export class Hibernation {
   }
 
   /**
-   * Moves the state from the newest object that opens back into rows, unless rows exist.
-   * @returns false when the channel has no snapshot
+   * Moves the state from the newest object that opens back into rows. The caller has found no rows.
+   * @returns the credentials; undefined when the channel has no snapshot
    * @throws {UnsealableError} when it has snapshots and none opens; nothing is changed then
    * @throws {ObjectStorageError} 'away'
+   * @throws {Error} when there are rows after all; they are unchanged
    */
-  async restore(owner: Ownership, channelId: string): Promise<boolean> {
+  async restore(owner: Ownership, channelId: string): Promise<OpenedCredentials | undefined> {
     const { log, onDamaged } = this.options;
     const entries = await this.entries(channelId);
     const damaged: Entry[] = [];
@@ -134,13 +135,13 @@ export class Hibernation {
       if (opened) {
         const marked = entries.map((one): Entry => (damaged.includes(one) ? { ...one, damaged: true } : one));
         await this.writeRows(owner, channelId, { opened, entries: marked });
-        return true;
+        return { dataKey: opened.dataKey, creds: opened.state.creds };
       }
       damaged.push(entry);
       onDamaged?.();
       log.error({ channelId, generation: entry.generation }, 'a snapshot is missing or does not open');
     }
-    if (entries.length === 0) return false;
+    if (entries.length === 0) return undefined;
     log.error({ channelId }, 'no snapshot of the session opens: the channel must be linked again');
     throw new UnsealableError(`snapshots of ${channelId}`);
   }
@@ -250,9 +251,10 @@ export class Hibernation {
       ...wrapped,
     };
     await fencedTransaction(this.options.database, owner.fence, async (connection) => {
-      if (await restoreState(connection, channelId, rows, owner.fence.epoch)) {
-        await setSnapshots(connection, channelId, entries);
+      if (!(await restoreState(connection, channelId, rows, owner.fence.epoch))) {
+        throw new Error(`the state of ${channelId} has rows already`);
       }
+      await setSnapshots(connection, channelId, entries);
     });
   }
 

@@ -1,10 +1,10 @@
-/** Whether a session is needed: who uses it at the moment, and when it last did something for anybody. */
+/** Whether a session is needed: the uses that run, and the time of the last request or message. */
 export class Activity {
   private uses = 0;
-  /** Those of them that somebody asked for. */
-  private wishes = 0;
+  /** Those of them that were requested. */
+  private requests = 0;
   private lastMs: number;
-  /** Woken by itself, to fetch what came meanwhile; nobody has asked for anything since. */
+  /** Woken on schedule, to receive what has arrived meanwhile; no request has come since. */
   private fetching = false;
   private caughtUp = false;
 
@@ -13,13 +13,13 @@ export class Activity {
   }
 
   /**
-   * Somebody uses the session until what is returned is called.
-   * @param options.counts false: that is no reason for it to stay awake afterwards
+   * Marks the session as used until the returned function is called.
+   * @param options.counts false: this use does not keep the session awake afterwards
    */
   begin({ counts = true } = {}): () => void {
     this.uses += 1;
     if (counts) {
-      this.wishes += 1;
+      this.requests += 1;
       this.touch();
     }
     let over = false;
@@ -28,7 +28,7 @@ export class Activity {
       over = true;
       this.uses -= 1;
       if (!counts) return;
-      this.wishes -= 1;
+      this.requests -= 1;
       this.touch();
     };
   }
@@ -37,9 +37,9 @@ export class Activity {
     return this.uses > 0;
   }
 
-  /** Does somebody who asked for it wait for it or use it? */
-  get wanted(): boolean {
-    return this.wishes > 0;
+  /** Whether a request waits for it or uses it. */
+  get inDemand(): boolean {
+    return this.requests > 0;
   }
 
   /** A request came, or something was received. */
@@ -48,22 +48,22 @@ export class Activity {
     this.fetching = false;
   }
 
-  /** The session is opened only to fetch what came meanwhile. */
+  /** The session is opened only to receive what has arrived meanwhile. */
   fetch(): void {
     this.lastMs = this.now();
     this.fetching = true;
     this.caughtUp = false;
   }
 
-  /** The network has handed over everything that came while the session was away. */
+  /** The network has delivered everything that arrived while the session was away. */
   caught(): void {
     this.caughtUp = true;
     if (this.fetching) this.lastMs = this.now();
   }
 
   /**
-   * Since when nothing happened, in epoch milliseconds, and how that is to be counted: `fetched` when it was opened
-   * only to fetch and has, `fetching` while it has not.
+   * Time since which nothing happened, in epoch milliseconds, and how it counts: `fetched` when the session was opened only
+   * to fetch and has done so, `fetching` while it has not.
    */
   get quiet(): { sinceMs: number; as: 'idle' | 'fetched' | 'fetching' } {
     return { sinceMs: this.lastMs, as: !this.fetching ? 'idle' : this.caughtUp ? 'fetched' : 'fetching' };

@@ -1,14 +1,11 @@
-/**
- * The next attempt to connect: at most one is planned or under way, and one that was cancelled in the meantime can
- * tell.
- */
+/** The next attempt to connect: at most one is planned or runs, and a running one can check whether it was cancelled. */
 export class AttemptTimer {
   private planned: { timer: NodeJS.Timeout; dueAtMs: number; begin: () => void } | undefined;
-  private underWay = false;
+  private running = false;
 
   constructor(private readonly now: () => number) {}
 
-  /** Planned, or under way and not `done`. */
+  /** Whether an attempt is planned or runs. */
   get busy(): boolean {
     return this.planned !== undefined;
   }
@@ -19,19 +16,19 @@ export class AttemptTimer {
   }
 
   /** Replaces what was planned. `attempt` gets a check of whether it is still current. */
-  plan(delayMs: number, attempt: (isWanted: () => boolean) => void): void {
+  plan(delayMs: number, attempt: (isCurrent: () => boolean) => void): void {
     this.cancel();
     const begin = (): void => {
-      this.underWay = true;
+      this.running = true;
       attempt(() => this.planned === planned);
     };
     const planned = { begin, dueAtMs: this.now() + delayMs, timer: setTimeout(begin, delayMs) };
     this.planned = planned;
   }
 
-  /** What is planned for later begins at once. */
+  /** Begins an attempt that is planned for later at once. */
   hurry(): void {
-    if (!this.planned || this.underWay) return;
+    if (!this.planned || this.running) return;
     clearTimeout(this.planned.timer);
     Object.assign(this.planned, { dueAtMs: this.now(), timer: setTimeout(this.planned.begin, 0) });
   }
@@ -39,6 +36,6 @@ export class AttemptTimer {
   cancel(): void {
     clearTimeout(this.planned?.timer);
     this.planned = undefined;
-    this.underWay = false;
+    this.running = false;
   }
 }

@@ -1,6 +1,6 @@
 import { deferred, type Deferred } from '../socket/deferred.js';
 
-/** Wakes everybody who waits for "something has changed"; each then looks for himself. */
+/** Notifies all waiting callers that something has changed; each then checks its own condition. */
 export class ChangeSignal {
   private next: Deferred<void> = deferred();
 

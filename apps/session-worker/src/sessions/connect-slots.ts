@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * How many sessions connect at once. Connecting is the dearest thing a session does, and many at once slow each other
- * down: 200 take twice as long together as ten at a time. Sessions that somebody waits for go first: when a worker takes
- * over a thousand numbers, a send does not wait for all of them. Those that connect beside others are spread by a jitter;
- * who comes alone or is waited for begins at once.
+ * Limits how many sessions connect at once. Connecting is the most expensive thing a session does, and many at once slow
+ * each other down. Sessions with a waiting request go first: when a worker takes over a thousand numbers, a send does not
+ * wait for all of them. Sessions that connect beside others are spread by a jitter; one that is alone or has a waiting
+ * request begins at once.
  */
 export class ConnectSlots {
   private free: number;
@@ -20,18 +20,18 @@ export class ConnectSlots {
 
   /**
    * Waits for a slot.
-   * @param isUrgent does somebody wait for it? Asked whenever a slot becomes free
-   * @returns gives it back; safe to call twice
+   * @param isUrgent whether a request waits for it; evaluated when a slot becomes free
+   * @returns releases the slot; safe to call twice
    */
   async take(isUrgent: () => boolean = () => false): Promise<() => void> {
     const alone = this.free === this.slots;
     if (this.free > 0) this.free--;
     else await new Promise<void>((enter) => this.queue.push({ enter, isUrgent }));
     if (!alone && this.jitterMs > 0 && !isUrgent()) await this.wait(Math.random() * this.jitterMs);
-    let given = false;
+    let released = false;
     return () => {
-      if (given) return;
-      given = true;
+      if (released) return;
+      released = true;
       const next = this.next();
       if (next) next.enter();
       else this.free++;

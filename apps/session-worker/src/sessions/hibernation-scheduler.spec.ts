@@ -5,12 +5,12 @@ import { DEFAULT_SLEEP } from '../hibernation/sleep-policy.js';
 import { Activity } from './activity.js';
 import { deferred } from '../socket/deferred.js';
 import type { Session } from './session.js';
-import { HibernationScheduler, type SleepKeeperOptions } from './hibernation-scheduler.js';
+import { HibernationScheduler, type HibernationSchedulerOptions } from './hibernation-scheduler.js';
 
 const MINUTE_MS = 60_000;
 const AT_ONCE = 3;
 
-/** A session that only notes when it is put to sleep. */
+/** A session that only records when it is put to sleep. */
 class TestSession {
   readonly activity: Activity;
   readonly wakesAtMs: number[] = [];
@@ -23,7 +23,7 @@ class TestSession {
     this.activity = new Activity(now);
   }
 
-  get restful(): boolean {
+  get canHibernate(): boolean {
     return this.open && !this.activity.inUse;
   }
 
@@ -39,7 +39,7 @@ function setup({ due = [] as string[], sleep = null as ChannelRecord['sleep'] } 
   const fetching = new Map<string, ReturnType<typeof deferred<void>>>();
   const begun: string[] = [];
   const all: TestSession[] = [];
-  const asked: unknown[] = [];
+  const queries: unknown[] = [];
   const sessions = {
     all: all as unknown as Session[],
     held: [{ isHeld: () => true, fence: { shard: 4, epoch: 1n } }],
@@ -53,15 +53,15 @@ function setup({ due = [] as string[], sleep = null as ChannelRecord['sleep'] } 
   };
   const pool = {
     query: ({ values }: { values: unknown[] }) => {
-      asked.push(values);
+      queries.push(values);
       return Promise.resolve({ rows: due.map((id) => ({ id })) });
     },
   };
   const directory = { byId: () => Promise.resolve({ settings: DEFAULT_SETTINGS, sleep } as unknown as ChannelRecord) };
-  const keeper = new HibernationScheduler({
-    sessions: sessions as unknown as SleepKeeperOptions['sessions'],
+  const scheduler = new HibernationScheduler({
+    sessions: sessions as unknown as HibernationSchedulerOptions['sessions'],
     directory,
-    database: { pool } as unknown as SleepKeeperOptions['database'],
+    database: { pool } as unknown as HibernationSchedulerOptions['database'],
     defaults: DEFAULT_SLEEP,
     everyMs: 1_000,
     atOnce: AT_ONCE,
@@ -73,14 +73,14 @@ function setup({ due = [] as string[], sleep = null as ChannelRecord['sleep'] } 
     all.push(made);
     return made;
   };
-  return { keeper, clock, fetching, begun, session, asked };
+  return { scheduler, clock, fetching, begun, session, queries };
 }
 
 describe('HibernationScheduler', () => {
-  it('wakes so many at once and no more, the most overdue first, all in the end', async () => {
+  it('wakes a few at once, the most overdue first, and all of them in the end', async () => {
     const due = Array.from({ length: 10 }, (_, index) => `overdue-${index}`);
-    const { keeper, fetching, begun } = setup({ due });
-    await keeper.look();
+    const { scheduler, fetching, begun } = setup({ due });
+    await scheduler.runRound();
     for (let woken = 0; woken < due.length; woken += 1) {
       await turn();
       expect(fetching.size).toBeLessThanOrEqual(AT_ONCE);
@@ -92,26 +92,26 @@ describe('HibernationScheduler', () => {
   });
 
   it('does not wake a channel twice that is still on its way', async () => {
-    const { keeper, begun } = setup({ due: ['one'] });
-    await keeper.look();
-    await keeper.look();
+    const { scheduler, begun } = setup({ due: ['one'] });
+    await scheduler.runRound();
+    await scheduler.runRound();
     await turn();
     expect(begun).toEqual(['one']);
   });
 
-  it('looks only for channels of shards that are surely held', async () => {
-    const { keeper, asked } = setup();
-    await keeper.look();
-    expect(asked).toEqual([[[4], expect.any(Number)]]);
+  it('searches only channels of shards that are certainly held', async () => {
+    const { scheduler, queries } = setup();
+    await scheduler.runRound();
+    expect(queries).toEqual([[[4], expect.any(Number)]]);
   });
 
-  it('puts to sleep who was idle for as long as the policy says, at a wake of its own within the period', async () => {
-    const { keeper, clock, session } = setup();
+  it('puts a session to sleep that was idle for the time of its policy, with a wake of its own within the period', async () => {
+    const { scheduler, clock, session } = setup();
     const [one, other] = [session('one'), session('other')];
     clock.nowMs += 14 * MINUTE_MS;
     other.activity.touch();
     clock.nowMs += MINUTE_MS;
-    await keeper.look();
+    await scheduler.runRound();
     await turn();
     expect([one.open, other.open]).toEqual([false, true]);
     const [wakesAtMs] = one.wakesAtMs;
@@ -119,36 +119,36 @@ describe('HibernationScheduler', () => {
     expect(wakesAtMs).toBeLessThanOrEqual(clock.nowMs + 1.1 * (DEFAULT_SLEEP.quiet.drainEveryMs + 1));
   });
 
-  it('leaves a session alone that somebody uses, however long', async () => {
-    const { keeper, clock, session } = setup();
+  it('does not put a session to sleep that is in use, however long', async () => {
+    const { scheduler, clock, session } = setup();
     const used = session('used');
     const end = used.activity.begin();
     clock.nowMs += 24 * 60 * MINUTE_MS;
-    await keeper.look();
+    await scheduler.runRound();
     expect(used.open).toBe(true);
     end();
     clock.nowMs += 15 * MINUTE_MS;
-    await keeper.look();
+    await scheduler.runRound();
     await turn();
     expect(used.open).toBe(false);
   });
 
-  it('never puts to sleep whose channel is set so', async () => {
-    const { keeper, clock, session } = setup({ sleep: { idleAfterMs: null } });
+  it('never puts a session to sleep whose channel is set to stay awake', async () => {
+    const { scheduler, clock, session } = setup({ sleep: { idleAfterMs: null } });
     const awake = session('awake');
     clock.nowMs += 40 * 24 * 60 * MINUTE_MS;
-    await keeper.look();
+    await scheduler.runRound();
     await turn();
     expect(awake.open).toBe(true);
   });
 
-  it('goes on after a wake that failed', async () => {
-    const { keeper, fetching, begun } = setup({ due: ['fails'] });
-    await keeper.look();
+  it('retries a wake that failed', async () => {
+    const { scheduler, fetching, begun } = setup({ due: ['fails'] });
+    await scheduler.runRound();
     await turn();
     fetching.get('fails')?.reject(new Error('no network'));
     await turn();
-    await keeper.look();
+    await scheduler.runRound();
     await turn();
     expect(begun).toEqual(['fails', 'fails']);
   });

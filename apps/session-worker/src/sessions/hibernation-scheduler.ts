@@ -1,10 +1,10 @@
 /**
  * Sends idle sessions to sleep and wakes sleeping ones when their time comes.
  *
- * What it guarantees: only a session that nobody uses falls asleep, after the time its channel's policy gives; a
- * sleeping channel of an owned shard is woken at its time, a few at a time, the most overdue first. A wake only fetches
- * what came meanwhile: when nothing did, the session sleeps again after a moment. What it does in one round that fails
- * is done in the next. PostgreSQL or object storage away: nobody falls asleep, nobody is woken.
+ * Guarantees: only a session that is not used falls asleep, after the time of its channel's policy; a sleeping channel of
+ * an owned shard is woken at its time, a few at a time, the most overdue first. A scheduled wake only receives what has
+ * arrived meanwhile; then the session sleeps again after a moment. What fails in one round is retried in the next.
+ * PostgreSQL or object storage away: no session falls asleep or is woken.
  */
 import { dueToWake, type ChannelDirectory } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
@@ -15,7 +15,7 @@ import type { Session } from './session.js';
 import type { SessionLog } from './session-context.js';
 import type { Sessions } from './sessions.js';
 
-export interface SleepKeeperOptions {
+export interface HibernationSchedulerOptions {
   readonly sessions: Sessions;
   readonly directory: Pick<ChannelDirectory, 'byId'>;
   readonly database: RegionalDatabase;
@@ -28,15 +28,15 @@ export interface SleepKeeperOptions {
   readonly now?: () => number;
 }
 
-/** How long a session that was opened only to fetch must be idle after it caught up before it sleeps again. */
+/** Idle time after which a session that was opened only to fetch sleeps again, counted from when it has caught up. */
 const FETCHED_FOR_MS = 3_000;
-/** Timeout of waiting for the network to report that everything was handed over. */
+/** Timeout of the network's report that everything was delivered. */
 const FETCH_WITHIN_MS = 60_000;
-/** A scheduled wake that is not open by then is tried again in its turn. */
+/** Timeout of a scheduled wake; it is retried in a later round. */
 const WAKE_WITHIN_MS = 30_000;
 /** How long a channel's policy is cached. */
 const POLICY_FOR_MS = 60_000;
-/** Interval between searches for channels that were deleted while nobody could end their sessions. */
+/** Interval between searches for channels that were deleted while their sessions could not be ended. */
 const TIDY_EVERY_MS = 60_000;
 
 export class HibernationScheduler {
@@ -48,7 +48,7 @@ export class HibernationScheduler {
   private round: Promise<void> | undefined;
   private tidyAtMs: number;
 
-  constructor(private readonly options: SleepKeeperOptions) {
+  constructor(private readonly options: HibernationSchedulerOptions) {
     this.now = options.now ?? Date.now;
     this.slots = new ConnectSlots(options.atOnce);
     this.tidyAtMs = this.now() + TIDY_EVERY_MS;
@@ -56,30 +56,30 @@ export class HibernationScheduler {
 
   start(): void {
     this.timer ??= setInterval(() => {
-      this.round ??= this.look()
+      this.round ??= this.runRound()
         .catch((error: unknown) =>
-          this.options.log.warn({ failure: errorOutline(error) }, 'sleep could not be looked after'),
+          this.options.log.warn({ failure: errorOutline(error) }, 'a round of falling asleep and waking failed'),
         )
         .finally(() => (this.round = undefined));
     }, this.options.everyMs);
   }
 
-  /** Begins nothing more. What is under way ends by itself, or when its shard is given away. */
+  /** Begins nothing more. Running work ends by itself, or when its shard is handed off. */
   stop(): void {
     clearInterval(this.timer);
   }
 
-  /** Puts a channel to sleep now, however long it has been idle. @returns false when it is needed, or is not awake */
+  /** Puts a channel to sleep now, however long it has been idle. @returns false when it is used, or not awake */
   async putToSleep(channelId: string): Promise<boolean> {
     const session = this.options.sessions.all.find((one) => one.channelId === channelId);
-    if (!session?.restful) return false;
+    if (!session?.canHibernate) return false;
     return session.sleep(nextWakeMs(channelId, await this.timesOf(channelId), this.now()));
   }
 
-  /** One round. Resolves when everything that is due has begun. */
-  async look(): Promise<void> {
+  /** Runs one round. Resolves when everything that is due has begun. */
+  async runRound(): Promise<void> {
     for (const session of this.options.sessions.all) {
-      if (!session.restful || this.busy.has(session.channelId)) continue;
+      if (!session.canHibernate || this.busy.has(session.channelId)) continue;
       const times = await this.timesOf(session.channelId);
       if (this.isIdle(session, times)) this.begin(session.channelId, () => this.sleep(session, times));
     }
@@ -94,7 +94,7 @@ export class HibernationScheduler {
   }
 
   private isIdle(session: Session, { idleAfterMs }: SleepTimes): boolean {
-    if (!session.restful) return false;
+    if (!session.canHibernate) return false;
     const { sinceMs, as } = session.activity.quiet;
     const quietMs = this.now() - sinceMs;
     if (as === 'fetched') return quietMs >= FETCHED_FOR_MS;
@@ -103,19 +103,22 @@ export class HibernationScheduler {
   }
 
   private async sleep(session: Session, times: SleepTimes): Promise<void> {
-    if (!this.isIdle(session, times)) return; // it waited for its turn
+    if (!this.isIdle(session, times)) return; // it waited for a slot
     await session.sleep(nextWakeMs(session.channelId, times, this.now()));
   }
 
   private begin(channelId: string, work: () => Promise<unknown>): void {
     const run = async (): Promise<void> => {
-      const give = await this.slots.take();
+      const release = await this.slots.take();
       try {
         await work();
       } catch (error) {
-        this.options.log.warn({ channelId, failure: errorOutline(error) }, 'a session could not be woken in its turn');
+        this.options.log.warn(
+          { channelId, failure: errorOutline(error) },
+          'a session could not be put to sleep or woken on schedule',
+        );
       } finally {
-        give();
+        release();
         this.busy.delete(channelId);
       }
     };

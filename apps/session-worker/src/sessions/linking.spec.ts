@@ -14,7 +14,7 @@ function setup() {
 }
 
 describe('attempts to link', () => {
-  it('are made after growing delays, whoever asks, and never given up', () => {
+  it('are made after growing delays, for every caller, and without end', () => {
     const { clock, failures, linking } = setup();
     const delays = Array.from({ length: 9 }, () => {
       linking().failed(CUT);
@@ -28,14 +28,14 @@ describe('attempts to link', () => {
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   });
 
-  it('are refused in between with the reason and the time to ask again', () => {
+  it('are refused in between with the reason and the time to retry', () => {
     const { linking } = setup();
     linking().failed(CUT);
     linking().failed(CUT);
     expect(refusal(linking())).toMatchObject({
       status: 503,
       retryAfterS: 2,
-      details: 'the last attempt to link failed (connection_closed): ask again in 2 s',
+      details: 'the last attempt to link failed (connection_closed): retry in 2 s',
     });
     linking('other').assertMayBegin(false);
   });

@@ -14,7 +14,7 @@ import { notConnected, proxyTrouble } from './session-identity.js';
 const FIRST_CODE_MS = 60_000;
 const LATER_CODE_MS = 20_000;
 
-/** What became of a channel's last attempts. */
+/** A channel's last attempts that failed. */
 interface Failures {
   readonly backoff: ReconnectBackoff;
   reason: CloseReason;
@@ -38,7 +38,7 @@ export class LinkFailures {
       backoff: new ReconnectBackoff(this.limits, this.now, this.random),
     };
     this.channels.delete(channelId);
-    // A person is waiting: it never gives up, the longest delay bounds it.
+    // A person is waiting: there is always another attempt, after the longest delay at most.
     const delayMs = backoff.afterClose(true) ?? this.limits.maxDelayMs;
     this.channels.set(channelId, { backoff, reason, nextAtMs: this.now() + delayMs });
     this.forgetOld();
@@ -55,7 +55,7 @@ export class LinkFailures {
     this.channels.delete(channelId);
   }
 
-  /** Other settings may have put right what kept the proxy from connecting. */
+  /** Other settings may have corrected what kept the proxy from connecting. */
   settingsChanged(channelId: string): void {
     if (isProxyTrouble(this.channels.get(channelId)?.reason.name ?? null)) this.forget(channelId);
   }
@@ -84,7 +84,7 @@ export class Linking {
     this.code = { code, expiresAtMs: this.now() + livesMs };
   }
 
-  /** The code that the network still takes. */
+  /** The code that the network still accepts. */
   get current(): LoginCode | undefined {
     return this.code && this.code.expiresAtMs > this.now() ? this.code : undefined;
   }
@@ -96,8 +96,8 @@ export class Linking {
   }
 
   /**
-   * An attempt came to nothing.
-   * @returns what is written down of it: only what its customer can put right
+   * An attempt failed.
+   * @returns what is stored of it: only what its customer can correct
    */
   failed(reason: CloseReason): { reason: string | null } {
     // The network has shown all its codes and nobody scanned one: that is no refusal, and takes minutes by itself.
@@ -116,10 +116,10 @@ export class Linking {
   assertMayBegin(waited: boolean): void {
     const wait = this.failures.wait(this.channelId);
     if (!wait && !waited) return;
-    if (!wait) throw notConnected('nobody scanned a code before the last one expired: ask again', 1);
+    if (!wait) throw notConnected('no code was scanned before the last one expired: request another', 1);
     const retryAfterS = Math.max(1, Math.ceil(wait.forMs / 1_000));
     const { name } = wait.reason;
-    const why = proxyTrouble(name) ?? `the last attempt to link failed (${name}): ask again in ${retryAfterS} s`;
+    const why = proxyTrouble(name) ?? `the last attempt to link failed (${name}): retry in ${retryAfterS} s`;
     throw notConnected(why, retryAfterS);
   }
 }

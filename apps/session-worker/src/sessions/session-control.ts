@@ -1,6 +1,6 @@
 import type { LoginCode } from '@dormouse/gateway-contract';
 
-/** What commands may ask of the sessions beyond an open socket. */
+/** What commands may do with sessions beyond using an open socket. */
 export interface SessionControl {
   /**
    * The current code to scan; starts a pairing if none runs, and callers at the same time share it.

@@ -12,12 +12,12 @@ export class SessionKeys {
     private readonly context: Pick<SessionContext, 'authStates' | 'hibernation' | 'held'>,
   ) {}
 
-  /** Is the state being read or made at the moment? */
+  /** Whether the state is being read or created. */
   get busy(): boolean {
     return this.preparing !== undefined;
   }
 
-  /** Resolves when nothing is being read or made any more. */
+  /** Resolves when nothing is being read or created. */
   async idle(): Promise<void> {
     await this.preparing?.catch(() => undefined);
   }
@@ -56,10 +56,15 @@ export class SessionKeys {
   }
 
   private async stored(): Promise<NetworkAuthState> {
-    const { authStates, hibernation, held } = this.context;
-    let auth = await authStates.load(held, this.channelId);
-    if (!auth && (await hibernation.restore(held, this.channelId))) auth = await authStates.load(held, this.channelId);
+    const { authStates, held } = this.context;
+    const auth = (await authStates.load(held, this.channelId)) ?? (await this.restored());
     if (auth && identityOf(auth.creds)) return auth;
     throw new UnsealableError(`credentials of ${this.channelId}`); // they are missing, which is no better
+  }
+
+  private async restored(): Promise<NetworkAuthState | undefined> {
+    const { authStates, hibernation, held } = this.context;
+    const opened = await hibernation.restore(held, this.channelId);
+    return opened && authStates.open(held, this.channelId, opened);
   }
 }

@@ -7,33 +7,30 @@ import { assertMove, resumed } from './session-states.js';
 import { StateRecorder } from './state-recorder.js';
 
 export interface SessionRecordOptions {
-  /** Writes a state down, under the fence. */
+  /** Stores a state, under the fence. */
   readonly write: (change: SessionStateChange) => Promise<unknown>;
   readonly held: () => boolean;
   readonly onFault: (error: unknown) => void;
-  /** The session has come to a state in which it may be forgotten, and that is written down. */
-  readonly onRest: () => void;
 }
 
-/** The state of one channel's session, written down in order as it changes. */
+/** The state of one channel's session, stored in order as it changes. */
 export class SessionRecord {
   /** Fires with every change. */
   readonly changed = new ChangeSignal();
+  /** Called when the session is in a state in which it may be forgotten, and that is stored. */
+  onRest: (() => void) | undefined;
   linked: boolean;
   private current: SessionState;
   private why: string | null;
-  private knownAs = '';
+  private storedIdentity = '';
   private readonly recorder: StateRecorder;
 
-  constructor(
-    stored: ChannelSession,
-    private readonly options: SessionRecordOptions,
-  ) {
+  constructor(stored: ChannelSession, options: SessionRecordOptions) {
     this.linked = stored.linked;
     this.current = resumed(stored.state, stored.linked);
     this.why = stored.reason;
     this.recorder = new StateRecorder(options.write, options.held, options.onFault);
-    if (this.current === stored.state) return; // one that is asleep already was asked for: it stays
+    if (this.current === stored.state) return; // one that is asleep was requested: it stays
     this.recorder.note({ state: this.current });
     if (this.current === 'hibernated') this.noteRest();
   }
@@ -52,7 +49,7 @@ export class SessionRecord {
     return this.current === 'hibernated' || this.current === 'waking';
   }
 
-  /** May it be forgotten as far as its state goes? */
+  /** Whether its state lets it be forgotten. */
   get resting(): boolean {
     return (this.current === 'hibernated' || (this.current === 'closed' && !this.linked)) && !this.recorder.busy;
   }
@@ -66,24 +63,24 @@ export class SessionRecord {
     if (to === 'hibernated' || (to === 'closed' && !this.linked)) this.noteRest();
   }
 
-  /** Who the channel is, to be written down with a move. */
-  know(identity: OwnIdentity): Pick<SessionStateChange, 'phone' | 'lid' | 'deviceId' | 'pushName'> {
-    this.knownAs = JSON.stringify(identity);
+  /** The identity of the channel, to be stored with a move. */
+  identity(identity: OwnIdentity): Pick<SessionStateChange, 'phone' | 'lid' | 'deviceId' | 'pushName'> {
+    this.storedIdentity = JSON.stringify(identity);
     return identityColumns(identity);
   }
 
-  /** Writes down who the channel is if that has changed. */
+  /** Stores the identity of the channel if it has changed. */
   identified(identity: OwnIdentity): void {
-    if (this.current !== 'open' || this.knownAs === JSON.stringify(identity)) return;
-    this.recorder.note({ state: 'open', ...this.know(identity) });
+    if (this.current !== 'open' || this.storedIdentity === JSON.stringify(identity)) return;
+    this.recorder.note({ state: 'open', ...this.identity(identity) });
   }
 
-  /** Resolves when everything so far is written down, or could not be. */
+  /** Resolves when everything so far is stored, or could not be. */
   settled(): Promise<void> {
     return this.recorder.settled();
   }
 
   private noteRest(): void {
-    void this.recorder.settled().then(() => this.options.onRest());
+    void this.recorder.settled().then(() => this.onRest?.());
   }
 }

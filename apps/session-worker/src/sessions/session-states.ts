@@ -2,11 +2,11 @@ import type { SessionState } from '@dormouse/gateway-contract';
 
 /**
  * Every move a session can make, with what makes it. Staying in a state is no move. A new owner starts from the state
- * that the last one wrote down (see `resumed`).
+ * that the last one stored (see `resumed`).
  */
 export const SESSION_MOVES = {
   closed: {
-    connecting: 'login asked, a command needs the socket, or the rest after failed attempts is over',
+    connecting: 'login requested, a command needs the socket, or the rest after failed attempts is over',
   },
   connecting: {
     qr: 'the network offers a code',
@@ -18,14 +18,14 @@ export const SESSION_MOVES = {
     closed: 'codes ran out or the stream dropped',
   },
   open: {
-    connecting: 'stream dropped, or handed to another worker',
+    connecting: 'stream dropped, or handed off to another worker',
     hibernating: 'idle',
     closed: 'logout, or unlinked on the phone',
   },
   hibernating: {
     hibernated: 'snapshot stored, socket closed',
     open: 'a command came first',
-    connecting: 'stream dropped, snapshot not stored, or handed to another worker',
+    connecting: 'stream dropped, snapshot not stored, or handed off to another worker',
   },
   hibernated: {
     waking: 'a command or a scheduled drain needs the socket',
@@ -33,7 +33,7 @@ export const SESSION_MOVES = {
   },
   waking: {
     open: 'connected',
-    hibernated: 'failed, or handed to another worker; the next command tries again',
+    hibernated: 'failed, or handed off to another worker; the next command tries again',
     closed: 'refused',
   },
 } as const satisfies Record<SessionState, Partial<Record<SessionState, string>>>;
@@ -45,7 +45,7 @@ export function canMove(from: SessionState, to: SessionState): boolean {
   return from === to || Object.hasOwn(SESSION_MOVES[from], to);
 }
 
-/** A move that the table does not hold is a mistake in this program. @throws {Error} naming both states */
+/** A move that is not in the table is a bug. @throws {Error} naming both states */
 export function assertMove(from: SessionState, to: SessionState): void {
   if (!canMove(from, to)) throw new Error(`a session cannot move from ${from} to ${to}`);
 }
@@ -60,8 +60,8 @@ export function reachableFrom(start: SessionState): Set<SessionState> {
 }
 
 /**
- * Where a new owner takes up a session that another worker left in `stored`: sockets and pairings died with it, what
- * is asleep stays asleep.
+ * The state in which a new owner continues a session that another worker left in `stored`: sockets and pairings ended
+ * with it, sleeping sessions stay asleep.
  */
 export function resumed(stored: SessionState, linked: boolean): SessionState {
   if (stored === 'hibernated' || stored === 'closed') return stored;

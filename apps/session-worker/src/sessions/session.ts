@@ -1,12 +1,12 @@
 /**
  * One channel's session: its state, its socket, and what happens when the socket ends.
  *
- * What it guarantees: at most one socket at a time, opened only while the shard's lease surely holds; only the current
- * socket generation can change the state; the state is written down, in order, under the fence. A session that loses
- * its socket connects again by itself, or rests in a state that shows why. Nothing that goes wrong here reaches another
- * session. A session falls asleep only while nobody uses it, and all that need it share one wake.
- * PostgreSQL away: state is written as soon as it is back, while the shard is ours. Object storage away: nobody falls
- * asleep, a wake is tried again. Redis plays no part.
+ * Guarantees: at most one socket at a time, opened only while the shard's lease certainly holds; only the current socket
+ * generation can change the state; states are stored in order, under the fence. A session that loses its socket reconnects
+ * by itself, or rests in a state that shows why. A failure here does not reach another session. A session falls asleep
+ * only while it is not used, and all requests that need it share one wake.
+ * PostgreSQL away: the state is stored as soon as it is back, while the shard is ours. Object storage away: no session
+ * falls asleep, a wake is retried. Redis is not used.
  */
 import type { ChannelSession } from '@dormouse/channel-directory';
 import { FencedError } from '@dormouse/database';
@@ -30,7 +30,7 @@ import { Linking } from './linking.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { ReconnectBackoff } from './reconnect-backoff.js';
 import type { SessionContext } from './session-context.js';
-import { UNLINKED, notConnected, unavailableDetails } from './session-identity.js';
+import { assertMayConnect, notConnected, UNLINKED, unavailableDetails } from './session-identity.js';
 import { SessionKeys } from './session-keys.js';
 import { SessionRecord } from './session-record.js';
 import { AWAKE_FOR_MS, LOGOUT_WITHIN_MS, SLOT_WITHIN_MS, YIELD_MS } from './session-times.js';
@@ -39,9 +39,9 @@ import { WakeTries } from './wake-tries.js';
 export class Session {
   private live: LiveSession | undefined;
   private generation = 0;
-  /** Handed over or lost: it does nothing any more. */
+  /** Handed off or lost: it does nothing any more. */
   private retired = false;
-  /** Somebody here ends the socket and decides what follows. */
+  /** A method here ends the socket and decides what follows. */
   private ending = false;
   private restTimer: NodeJS.Timeout | undefined;
   private awakeUntilMs = 0;
@@ -66,10 +66,9 @@ export class Session {
     this.backoff = new ReconnectBackoff(backoff, now);
     this.keys = new SessionKeys(channelId, context);
     this.record = new SessionRecord(stored, {
-      write: (change) => context.record(channelId, change),
+      write: (change) => context.states.record(held.fence, channelId, change),
       held: () => held.isHeld(),
       onFault: (error) => this.fault(error),
-      onRest: () => context.onDormant(channelId),
     });
   }
 
@@ -77,13 +76,18 @@ export class Session {
     return this.record.state;
   }
 
-  /** Not linked or asleep, nothing is going on, nothing is left to write: it may be forgotten. */
+  /** Not linked or asleep, nothing runs, everything is stored: it may be forgotten. */
   get dormant(): boolean {
     const { live, attempts, keys, record, ending, activity } = this;
     return record.resting && !attempts.busy && !keys.busy && !ending && !activity.inUse && !live;
   }
 
-  /** Takes up what the last owner left: connects a linked session unless a person must act first. */
+  /** Calls the listener when the session may have become dormant: it rests, and that is stored. */
+  onDormant(listener: () => void): void {
+    this.record.onRest = listener;
+  }
+
+  /** Continues where the last owner ended: connects a linked session unless a person must act first. */
   resume(): void {
     if (!this.record.linked || needsPerson(this.record.reason)) return;
     if (this.record.state === 'closed' || this.record.state === 'connecting') this.connect();
@@ -99,13 +103,8 @@ export class Session {
       if (this.retired) throw notConnected('redeploying', 2);
       if (this.live && this.record.state === 'hibernating' && !this.ending) this.record.move('open');
       if (this.live?.ended === false && this.record.state === 'open') return this.live;
-      if (!this.record.linked) throw notConnected('not linked: scan the QR code from GET /users/login/image');
-      if (needsPerson(this.record.reason)) throw notConnected(`not connected: closed with ${this.record.reason}`);
-      if (this.record.state === 'closed' || this.record.state === 'hibernated') {
-        if (waited && this.record.state === 'closed') throw notConnected(`not connected: ${this.record.reason}`, 30);
-        if (waited && this.record.reason !== null) throw notConnected(`waking failed: ${this.record.reason}`, 30);
-        this.connect();
-      }
+      assertMayConnect(this.record, waited);
+      if (this.record.state === 'closed' || this.record.state === 'hibernated') this.connect();
       const dueInMs = (this.attempts.dueAtMs ?? 0) - this.context.now();
       const hopeless = this.attempts.dueAtMs !== undefined && this.attempts.dueAtMs >= deadlineMs;
       if (hopeless || !(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
@@ -114,22 +113,22 @@ export class Session {
     }
   }
 
-  /** Its channel's settings may have changed: an attempt that waits because of the proxy is made at once. */
+  /** The channel's settings have changed: an attempt that waits because of the proxy begins at once. */
   settingsChanged(): void {
     if (!isProxyTrouble(this.record.reason)) return;
     this.backoff.reset();
     this.attempts.hurry();
   }
 
-  /** Opens a sleeping session only to fetch what came meanwhile. Resolves when it is open. */
+  /** Opens a sleeping session only to receive what has arrived meanwhile. Resolves when it is open. */
   async fetch(deadlineMs: number): Promise<void> {
     if (this.record.state !== 'hibernated') return;
     this.activity.fetch();
     await this.open(deadlineMs);
   }
 
-  /** Is there an open socket that nobody uses and that may be closed? */
-  get restful(): boolean {
+  /** Whether there is an open socket that is not used and may be closed. */
+  get canHibernate(): boolean {
     const { live, state, ending, retired, activity } = this;
     const open = live !== undefined && state === 'open' && !ending && !retired;
     return open && !activity.inUse && this.context.now() >= this.awakeUntilMs;
@@ -137,12 +136,12 @@ export class Session {
 
   /**
    * Puts the session to sleep unless it is needed.
-   * @param wakeAtMs when it is to be woken by itself, in epoch milliseconds
-   * @returns false when it stays awake: somebody needs it, or its state could not be stored
+   * @param wakeAtMs time of the next scheduled wake, in epoch milliseconds
+   * @returns false when it stays awake: it is used, or its state could not be stored
    */
   async sleep(wakeAtMs: number): Promise<boolean> {
     const { live } = this;
-    if (!live || !this.restful) return false;
+    if (!live || !this.canHibernate) return false;
     this.record.move('hibernating');
     await this.record.settled();
     if (this.live !== live || this.state !== 'hibernating' || this.ending) return false;
@@ -198,8 +197,8 @@ export class Session {
     });
   }
 
-  /** Ends gently so that another worker can take the session up where it is. */
-  async handOver(): Promise<void> {
+  /** Ends gently so that another worker can continue where it is. */
+  async handOff(): Promise<void> {
     if (this.retired) return;
     await this.whileEnding(async (live) => {
       this.retired = true;
@@ -213,7 +212,7 @@ export class Session {
     await this.record.settled();
   }
 
-  /** The shard is somebody else's: ends at once and writes nothing more. */
+  /** The shard has another owner: ends at once and writes nothing more. */
   abandon(): void {
     this.retired = true;
     this.cancelPlans();
@@ -223,39 +222,39 @@ export class Session {
     this.record.changed.fire();
   }
 
-  /** Something done for this session failed. A write that the fence refused ends every session of the shard. */
+  /** Reports a failure in work for this session. A write that the fence refused ends every session of the shard. */
   readonly fault = (error: unknown): void => {
     if (this.retired) return;
     if (error instanceof FencedError) this.context.held.lose('fenced');
     else this.context.log.error({ channelId: this.channelId, failure: errorOutline(error) }, 'session fault');
   };
 
-  /** Begins to connect, now or after a while; a pairing when the channel is not linked. */
+  /** Begins to connect after the delay; a pairing when the channel is not linked. */
   private connect(delayMs = 0): void {
     if (this.retired || this.ending || this.live || this.attempts.busy) return;
     clearTimeout(this.restTimer);
     if (this.record.state === 'hibernated') {
-      this.wake.asked();
+      this.wake.requested();
       this.record.move('waking');
     } else if (this.record.state !== 'connecting' && this.record.state !== 'waking') this.record.move('connecting');
-    this.attempts.plan(delayMs, (isWanted) => {
-      this.attempt(isWanted).catch((error: unknown) => this.attemptFailed(error));
+    this.attempts.plan(delayMs, (isCurrent) => {
+      this.attempt(isCurrent).catch((error: unknown) => this.attemptFailed(error));
     });
   }
 
-  private async attempt(isWanted: () => boolean): Promise<void> {
-    const giveSlot = await this.context.takeConnectSlot(() => this.activity.wanted);
+  private async attempt(isCurrent: () => boolean): Promise<void> {
+    const releaseSlot = await this.context.slots.take(() => this.activity.inDemand);
     try {
-      // Without a lease that surely holds this session is about to be abandoned.
-      if (!isWanted() || !this.context.held.isHeld()) return;
-      const asked = this.context.connectSettings(this.channelId);
-      const [auth, wishes] = await Promise.all([this.keys.prepare(this.record.linked), asked]);
-      if (!isWanted()) return;
+      // Without a lease that certainly holds this session is about to be abandoned.
+      if (!isCurrent() || !this.context.held.isHeld()) return;
+      const reading = this.context.settings.read(this.channelId);
+      const [auth, settings] = await Promise.all([this.keys.prepare(this.record.linked), reading]);
+      if (!isCurrent()) return;
       this.attempts.cancel();
       this.linking.clear();
       const { channelId, events, fault: onFault } = this;
       const { held } = this.context;
-      const request = { ...wishes, channelId, auth, events, onFault, generation: ++this.generation };
+      const request = { ...settings, channelId, auth, events, onFault, generation: ++this.generation };
       const live = this.context.sockets.open({ ...request, fence: held.fence });
       this.live = live;
       const untilMs = this.context.now() + SLOT_WITHIN_MS;
@@ -263,7 +262,7 @@ export class Session {
         if (!(await this.record.changed.changedBy(untilMs, this.context.now))) break;
       }
     } finally {
-      giveSlot();
+      releaseSlot();
     }
   }
 
@@ -279,7 +278,8 @@ export class Session {
     code: (live, code) => {
       if (this.live !== live || this.record.linked) return;
       this.linking.offer(code);
-      if (this.linking.current) this.context.onCode(this.channelId, this.linking.current);
+      if (this.linking.current)
+        this.context.states.offered(this.context.held.fence, this.channelId, this.linking.current);
       if (this.record.state === 'qr') this.record.changed.fire();
       else this.record.move('qr');
     },
@@ -287,14 +287,14 @@ export class Session {
       if (this.live !== live || this.ending) throw new Error('scanned too late');
       this.record.linked = true;
       this.linking.succeeded();
-      this.record.move('connecting', { linked: true, ...this.record.know(live.identity) });
+      this.record.move('connecting', { linked: true, ...this.record.identity(live.identity) });
       await this.record.settled();
     },
     opened: (live) => {
       if (this.live !== live || this.ending) return;
       const wokenInMs = this.wake.succeeded();
-      if (this.record.state === 'waking') this.context.onWoken(wokenInMs);
-      this.record.move('open', { linked: true, ...this.record.know(live.identity) });
+      if (this.record.state === 'waking') this.context.observer.woken(wokenInMs);
+      this.record.move('open', { linked: true, ...this.record.identity(live.identity) });
     },
     received: (live) => {
       if (this.live === live) this.activity.touch();
@@ -312,8 +312,8 @@ export class Session {
   };
 
   private async socketClosed(live: LiveSession, reason: CloseReason): Promise<void> {
-    const { onClosed, log, held } = this.context;
-    onClosed(reason);
+    const { observer, log, held } = this.context;
+    observer.closed(reason);
     this.linking.clear();
     log.info({ channelId: this.channelId, reason: reason.name, state: this.record.state }, 'socket closed');
     const dropped = this.record.state === 'open' || this.record.state === 'hibernating';
@@ -346,11 +346,11 @@ export class Session {
     this.connect(reason.next === 'yield' ? Math.max(delayMs, YIELD_MS) : delayMs);
   }
 
-  /** Tries again for those who wait; after a few times they are answered, and the session sleeps on. */
+  /** Retries for the requests that wait; after a few tries they are answered, and the session sleeps on. */
   private wakeFailed(reason: CloseReason, delayMs: number | undefined): void {
     const passing = reason.next === 'retry' || reason.next === 'persist';
     if (this.wake.mayTryAgain() && passing && delayMs !== undefined) return this.connect(delayMs);
-    this.context.onWakeFailed(reason);
+    this.context.observer.wakeFailed(reason);
     this.record.move('hibernated', { reason: reason.name });
     this.keys.postpone(this.wake.givenUp()).catch((error: unknown) => this.fault(error));
   }
@@ -376,7 +376,7 @@ export class Session {
     await this.record.settled();
   }
 
-  /** One ending at a time. The socket is gone when it is over; a session that is still linked then connects again. */
+  /** Runs one ending at a time. Afterwards the socket is gone; a session that is still linked reconnects. */
   private async whileEnding(end: (live: LiveSession | undefined) => Promise<void>): Promise<void> {
     while (this.ending) await this.record.changed.changedBy(this.context.now() + LOGOUT_WITHIN_MS, this.context.now);
     this.ending = true;

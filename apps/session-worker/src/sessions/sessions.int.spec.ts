@@ -13,7 +13,7 @@ import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { silenceConsole } from '../socket/patches/silent-console.js';
 import { deferred, endsWithin } from '../socket/deferred.js';
 import type { OpenSession } from '../socket/open-session.js';
-import type { SessionsOptions } from './sessions.js';
+import type { SessionsOptions } from './create-sessions.js';
 import { MASTER_KEYS, silent, soon, TestWorker } from './test-sessions.js';
 
 jest.setTimeout(60_000);

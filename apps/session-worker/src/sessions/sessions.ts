@@ -1,62 +1,34 @@
 /**
  * The sessions of this worker: one object per channel of an owned shard that is linked or being linked.
  *
- * What it guarantees: a session exists only while its channel's shard is held here, so nobody else has it; sessions
- * start a few at a time; what goes wrong in one is caught there.
+ * Guarantees: a session exists only while its channel's shard is held here, so no other worker has it; sessions start a
+ * few at a time; a failure of one is caught there.
  */
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
-import type { RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
-import type { NetworkAuthStates } from '../socket/key-format.js';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { HeldShard } from '../shards/shard-owner.js';
-import type { ClientVersion } from '../socket/client-version.js';
-import type { CloseReason } from '../socket/close-reasons.js';
-import { ConnectSlots } from './connect-slots.js';
-import { LinkFailures } from './linking.js';
 import type { OpenSession } from '../socket/open-session.js';
-import { SocketFactory, type SocketFactoryOptions } from '../socket/socket-factory.js';
-import type { BackoffLimits } from './reconnect-backoff.js';
+import type { SessionParts } from './session-context.js';
 import type { SessionControl } from './session-control.js';
 import { Session } from './session.js';
-import type { StateEvents } from './state-events.js';
-import type { SessionContext, SessionLog } from './session-context.js';
 
-export interface SessionsOptions extends Omit<SocketFactoryOptions, 'version' | 'log'> {
-  readonly directory: ChannelDirectory;
-  readonly database: RegionalDatabase;
-  readonly authStates: NetworkAuthStates;
-  readonly hibernation: SessionContext['hibernation'];
-  /** Absent: the library's own version, whatever the network reports. */
-  readonly version?: ClientVersion;
-  /** Stores states with their events; absent: states are stored without. */
-  readonly states?: Pick<StateEvents, 'record' | 'offered'>;
-  readonly backoff: BackoffLimits;
-  readonly restMs: number;
-  /** How many sessions connect at once. */
-  readonly connectingAtOnce: number;
-  /** A start waits up to this long at random, so that shards do not all connect in one moment. */
-  readonly startJitterMs: number;
-  readonly log: SessionLog;
-  readonly onClosed?: (reason: CloseReason) => void;
-  /** A session is open after a sleep; milliseconds since it was requested. */
-  readonly onWoken?: (tookMs: number) => void;
-  /** A wake was given up. */
-  readonly onWakeFailed?: (reason: CloseReason) => void;
+export interface SessionsDependencies {
+  readonly directory: Pick<ChannelDirectory, 'refresh' | 'linkedAwakeChannels' | 'channelsToTidy'>;
+  /** Shared by all sessions. */
+  readonly parts: SessionParts;
 }
 
 export class Sessions implements SessionControl {
   private readonly shards = new Map<number, HeldShard>();
   private readonly sessions = new Map<string, { session: Session; held: HeldShard }>();
   private readonly starting = new Map<string, Promise<Session>>();
-  private readonly slots: ConnectSlots;
-  private readonly linkFailures: LinkFailures;
-  private readonly sockets: SocketFactory;
+  private readonly directory: SessionsDependencies['directory'];
+  private readonly parts: SessionParts;
 
-  constructor(private readonly options: SessionsOptions) {
-    this.slots = new ConnectSlots(options.connectingAtOnce, options.startJitterMs);
-    this.sockets = new SocketFactory(options);
-    this.linkFailures = new LinkFailures(options.backoff, Date.now);
+  constructor({ directory, parts }: SessionsDependencies) {
+    this.directory = directory;
+    this.parts = parts;
   }
 
   /** How many sessions are in each state. */
@@ -66,14 +38,13 @@ export class Sessions implements SessionControl {
     return counts;
   }
 
-  /** The shard has just become ours: takes its linked sessions up. Resolves when all have begun to start. */
+  /** Starts the linked sessions of a shard that was claimed. Resolves when all have begun to start. */
   async takeOver(held: HeldShard): Promise<void> {
     const { shard } = held.fence;
     this.shards.set(shard, held);
-    const { directory } = this.options;
     const records = await whileHeld(
       () => held.isHeld(),
-      () => directory.wakefulChannels(shard),
+      () => this.directory.linkedAwakeChannels(shard),
     );
     for (const record of records) {
       if (this.shards.get(shard) !== held) return;
@@ -83,12 +54,12 @@ export class Sessions implements SessionControl {
   }
 
   /** Ends the shard's sessions gently, for their next owner. */
-  async handOver(held: HeldShard): Promise<void> {
+  async handOff(held: HeldShard): Promise<void> {
     const leaving = this.forgetShard(held);
-    await Promise.all(leaving.map((session) => session.handOver().catch(session.fault)));
+    await Promise.all(leaving.map((session) => session.handOff().catch(session.fault)));
   }
 
-  /** The shard is somebody else's: ends its sockets at once. */
+  /** The shard has another owner: ends its sockets at once. */
   abandon(held: HeldShard): void {
     for (const session of this.forgetShard(held)) session.abandon();
   }
@@ -114,13 +85,13 @@ export class Sessions implements SessionControl {
     await this.logout(channelId);
   }
 
-  /** The channel's settings may have changed: a session that its proxy keeps from the network tries the new ones. */
+  /** The channel's settings have changed: a session that its proxy keeps from the network tries the new ones. */
   settingsChanged(channelId: string): void {
-    this.linkFailures.settingsChanged(channelId);
+    this.parts.linkFailures.settingsChanged(channelId);
     this.sessions.get(channelId)?.session.settingsChanged();
   }
 
-  /** Keeps the channel's session from falling asleep until what is returned is called. */
+  /** Keeps the channel's session from falling asleep until the returned function is called. */
   keepAwake(channelId: string): () => void {
     return this.sessions.get(channelId)?.session.activity.begin() ?? (() => undefined);
   }
@@ -142,12 +113,12 @@ export class Sessions implements SessionControl {
     return [...this.sessions.values()].map(({ session }) => session);
   }
 
-  /** Wakes a sleeping channel only to fetch what came meanwhile. Resolves when it is open, rejects when it is not. */
+  /** Wakes a sleeping channel only to receive what has arrived meanwhile. Resolves when it is open, rejects when it is not. */
   async fetch(channelId: string, deadlineMs: number): Promise<void> {
     await this.use(channelId, (session) => session.fetch(deadlineMs), { counts: false });
   }
 
-  /** A call that finds nothing to do leaves no session behind. */
+  /** Runs a call on the channel's session, and drops a session that the call leaves dormant. */
   private async use<T>(channelId: string, act: (session: Session) => Promise<T>, { counts = true } = {}): Promise<T> {
     for (;;) {
       const session = await this.sessionOf(channelId);
@@ -173,7 +144,7 @@ export class Sessions implements SessionControl {
   }
 
   private async find(channelId: string): Promise<Session> {
-    const record = await this.options.directory.refresh(channelId);
+    const record = await this.directory.refresh(channelId);
     if (!record) throw new GatewayError(404, { message: 'channel not found' });
     const held = this.shards.get(record.shard);
     if (!held?.isHeld()) throw new GatewayError(503, { details: 'redeploying', retryAfterS: 2 });
@@ -183,30 +154,20 @@ export class Sessions implements SessionControl {
   private add(record: ChannelRecord, held: HeldShard): Session {
     const known = this.sessions.get(record.id);
     if (known) return known.session;
-    const session = new Session(record.id, this.contextOf(held), record.session);
+    const session = new Session(record.id, { ...this.parts, held }, record.session);
     this.sessions.set(record.id, { session, held });
+    session.onDormant(() => this.dropIfDormant(record.id));
     return session;
   }
 
-  /** What a dead worker left half done: pairings that ended with it, and channels deleted while nobody owned them. */
+  /** Completes what a worker that ended left half done: its pairings, and channels deleted while their shard had no owner. */
   async tidy(held: HeldShard): Promise<void> {
-    const { prisma } = this.options.database;
-    const { shard } = held.fence;
-    const left = await prisma.channel.findMany({
-      where: {
-        shard,
-        OR: [
-          { linked: false, sessionState: { not: 'closed' } },
-          { linked: true, deletedAt: { not: null } },
-        ],
-      },
-      select: { id: true, linked: true },
-    });
+    const left = await this.directory.channelsToTidy(held.fence.shard);
     for (const { id, linked } of left) {
       if (!held.isHeld()) return;
       const tidied = linked ? this.forget(id) : this.use(id, () => Promise.resolve());
       await tidied.catch((error: unknown) =>
-        this.options.log.warn({ channelId: id, err: error }, 'session could not be tidied'),
+        this.parts.log.warn({ channelId: id, err: error }, 'session could not be tidied'),
       );
     }
   }
@@ -225,42 +186,5 @@ export class Sessions implements SessionControl {
 
   private dropIfDormant(channelId: string): void {
     if (this.sessions.get(channelId)?.session.dormant) this.sessions.delete(channelId);
-  }
-
-  private contextOf(held: HeldShard): SessionContext {
-    const { directory, states, authStates, hibernation, backoff, restMs, log } = this.options;
-    return {
-      held,
-      authStates,
-      hibernation,
-      backoff,
-      linkFailures: this.linkFailures,
-      restMs,
-      log,
-      sockets: this.sockets,
-      // Read again: after a proxy was set no connect may go without it.
-      connectSettings: async (channelId) => {
-        const settings = (await directory.refresh(channelId))?.settings;
-        return { fullHistory: settings?.full_history ?? false, proxy: settings?.proxy ?? '' };
-      },
-      takeConnectSlot: (isUrgent) => this.slots.take(isUrgent),
-      record: (channelId, change) =>
-        states
-          ? states.record(held.fence, channelId, change)
-          : directory.recordSessionState(held.fence, channelId, change),
-      onCode: (channelId, code) => {
-        const failed = (error: unknown): void =>
-          log.warn({ channelId, err: error }, 'the event of a login code could not be stored');
-        states?.offered(held.fence, channelId, code).catch(failed);
-      },
-      onWoken: (tookMs) => this.options.onWoken?.(tookMs),
-      onWakeFailed: (reason) => this.options.onWakeFailed?.(reason),
-      onClosed: (reason) => {
-        if (reason.name === 'client_outdated') void this.options.version?.outdated();
-        this.options.onClosed?.(reason);
-      },
-      onDormant: (channelId) => this.dropIfDormant(channelId),
-      now: Date.now,
-    };
   }
 }

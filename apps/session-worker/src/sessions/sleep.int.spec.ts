@@ -20,18 +20,16 @@ import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { ChangeSignal } from './change-signal.js';
 import { deferred } from '../socket/deferred.js';
 import type { OpenSession } from '../socket/open-session.js';
-import { Sessions } from './sessions.js';
+import { createSessions } from './create-sessions.js';
+import type { Sessions } from './sessions.js';
 import { HibernationScheduler } from './hibernation-scheduler.js';
-import { applyLibraryPatches } from '../socket/patches/apply.js';
 import { StateEvents } from './state-events.js';
-
-applyLibraryPatches();
+import { silent } from './test-sessions.js';
 
 jest.setTimeout(120_000);
 
 const masterKeys = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
 const soon = (): number => Date.now() + 40_000;
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 const textOf = ({ message }: WAMessage): string | null | undefined =>
   message?.conversation ?? message?.extendedTextMessage?.text;
 
@@ -44,12 +42,12 @@ describe('sleep', () => {
   const failedWakes: string[] = [];
   let directory: ChannelDirectory;
   let sessions: Sessions;
-  let keeper: HibernationScheduler;
+  let scheduler: HibernationScheduler;
   let owner: ShardOwner;
   let hibernation: Hibernation;
   let restoreConsole = (): void => undefined;
   const sockets: OpenSession[] = [];
-  const heard: WAMessage[] = [];
+  const received: WAMessage[] = [];
   const changed = new ChangeSignal();
   let channelCount = 0;
   let wakes = 0;
@@ -57,9 +55,8 @@ describe('sleep', () => {
   const startOwner = async (workerId: string): Promise<void> => {
     const held = deferred<HeldShard>();
     hibernation = new Hibernation({ database, storage, masterKeys, log: silent });
-    sessions = new Sessions({
+    sessions = createSessions({
       directory,
-      database,
       authStates: networkAuthStates(new AuthRows(database), masterKeys),
       hibernation,
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
@@ -68,7 +65,7 @@ describe('sleep', () => {
           attach: (session) => {
             sockets.push(session);
             session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
-              heard.push(...messages);
+              received.push(...messages);
               session.settle(messages);
               changed.fire();
             });
@@ -77,7 +74,7 @@ describe('sleep', () => {
         },
       ],
       recall: () => Promise.resolve(undefined),
-      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
+      groups: { read: () => Promise.reject(new Error('not used here')), addressed: () => Promise.resolve(undefined) },
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 30 },
       restMs: 60_000,
       ackWaitMs: 5_000,
@@ -88,14 +85,17 @@ describe('sleep', () => {
         events: new EventWriter({ database }),
         eventsReady: () => undefined,
         version: 'spec',
+        log: silent,
         now: Date.now,
       }),
       log: silent,
-      onClosed: () => changed.fire(),
-      onWoken: () => (wakes += 1),
-      onWakeFailed: ({ name }) => failedWakes.push(name),
+      observer: {
+        closed: () => changed.fire(),
+        woken: () => (wakes += 1),
+        wakeFailed: ({ name }) => failedWakes.push(name),
+      },
     });
-    keeper = new HibernationScheduler({
+    scheduler = new HibernationScheduler({
       sessions,
       directory,
       database,
@@ -112,7 +112,7 @@ describe('sleep', () => {
       log: silent,
       startWork: (shard) => {
         void sessions.takeOver(shard).then(() => held.resolve(shard));
-        return { finish: () => sessions.handOver(shard), abandon: () => sessions.abandon(shard) };
+        return { finish: () => sessions.handOff(shard), abandon: () => sessions.abandon(shard) };
       },
     });
     owner.start();
@@ -150,7 +150,7 @@ describe('sleep', () => {
     return found;
   };
 
-  /** Looks again and again; states are written in the background. */
+  /** Polls; states are stored in the background. */
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     const deadlineMs = soon();
     while (!(await condition())) {
@@ -179,18 +179,18 @@ describe('sleep', () => {
     return { channelId, phone, pushName: (await record(channelId)).session.pushName ?? '' };
   };
 
-  const hears = (text: string): Promise<void> => until(() => heard.some((message) => textOf(message) === text));
+  const receives = (text: string): Promise<void> => until(() => received.some((message) => textOf(message) === text));
 
-  const says = async (channelId: string, friend: string, text: string): Promise<void> => {
+  const sends = async (channelId: string, friend: string, text: string): Promise<void> => {
     await librarySocket(await sessions.open(channelId, soon())).sendMessage(`${friend}@s.whatsapp.net`, { text });
     await network.call('POST', `/phones/${friend}/messages/wait`, { text, timeoutMs: 10_000 });
   };
 
-  const tellsIt = (friend: string, phone: string, text: string): Promise<unknown> =>
+  const sendsTo = (friend: string, phone: string, text: string): Promise<unknown> =>
     network.call('POST', `/phones/${friend}/messages`, { to: phone, text });
 
-  /** What the channel's customer was told of it, in order. */
-  const told = async (channelId: string): Promise<string[]> => {
+  /** Events of the channel itself, in order, without codes. */
+  const channelEvents = async (channelId: string): Promise<string[]> => {
     const { rows } = await database.pool.query<{ what: string }>(
       `SELECT concat_ws(' ', type || '.' || method, payload #>> '{health,status,text}') AS what FROM events
        WHERE channel_id = $1 AND NOT (type = 'channel' AND method = 'patch') ORDER BY seq`,
@@ -212,24 +212,24 @@ describe('sleep', () => {
   };
 
   const sleeps = async (channelId: string): Promise<void> => {
-    await until(() => keeper.putToSleep(channelId));
+    await until(() => scheduler.putToSleep(channelId));
     await untilState(channelId, 'hibernated');
     await until(() => sessions.all.every((session) => session.channelId !== channelId));
   };
 
-  it('costs a row and an object while it lasts, and goes on afterwards with what came meanwhile', async () => {
+  it('costs a row and an object while it lasts, and continues with what arrived meanwhile', async () => {
     const { channelId, phone, friend } = await linked();
-    await says(channelId, friend, 'before');
+    await sends(channelId, friend, 'before');
     await sleeps(channelId);
     expect(await rowsLeft(channelId)).toBe(0);
     expect(await objects(channelId)).toHaveLength(1);
-    await tellsIt(friend, phone, 'meanwhile');
-    await says(channelId, friend, 'after');
-    await hears('meanwhile');
+    await sendsTo(friend, phone, 'meanwhile');
+    await sends(channelId, friend, 'after');
+    await receives('meanwhile');
     expect((await record(channelId)).session).toMatchObject({ state: 'open', linked: true, reason: null });
   });
 
-  it('is ended once by all who need the session at the same time', async () => {
+  it('is ended once by all requests that need the session at the same time', async () => {
     const { channelId } = await linked();
     await sleeps(channelId);
     const [before, beforeWakes] = [sockets.length, wakes];
@@ -241,18 +241,18 @@ describe('sleep', () => {
   it('keeps the last two generations and every ratchet over many rounds', async () => {
     const { channelId, phone, friend } = await linked();
     for (let round = 1; round <= 6; round++) {
-      await tellsIt(friend, phone, `to ${channelId} ${round}`);
-      await says(channelId, friend, `from ${channelId} ${round}`);
-      await hears(`to ${channelId} ${round}`);
+      await sendsTo(friend, phone, `to ${channelId} ${round}`);
+      await sends(channelId, friend, `from ${channelId} ${round}`);
+      await receives(`to ${channelId} ${round}`);
       await sleeps(channelId);
     }
     expect(await objects(channelId)).toHaveLength(2);
     await sessions.open(channelId, soon());
-    await hears(`to ${channelId} 6`);
-    // What was read and is brought once more by the network cannot be read again; that is no broken ratchet.
+    await receives(`to ${channelId} 6`);
+    // What was decrypted and is delivered once more by the network cannot be decrypted again; that is no broken ratchet.
     const isUnreadable = ({ messageStubType: type }: WAMessage) => type === proto.WebMessageInfo.StubType.CIPHERTEXT;
-    const read = new Set(heard.filter((message) => !isUnreadable(message)).map(({ key }) => key.id));
-    expect(heard.filter((message) => isUnreadable(message) && !read.has(message.key.id))).toEqual([]);
+    const read = new Set(received.filter((message) => !isUnreadable(message)).map(({ key }) => key.id));
+    expect(received.filter((message) => isUnreadable(message) && !read.has(message.key.id))).toEqual([]);
   });
 
   it.each([
@@ -270,7 +270,7 @@ describe('sleep', () => {
     const [older, newest] = await objects(channelId);
     const { stream } = await storage.get(newest ?? '');
     await storage.put(newest ?? '', spoiled(await buffer(stream)));
-    await says(channelId, friend, 'still there');
+    await sends(channelId, friend, 'still there');
     await sleeps(channelId);
     const left = await objects(channelId);
     expect(left).toHaveLength(2);
@@ -278,7 +278,7 @@ describe('sleep', () => {
     expect(left).not.toContain(newest);
   });
 
-  it('says that the number must be linked anew when no generation opens, and overwrites nothing', async () => {
+  it('reports that the number must be linked again when no generation opens, and overwrites nothing', async () => {
     const { channelId } = await linked();
     await sleeps(channelId);
     const [only] = await objects(channelId);
@@ -292,14 +292,14 @@ describe('sleep', () => {
     expect((await record(channelId)).session).toMatchObject({ state: 'closed', linked: false });
   });
 
-  it('goes on when a wake is given up: who waits is told, and it is counted', async () => {
+  it('continues when a wake is given up: the waiting request is answered, and it is counted', async () => {
     const { channelId, friend } = await linked();
     await sleeps(channelId);
     const restore = jest.spyOn(hibernation, 'restore').mockRejectedValue(new Error('away'));
     await expect(sessions.open(channelId, soon())).rejects.toMatchObject({ status: 503 });
     restore.mockRestore();
     expect(failedWakes).toEqual(['stores_away']);
-    await says(channelId, friend, 'after that');
+    await sends(channelId, friend, 'after that');
     expect(failedWakes).toHaveLength(1);
   });
 
@@ -324,55 +324,55 @@ describe('sleep', () => {
     expect(rows[0]?.user).toEqual({ id: phone, name: pushName, pushname: pushName });
   });
 
-  it('is invisible to the customer: neither falling asleep nor a wake in its turn or on demand is told', async () => {
+  it('is invisible to the customer: neither falling asleep nor a wake on schedule or on demand is notified', async () => {
     const { channelId } = await named();
-    const before = await told(channelId);
+    const before = await channelEvents(channelId);
     expect(before.at(-1)).toBe('channel.post connected');
     await sleeps(channelId);
     await database.pool.query('UPDATE channels SET wake_at = now() WHERE id = $1', [channelId]);
-    await keeper.look();
+    await scheduler.runRound();
     await untilState(channelId, 'open');
     await sleeps(channelId);
     await sessions.open(channelId, soon());
     await untilState(channelId, 'open');
-    expect(await told(channelId)).toEqual(before);
+    expect(await channelEvents(channelId)).toEqual(before);
   });
 
   it('does not hide what a customer must know: a number that was unlinked meanwhile', async () => {
     const { channelId, phone } = await named();
     const { deviceId } = (await record(channelId)).session;
     await sleeps(channelId);
-    const before = await told(channelId);
+    const before = await channelEvents(channelId);
     await network.call('DELETE', `/phones/${phone}/devices/${deviceId}`);
     await database.pool.query('UPDATE channels SET wake_at = now() WHERE id = $1', [channelId]);
-    await keeper.look();
+    await scheduler.runRound();
     await untilState(channelId, 'closed');
-    expect((await told(channelId)).slice(before.length)).toEqual(['users.delete', 'channel.post not_linked']);
+    expect((await channelEvents(channelId)).slice(before.length)).toEqual(['users.delete', 'channel.post not_linked']);
   });
 
   it('does not begin while the object storage is away: the session stays awake', async () => {
     const { channelId, friend } = await linked();
     const seal = jest.spyOn(hibernation, 'seal').mockRejectedValue(new Error('away'));
-    await until(async () => !(await keeper.putToSleep(channelId)));
+    await until(async () => !(await scheduler.putToSleep(channelId)));
     seal.mockRestore();
-    await says(channelId, friend, 'awake');
+    await sends(channelId, friend, 'awake');
     expect(await objects(channelId)).toEqual([]);
   });
 
-  it('is interrupted at its time to fetch what came, and goes on when nothing more comes', async () => {
+  it('is interrupted at its time to receive what has arrived, and continues when nothing more arrives', async () => {
     const { channelId, phone, friend } = await linked();
     await database.pool.query(`UPDATE channels SET sleep_override = '{"idleAfterMs": 1500}' WHERE id = $1`, [
       channelId,
     ]);
     await sleeps(channelId);
-    await tellsIt(friend, phone, 'for the drain');
-    await keeper.look();
+    await sendsTo(friend, phone, 'for the drain');
+    await scheduler.runRound();
     expect((await record(channelId)).session.state).toBe('hibernated');
     await database.pool.query('UPDATE channels SET wake_at = now() WHERE id = $1', [channelId]);
-    await keeper.look();
-    await hears('for the drain');
+    await scheduler.runRound();
+    await receives('for the drain');
     await until(async () => {
-      await keeper.look();
+      await scheduler.runRound();
       return (await record(channelId)).session.state === 'hibernated';
     });
   });
@@ -386,10 +386,10 @@ describe('sleep', () => {
     await until(() => sessions.all.length > 0);
     expect((await record(channelId)).session.state).toBe('hibernated');
     expect(sockets.filter((socket) => socket.channelId === channelId)).toHaveLength(before);
-    await says(channelId, friend, 'under the second owner');
+    await sends(channelId, friend, 'under the second owner');
   });
 
-  it('ends for good when the channel was deleted while nobody could be asked', async () => {
+  it('ends for good when the channel was deleted while its shard had no owner', async () => {
     const { channelId, phone } = await linked();
     await sleeps(channelId);
     await directory.markDeleted(channelId);

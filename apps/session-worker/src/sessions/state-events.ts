@@ -1,9 +1,8 @@
 /**
  * Notifies customers of a channel's session: its status, a code to scan, a number linked or unlinked.
  *
- * What it guarantees: a state and its events are written in one fenced transaction: both are there or
- * neither is. Only a visible change is notified. A code is notified as it is offered; losing one is harmless, as another
- * follows in seconds.
+ * Guarantees: a state and its events are written in one fenced transaction: both are there or neither is. Only a visible
+ * change is notified. A code is notified as it is offered; losing one is harmless, as another follows in seconds.
  */
 import {
   healthOf,
@@ -23,6 +22,7 @@ export interface StateEventsOptions {
   /** Notifies the dispatcher of new events. */
   readonly eventsReady: (channelId: string) => void;
   readonly version: string;
+  readonly log: { warn(facts: object, text: string): void };
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -50,8 +50,14 @@ export class StateEvents {
     return stored;
   }
 
-  /** A code that can be scanned now. */
-  async offered(fence: Fence, channelId: string, { code, expiresAtMs }: LoginCode): Promise<void> {
+  /** Notifies of a code that can be scanned, in the background. */
+  offered(fence: Fence, channelId: string, code: LoginCode): void {
+    this.storeCode(fence, channelId, code).catch((error: unknown) =>
+      this.options.log.warn({ channelId, err: error }, 'the event of a login code could not be stored'),
+    );
+  }
+
+  private async storeCode(fence: Fence, channelId: string, { code, expiresAtMs }: LoginCode): Promise<void> {
     const { events, eventsReady, now } = this.options;
     const picture = await toDataURL(code, { width: CODE_PIXELS, errorCorrectionLevel: 'L' });
     const expire = Math.max(1, Math.round((expiresAtMs - now()) / 1_000));
@@ -66,7 +72,7 @@ export class StateEvents {
     const health = healthOf(after, { nowMs: now(), version });
     // The phone sends its owner's name some moments after the link: no other event would carry it.
     const isNamed = was?.id === is?.id && was?.pushname === undefined && is?.pushname !== undefined;
-    const shows = isNamed || toldStatus(before) !== toldStatus(after);
+    const shows = isNamed || shownStatus(before) !== shownStatus(after);
     return [
       ...(was && was.id !== is?.id ? [userEvent('delete', was)] : []),
       ...(is && was?.id !== is.id ? [userEvent('post', is)] : []),
@@ -76,7 +82,7 @@ export class StateEvents {
 }
 
 /** Status of a channel as its events show it. */
-function toldStatus({ session }: ChannelRecord): string {
+function shownStatus({ session }: ChannelRecord): string {
   const state = CONNECTED_TO_CUSTOMERS.includes(session.state) ? 'open' : session.state;
   const { code, reason = '' } = channelStatus({ ...session, state });
   return `${code} ${reason}`;

@@ -2,8 +2,8 @@ import type { SessionStateChange } from '@dormouse/channel-directory';
 import { whileHeld } from '../auth-state/while-held.js';
 
 /**
- * Writes a session's states down one after the other. What has not been written yet when a newer state comes is merged
- * into it: the newest state with everything that was recorded on the way.
+ * Stores a session's states one after the other. A state that waits when a newer one comes is merged into it: the newest
+ * state with everything that was recorded on the way.
  */
 export class StateRecorder {
   private waiting: SessionStateChange | undefined;
@@ -11,7 +11,7 @@ export class StateRecorder {
 
   constructor(
     private readonly write: (change: SessionStateChange) => Promise<unknown>,
-    /** Does the shard surely belong to this worker? */
+    /** Whether the shard certainly belongs to this worker. */
     private readonly held: () => boolean,
     private readonly onFault: (error: unknown) => void,
   ) {}
@@ -21,12 +21,12 @@ export class StateRecorder {
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
 
-  /** Is something noted that has not been written yet? */
+  /** Whether a change waits to be written. */
   get busy(): boolean {
     return this.writing !== undefined;
   }
 
-  /** Resolves when everything noted so far is written, or could not be. */
+  /** Resolves when all changes so far are written, or could not be. */
   async settled(): Promise<void> {
     await this.writing;
   }

@@ -9,12 +9,13 @@ import { networkAuthStates } from '../socket/key-format.js';
 import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from '../shards/shard-owner.js';
 import type { TestNetwork } from '../test-network.js';
-import { NOBODY_SLEEPS } from '../test-sleep.js';
 import { ChangeSignal } from './change-signal.js';
 import { deferred } from '../socket/deferred.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { applyLibraryPatches } from '../socket/patches/apply.js';
-import { Sessions, type SessionsOptions } from './sessions.js';
+import { createSessions, type SessionsOptions } from './create-sessions.js';
+import type { Sessions } from './sessions.js';
+import { NOBODY_SLEEPS, statesWithoutEvents } from './test-parts.js';
 
 applyLibraryPatches();
 
@@ -27,7 +28,7 @@ export const silent = {
   debug: () => undefined,
 };
 
-/** Nobody else receives the events of its sockets. */
+/** It receives the events of its sockets itself. */
 export class TestWorker {
   readonly received: WAMessage[] = [];
   readonly sockets: OpenSession[] = [];
@@ -42,20 +43,20 @@ export class TestWorker {
 
   constructor(id: string, database: RegionalDatabase, network: TestNetwork, options: Partial<SessionsOptions> = {}) {
     this.directory = new ChannelDirectory({ database });
-    this.sessions = new Sessions({
+    this.sessions = createSessions({
       directory: this.directory,
-      database,
       authStates: networkAuthStates(new AuthRows(database), MASTER_KEYS),
       hibernation: NOBODY_SLEEPS,
+      states: statesWithoutEvents(this.directory),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey },
       recall: () => Promise.resolve(undefined),
-      groups: { read: () => Promise.reject(new Error('not asked here')), addressed: () => Promise.resolve(undefined) },
+      groups: { read: () => Promise.reject(new Error('not used here')), addressed: () => Promise.resolve(undefined) },
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
       restMs: 60_000,
       ackWaitMs: 5_000,
       connectingAtOnce: 10,
       startJitterMs: 0,
-      log: { info: this.note, warn: this.note, error: this.note, debug: this.note },
+      log: { info: this.record, warn: this.record, error: this.record, debug: this.record },
       ...options,
       listeners: [
         {
@@ -82,12 +83,12 @@ export class TestWorker {
       log: silent,
       startWork: (held) => {
         void this.sessions.takeOver(held).then(() => this.held.resolve(held));
-        return { finish: () => this.sessions.handOver(held), abandon: () => this.sessions.abandon(held) };
+        return { finish: () => this.sessions.handOff(held), abandon: () => this.sessions.abandon(held) };
       },
     });
   }
 
-  private readonly note = (facts: object, text: string): void => {
+  private readonly record = (facts: object, text: string): void => {
     this.lines.push(`${text} ${inspect(facts, { depth: 8 })}`);
     if (text === 'socket closed') this.closes.push(facts);
     this.changed.fire();
@@ -103,7 +104,7 @@ export class TestWorker {
     await this.owner.drain();
   }
 
-  /** Why sockets of the channel closed. The worker takes up what earlier specs left linked: others come and go, too. */
+  /** Why sockets of the channel closed. The worker also connects channels that earlier specs left linked. */
   closesOf(channelId: string): string[] {
     return this.closes.flatMap((facts) => (facts.channelId === channelId ? (facts.reason ?? []) : []));
   }

@@ -17,8 +17,8 @@ export interface SocketFactoryOptions {
   readonly network: NetworkAddress;
   /** Which addresses channels' proxies may be at; absent: public ones only. */
   readonly proxies?: DialOptions;
-  /** Absent: the library's own version, whatever the network says. */
-  readonly version?: Pick<ClientVersion, 'current'>;
+  /** Absent: the library's own version, whatever the network reports. */
+  readonly version?: Pick<ClientVersion, 'current' | 'outdated'>;
   /** Each is attached to every new socket, in this order. */
   readonly listeners: readonly SessionListener[];
   readonly recall: RetryMessageLookup;
@@ -86,10 +86,23 @@ export class SocketFactory {
       listeners,
       ackWaitMs,
       groups,
-      events,
+      events: this.watchingVersion(events),
       onAck: (ack) => onAck?.(ack),
       onFault,
     });
     return live;
+  }
+
+  /** Looks up the newest version of the client when the network refuses the one that a socket reported. */
+  private watchingVersion(events: LiveEvents): LiveEvents {
+    const { version } = this.options;
+    if (!version) return events;
+    return {
+      ...events,
+      closed: (live, reason) => {
+        if (reason.name === 'client_outdated') void version.outdated();
+        events.closed(live, reason);
+      },
+    };
   }
 }

@@ -30,7 +30,7 @@ export function startShardWork(held: HeldShard, options: ShardWorkOptions): Shar
   return {
     finish: async () => {
       await stopCommands(); // those that run come to their end; their sockets are needed until then
-      await sessions.handOver(held);
+      await sessions.handOff(held);
     },
     abandon: () => {
       sessions.abandon(held);

@@ -115,9 +115,6 @@ export class WorkerMetrics {
   readonly damaged = (): void => this.damagedSnapshots.inc();
 
   readonly closed = ({ name }: { name: string }): void => this.closes.inc({ reason: name });
-
-  /** What sessions tell of by themselves. */
-  readonly ofSessions = { onAck: this.acked, onClosed: this.closed, onWakeFailed: this.wakeFailed };
 }
 
 /** What there is at the moment of asking. */

@@ -55,7 +55,9 @@ import { AvatarFetcher } from '../avatars/avatar-fetcher.js';
 import { ChatTimers } from '../socket/chat-timers.js';
 import { ClientVersion, newestVersion } from '../socket/client-version.js';
 import { DEFAULT_BACKOFF } from '../sessions/reconnect-backoff.js';
-import { Sessions } from '../sessions/sessions.js';
+import { createSessions } from '../sessions/create-sessions.js';
+import type { SessionObserver } from '../sessions/session-context.js';
+import type { Sessions } from '../sessions/sessions.js';
 import { HibernationScheduler } from '../sessions/hibernation-scheduler.js';
 import { StateEvents } from '../sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
@@ -135,12 +137,12 @@ export class Worker {
       ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
     };
     const kept = keptStates(parts, metrics);
-    const sessions: Sessions = (this.sessions = new Sessions({
+    this.wakes = wakesOf(parts);
+    const sessions: Sessions = (this.sessions = createSessions({
       ...connectionSettings(parts),
       directory,
-      database,
       ...kept,
-      states: new StateEvents({ directory, events, eventsReady, version: VERSION, now: Date.now }),
+      states: new StateEvents({ directory, events, eventsReady, version: VERSION, log, now: Date.now }),
       listeners: [
         keeper,
         this.pictures,
@@ -151,13 +153,9 @@ export class Worker {
       ],
       recall: retryMessageLookup(writer),
       groups: book,
-      ...metrics.ofSessions,
-      onWoken: (tookMs) => {
-        metrics.woken(tookMs);
-        this.wakes.add(tookMs);
-      },
+      onAck: metrics.acked,
+      observer: observerOf(metrics, this.wakes),
     }));
-    this.wakes = wakesOf(parts);
     this.sleep = new HibernationScheduler({ ...config.sleep, sessions, directory, database, log });
     this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
     const runner: CommandRunner = new CommandRunner({
@@ -280,6 +278,18 @@ function keptStates({ database, storage, config: { masterKeys }, log }: WorkerPa
 
 function wakesOf({ database, config: { workerId } }: WorkerParts): WakeLatencies {
   return new WakeLatencies({ database, workerId, everyMs: TELL_WAKES_EVERY_MS });
+}
+
+/** Counts what happens to sessions, for metrics and for operators. */
+function observerOf({ closed, wakeFailed, woken }: WorkerMetrics, wakes: WakeLatencies): SessionObserver {
+  return {
+    closed,
+    wakeFailed,
+    woken: (tookMs) => {
+      woken(tookMs);
+      wakes.add(tookMs);
+    },
+  };
 }
 
 /** Brings what is stored under the current master key, beside everything else. */
