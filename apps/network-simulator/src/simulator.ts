@@ -156,6 +156,7 @@ function acceptSockets(network: Network): {
         const { identity, certificates, log } = network;
         const connection = new Connection(client, identity.noise, certificates, listener, log);
         connection.lag = () => network.lagOf(connection);
+        connection.trace = (direction, bytes) => network.trace.add(connection, direction, bytes);
         network.connections.add(connection);
       });
     },

@@ -5,10 +5,11 @@ import { addMembers, createGroup, leaveGroup, removeMembers, setRole, type Outco
 import { changeGroup, revokeInviteCode } from '../groups/group-settings.js';
 import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';
 import type { Network } from '../network/network.js';
-import { Refusal } from '../network/refusal.js';
+import type { Phones } from '../phones/phones.js';
 import { LID_SERVER } from '../wire/jid.js';
 import { node } from '../wire/node.js';
-import { accountOf, chatJid } from './lookup.js';
+import { accountOf, chatJid, groupOf } from './lookup.js';
+import { removeGroup } from './removal.js';
 
 const atPhone = z.object({ phone: z.string() });
 const atGroup = z.object({ phone: z.string(), group: z.string() });
@@ -34,12 +35,11 @@ export const requestAnswer = z.object({ action: z.enum(['approve', 'reject']), m
 export const membership = z.object({ action: z.enum(['add', 'remove', 'promote', 'demote']), members: people });
 
 /** Groups, done by a phone. */
-export function groupRoutes(app: FastifyInstance, network: Network): void {
+export function groupRoutes(app: FastifyInstance, phones: Phones): void {
+  const { network } = phones;
   const at = (params: unknown) => {
     const { phone, group: id } = atGroup.parse(params);
-    const group = network.groups.find(id);
-    if (!group) throw new Refusal(404, `There is no group ${id}.`);
-    return { actor: accountOf(network, phone), group };
+    return { actor: accountOf(network, phone), group: groupOf(network, id) };
   };
 
   app.get('/groups', () => [...network.groups.all()].map((group) => groupView(network, group)));
@@ -57,6 +57,12 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
     const { actor, group } = at(request.params);
     for (const wanted of changes(group, groupChange.parse(request.body))) changeGroup(network, group, actor, wanted);
     return groupView(network, group);
+  });
+  app.delete('/groups/:group', async (request) => {
+    const { group: id } = z.object({ group: z.string() }).parse(request.params);
+    const group = groupOf(network, id);
+    await removeGroup(phones, group);
+    return { removed: group.jid };
   });
   app.post('/phones/:phone/groups/:group/members', (request) => {
     const { actor, group } = at(request.params);
@@ -89,8 +95,7 @@ export function groupRoutes(app: FastifyInstance, network: Network): void {
     const { code, group: id } = joining.parse(request.body);
     const actor = accountOf(network, atPhone.parse(request.params).phone);
     if (id === undefined) return groupView(network, joinByCode(network, actor, code));
-    const group = network.groups.find(id);
-    if (!group) throw new Refusal(404, `There is no group ${id}.`);
+    const group = groupOf(network, id);
     acceptInvitation(network, group, actor, code);
     return groupView(network, group);
   });

@@ -3,7 +3,8 @@ import { draftBody } from './draft.js';
 import { fault } from './faults.routes.js';
 import { groupChange, joining, membership, newGroup, requestAnswer } from './groups.routes.js';
 import { askingAgain, eventFilter, eventWait, marking, messageFilter, messageWait } from './messages.routes.js';
-import { letters, newPhone, scan, settings } from './phones.routes.js';
+import { clockMove, traceFilter } from './network.routes.js';
+import { letters, newPhone, numberChange, scan, settings } from './phones.routes.js';
 import {
   availability,
   blocking,
@@ -18,6 +19,7 @@ import {
   ringing,
   typing,
 } from './profile.routes.js';
+import { serverStanza, stanza } from './raw.routes.js';
 
 /** One call of the control API, described. */
 export interface Operation {
@@ -103,5 +105,24 @@ export const operations: Record<string, Operation> = {
   'POST /faults': { summary: 'Makes something go wrong.', body: fault },
   'GET /faults': { summary: 'The faults in force.' },
   'DELETE /faults/:id': { summary: 'Takes a fault back.' },
+  'GET /clock': { summary: "The network's time." },
+  'POST /clock': {
+    summary: 'Moves the time forward: codes, invitations and files expire, unused phones lose their devices.',
+    body: clockMove,
+  },
+  'DELETE /clock': { summary: 'Back to the real time.' },
+  'POST /reset': { summary: 'Back to an empty network: no phones, groups, files or faults. Keys and addresses stay.' },
+  'GET /trace': { summary: 'The last stanzas of connections, decrypted.', query: traceFilter },
+  'POST /phones/:phone/stanzas': { summary: 'Sends a stanza as this phone.', body: stanza },
+  'POST /phones/:phone/devices/:device/stanzas': {
+    summary: 'Sends a linked device a stanza as the server.',
+    body: serverStanza,
+  },
+  'DELETE /phones/:phone': { summary: 'Takes a number off the network, with its devices and memberships.' },
+  'POST /phones/:phone/change-number': {
+    summary: 'Goes on under another number; groups are notified.',
+    body: numberChange,
+  },
+  'DELETE /groups/:group': { summary: 'Ends a group: everybody is removed.' },
   'POST /limits': { summary: 'How much the network bears.', body: limitsBody },
 };

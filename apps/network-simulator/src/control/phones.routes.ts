@@ -10,17 +10,17 @@ import { Refusal } from '../network/refusal.js';
 import type { Phones } from '../phones/phones.js';
 import { codeFrom } from './read-code.js';
 import { accountOf } from './lookup.js';
+import { changeNumber, removePhone } from './removal.js';
 import type { WaitingLogins } from './waiting-logins.js';
 
+const number = z.string().regex(/^\+?\d{5,17}$/, 'must be 5 to 17 digits, with or without + in front');
 export const newPhone = z
   .object({
-    phone: z
-      .string()
-      .regex(/^\+?\d{5,17}$/, 'must be digits')
-      .optional(),
+    phone: number.optional(),
     name: z.string().min(1).optional(),
   })
   .default({});
+export const numberChange = z.object({ phone: number.describe('The new number, which nobody has yet.') });
 export const scan = z
   .object({
     qr: z.string().min(1).optional(),
@@ -58,6 +58,16 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins:
       unreadable: [...phone.unreadable.keys()],
       settings: phone.settings,
     };
+  });
+  app.delete('/phones/:phone', async (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    await removePhone(phones, account);
+    return { removed: account.phone };
+  });
+  app.post('/phones/:phone/change-number', async (request) => {
+    const account = accountOf(network, atPhone.parse(request.params).phone);
+    const { phone } = numberChange.parse(request.body);
+    return summary(await changeNumber(phones, account, phone.replace('+', '')));
   });
   app.post('/phones/:phone/scan', async (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);

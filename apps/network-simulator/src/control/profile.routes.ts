@@ -11,7 +11,7 @@ import { chatName } from '../phones/chat-name.js';
 import { SERVER } from '../wire/jid.js';
 import { node } from '../wire/node.js';
 import type { Phones } from '../phones/phones.js';
-import { accountOf, chatJid } from './lookup.js';
+import { accountOf, chatJid, groupOf } from './lookup.js';
 
 const atPhone = z.object({ phone: z.string() });
 /** `null` removes it; with `group` it is the group's. */
@@ -64,9 +64,7 @@ export function profileRoutes(app: FastifyInstance, phones: Phones): void {
     const { base64, group: id } = pictureBody.parse(request.body);
     const bytes = base64 === null ? undefined : Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64');
     if (id === undefined) return { id: setOwnPicture(network, own, bytes) ?? null };
-    const group = network.groups.find(id);
-    if (!group) throw new Refusal(404, `There is no group ${id}.`);
-    return { id: setGroupPicture(network, group, own, bytes) ?? null };
+    return { id: setGroupPicture(network, groupOf(network, id), own, bytes) ?? null };
   });
   app.post('/phones/:phone/privacy', (request) => {
     const own = account(request.params);

@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import { ZodError } from 'zod';
+import { z, ZodError } from 'zod';
 import type { Phones } from '../phones/phones.js';
 import { onePort, type OnePort } from '../serve/one-port.js';
 import type { TlsIdentity } from '../serve/self-signed.js';
@@ -12,7 +12,9 @@ import { faultRoutes } from './faults.routes.js';
 import { groupRoutes } from './groups.routes.js';
 import { mediaRoutes } from './media.routes.js';
 import { messageRoutes } from './messages.routes.js';
+import { networkRoutes } from './network.routes.js';
 import { chatRoutes, profileRoutes } from './profile.routes.js';
+import { rawRoutes } from './raw.routes.js';
 import { phoneRoutes } from './phones.routes.js';
 import type { WaitingLogins } from './waiting-logins.js';
 
@@ -60,6 +62,14 @@ export async function controlServer(
   });
   app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: 'There is nothing at this address.' }));
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  // Whatever is done at a phone counts as its use: the network logs out the devices of phones that nobody uses.
+  app.addHook('preHandler', ({ method, params }, _reply, done) => {
+    const { phone } = z.object({ phone: z.string().optional() }).catch({}).parse(params);
+    const account =
+      method === 'GET' || phone === undefined ? undefined : network.accounts.byNumber(phone.replace(/\D/g, ''));
+    if (account) account.state.phoneUsedAtMs = network.now();
+    done();
+  });
   app.get('/health', () => ({ ok: true }));
   app.get('/network', address);
   app.get('/usage', (request) => {
@@ -78,7 +88,9 @@ export async function controlServer(
   await app.register((scope) => chatRoutes(scope, phones));
   await app.register((scope) => messageRoutes(scope, phones));
   await app.register((scope) => mediaRoutes(scope, network));
-  await app.register((scope) => groupRoutes(scope, network));
+  await app.register((scope) => groupRoutes(scope, phones));
+  await app.register((scope) => networkRoutes(scope, phones));
+  await app.register((scope) => rawRoutes(scope, phones));
   await app.register((scope) => faultRoutes(scope, network));
   await app.register((scope) => connectionRoutes(scope, network));
   return { app, port, routes };

@@ -10,14 +10,14 @@ export function ring(network: Network, caller: Account, callee: Account, video: 
   const id = randomBytes(16).toString('hex').toUpperCase();
   const media = [node('audio', { enc: 'opus', rate: '16000' })];
   if (video) media.push(node('video'));
-  signal(network, caller, callee, node('offer', { 'call-id': id, 'call-creator': caller.phoneJid }, media));
+  relayCall(network, caller, callee, node('offer', { 'call-id': id, 'call-creator': caller.phoneJid }, media));
   return id;
 }
 
 /** The caller gives up. */
 export function hangUp(network: Network, caller: Account, callee: Account, id: string): void {
   const attrs = { 'call-id': id, 'call-creator': caller.phoneJid, reason: 'timeout' };
-  signal(network, caller, callee, node('terminate', attrs));
+  relayCall(network, caller, callee, node('terminate', attrs));
 }
 
 /** A client answers or refuses a call; it waits for an answer with the same id. */
@@ -37,7 +37,8 @@ export function handleCall(network: Network, connection: Connection, device: Dev
   });
 }
 
-function signal(network: Network, caller: Account, callee: Account, what: Node): void {
+/** Brings a part of a call (offer, terminate and so on) to the other's devices and phone. */
+export function relayCall(network: Network, caller: Account, callee: Account, what: Node): void {
   const attrs = { from: caller.phoneJid, id: network.stanzaId(), t: network.timestamp(), notify: caller.name };
   for (const device of callee.devices.values()) device.deliver(node('call', attrs, [what]));
   network.phones.of(callee).notify({

@@ -5,6 +5,8 @@ import type { Store } from '../store/store.js';
 interface Place {
   file: string;
   expired?: 404 | 410;
+  /** Absent in places that were stored by older versions. */
+  uploadedAtMs?: number;
 }
 
 const INDEX_FILE = 'media.json';
@@ -15,7 +17,10 @@ export class MediaStore {
   private readonly places = new Map<string, Place>();
   private uploads = 0;
 
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly now: () => number,
+  ) {}
 
   async load(): Promise<void> {
     const stored = (await this.store.json(INDEX_FILE)) as
@@ -30,7 +35,7 @@ export class MediaStore {
     if (!this.store.persistent) this.files.set(file, bytes);
     else this.store.saveBytes(fileName(file), () => bytes);
     const path = `/v/${(++this.uploads).toString(36)}-${file.slice(0, 32)}.enc`;
-    this.places.set(path, { file });
+    this.places.set(path, { file, uploadedAtMs: this.now() });
     this.save();
     return path;
   }
@@ -52,12 +57,30 @@ export class MediaStore {
     return struck.length;
   }
 
+  /** Makes every path stop working that was given out before this time. Returns how many did. */
+  expireBefore(ms: number, status: 404 | 410): number {
+    const old = [...this.places.values()].filter(
+      ({ uploadedAtMs, expired }) => !expired && uploadedAtMs !== undefined && uploadedAtMs < ms,
+    );
+    for (const place of old) place.expired = status;
+    if (old.length > 0) this.save();
+    return old.length;
+  }
+
+  /** Deletes all files. */
+  async clear(): Promise<void> {
+    this.files.clear();
+    this.places.clear();
+    await this.store.removeFolder('media');
+    this.save();
+  }
+
   /** A new path for a file whose old one expired; `undefined` when there never was one. */
   renew(path: string): string | undefined {
     const place = this.places.get(path);
     if (!place) return undefined;
     const renewed = path.replace(/^\/v\/[^-]*-/, `/v/${(++this.uploads).toString(36)}-`);
-    this.places.set(renewed, { file: place.file });
+    this.places.set(renewed, { file: place.file, uploadedAtMs: this.now() });
     this.save();
     return renewed;
   }

@@ -30,6 +30,8 @@ export interface AccountState {
   disappearingSeconds: number;
   appState?: AppState;
   picture?: Picture;
+  /** When somebody last did something at the phone. */
+  phoneUsedAtMs?: number;
 }
 
 export const MAX_COMPANIONS = 4;
@@ -126,6 +128,12 @@ export class Account {
     return this.state.appState;
   }
 
+  /** When somebody last did something at the phone: linking a device counts, too. */
+  get phoneUsedAtMs(): number {
+    const linked = [...this.devices.values()].map(({ state }) => state.linkedAtMs);
+    return Math.max(this.state.phoneUsedAtMs ?? 0, ...linked);
+  }
+
   addDevice(state: DeviceState, preKeys?: Buffer): Device {
     const device = new Device(this, state, preKeys);
     this.devices.set(device.id, device);
@@ -161,6 +169,8 @@ export interface DeviceState {
   id: number;
   keyIndex: number;
   linkedAtMs: number;
+  /** When its last connection was opened or closed. */
+  seenAtMs?: number;
   noise: Buffer;
   identity: Buffer;
   registrationId: number;
@@ -175,6 +185,7 @@ export interface DeviceState {
 
 /** What a device needs of the socket on which it is logged in. */
 export interface DeviceConnection {
+  readonly id: number;
   /** The device has requested its stanzas: they are sent as they come. */
   readonly active: boolean;
   /** The client has announced that somebody looks at it. */

@@ -72,6 +72,30 @@ export class Accounts {
     return this.find(jid)?.devices.get(parseJid(jid).device);
   }
 
+  /** Takes a person off the network: nobody has this number any more. Resolves when nothing of them is on disk. */
+  async remove(account: Account): Promise<void> {
+    this.byPhone.delete(account.phone);
+    this.byLid.delete(account.lid);
+    this.phoneStates.delete(account.phone);
+    const { phone } = account;
+    const preKeys = await this.store.list('prekeys', '.bin');
+    const files = [
+      accountFile(phone),
+      `accounts/${phone}.log`,
+      ...preKeys.filter((name) => name.includes(`/${phone}-`)),
+    ];
+    for (const file of files) await this.store.remove(file);
+  }
+
+  /** Takes everybody off the network. */
+  async clear(): Promise<void> {
+    this.byPhone.clear();
+    this.byLid.clear();
+    this.phoneStates.clear();
+    await this.store.removeFolder('accounts');
+    await this.store.removeFolder('prekeys');
+  }
+
   /** What is stored of a phone's own state, if the phone has not been used yet. */
   storedPhoneState(phone: string): unknown {
     return this.phoneStates.get(phone)?.();
@@ -92,7 +116,9 @@ export class Accounts {
   }
 
   private save(account: Account): void {
-    this.store.save(`accounts/${account.phone}.json`, (): AccountFile => {
+    // What still happens at a person who was removed is stored no more.
+    if (this.byPhone.get(account.phone) !== account) return;
+    this.store.save(accountFile(account.phone), (): AccountFile => {
       const phone = this.phoneStates.get(account.phone)?.();
       return phone === undefined ? account.snapshot() : { ...account.snapshot(), phone };
     });
@@ -121,4 +147,5 @@ export class Accounts {
   }
 }
 
+const accountFile = (phone: string): string => `accounts/${phone}.json`;
 const preKeyFile = (phone: string, device: number): string => `prekeys/${phone}-${device}.bin`;

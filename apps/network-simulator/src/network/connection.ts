@@ -40,6 +40,8 @@ export class Connection {
   silent = false;
   /** How long the line takes for the next stanza, there and back. */
   lag: () => number = () => 0;
+  /** Called with every stanza that passes, as it is in its frame, decrypted. */
+  trace: (direction: 'in' | 'out', bytes: Uint8Array) => void = () => undefined;
   private receivedUntil = 0;
   clientStatic: Buffer = Buffer.alloc(0);
   payload: proto.IClientPayload = {};
@@ -72,7 +74,9 @@ export class Connection {
   /** Sends a stanza; quietly nothing when the line is closed or silent (what must arrive waits in the device's queue). */
   send(stanza: Node): void {
     if (this.ended || this.silent || !this.transport) return;
-    const framed = frame(this.transport.encrypt(encodeNode(stanza)));
+    const bytes = encodeNode(stanza);
+    this.trace('out', bytes);
+    const framed = frame(this.transport.encrypt(bytes));
     if (this.outgoing.push(framed) === 1) setImmediate(() => this.write());
     this.outgoingBytes += framed.length;
     if (this.outgoingBytes >= WRITE_AT_BYTES) this.write();
@@ -145,8 +149,10 @@ export class Connection {
 
   private handleFrame(payload: Buffer): void {
     if (this.transport) {
-      const stanza = decodeNode(this.transport.decrypt(payload));
-      if (!this.silent && !this.ended) this.receiveStanza(stanza);
+      const bytes = this.transport.decrypt(payload);
+      if (this.silent || this.ended) return;
+      this.trace('in', bytes);
+      this.receiveStanza(decodeNode(bytes));
       return;
     }
     if (!this.greeted) {

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { node } from '../wire/node.js';
 import type { Device, DeviceConnection } from './account.js';
 import type { Connection } from './connection.js';
 
@@ -64,6 +65,7 @@ export class Connections {
       this.loggedIn.delete(older);
     }
     device.connection = connection;
+    device.state.seenAtMs = this.now();
     this.loggedIn.set(connection, { device, sinceMs: this.now() });
     this.note(device, 'open');
     return older;
@@ -75,11 +77,25 @@ export class Connections {
     if (!login) return;
     this.loggedIn.delete(connection);
     this.note(login.device, 'close');
+    login.device.state.seenAtMs = this.now();
     if (login.device.connection === connection) login.device.connection = undefined;
   }
 
-  open(): { phone: string; device: number; since: string }[] {
-    return [...this.loggedIn.values()].map(({ device, sinceMs }) => ({
+  /** Ends every socket, as of devices that were unlinked, and forgets what was recorded. */
+  clear(): void {
+    for (const socket of [...this.sockets]) {
+      if (socket.device)
+        socket.end(node('stream:error', { code: '401' }, [node('conflict', { type: 'device_removed' })]));
+      else socket.cut();
+    }
+    this.events.length = 0;
+    this.overlapCount = 0;
+    this.openedCount = 0;
+  }
+
+  open(): { connection: number; phone: string; device: number; since: string }[] {
+    return [...this.loggedIn].map(([connection, { device, sinceMs }]) => ({
+      connection: connection.id,
       phone: device.account.phone,
       device: device.id,
       since: new Date(sinceMs).toISOString(),

@@ -75,6 +75,11 @@ export class Faults {
     return existed;
   }
 
+  /** Removes all faults. */
+  clear(): void {
+    for (const id of [...this.inForce.keys()]) this.remove(id);
+  }
+
   /** Whether any fault is in force. */
   get any(): boolean {
     return this.inForce.size > 0;

@@ -101,6 +101,18 @@ export class Group {
     this.changed();
   }
 
+  /** Puts one person in the place of another: a member who changed number. */
+  replaceMember(lid: string, by: string): void {
+    const { members } = this.state;
+    this.state.members = Object.fromEntries(
+      Object.entries(members).map(([member, role]) => [member === lid ? by : member, role]),
+    );
+    if (this.state.creator === lid) this.state.creator = by;
+    if (this.state.subject.by === lid) this.state.subject.by = by;
+    if (this.state.description?.by === lid) this.state.description.by = by;
+    this.changed();
+  }
+
   /** Adds a request to join; false when there is one already. */
   requestToJoin(lid: string, nowSeconds: number): boolean {
     if (this.state.waiting.some((one) => one.lid === lid)) return false;

@@ -44,7 +44,22 @@ export class Groups {
     return group;
   }
 
+  /** Ends a group: its address means nothing any more. */
+  async remove(group: Group): Promise<void> {
+    this.byId.delete(group.state.id);
+    await this.store.remove(fileName(group));
+  }
+
+  /** Ends all groups. */
+  async clear(): Promise<void> {
+    this.byId.clear();
+    await this.store.removeFolder('groups');
+  }
+
   private save(group: Group): void {
-    this.store.save(`groups/${group.state.id}.json`, () => group.state);
+    if (this.byId.get(group.state.id) !== group) return;
+    this.store.save(fileName(group), () => group.state);
   }
 }
+
+const fileName = ({ state }: Group): string => `groups/${state.id}.json`;

@@ -20,6 +20,14 @@ export class Limits {
     return { groupQueriesPerMinute, patchesPerAnswer, snapshotAfterPatches };
   }
 
+  /** Back to the limits of a new network. */
+  clear(): void {
+    this.groupQueriesPerMinute = 0;
+    this.patchesPerAnswer = 100;
+    this.snapshotAfterPatches = 0;
+    this.windows.clear();
+  }
+
   /** Counts a query about groups. Throws {@link Refusal} 429 when there were too many. */
   countGroupQuery(account: Account): void {
     if (this.groupQueriesPerMinute === 0) return;

@@ -14,6 +14,8 @@ import { Limits } from './limits.js';
 import { PairingCodes, type QrTimings } from './pairing-codes.js';
 import { PresenceRecords } from './presence-records.js';
 import type { PrimaryDevices } from './primary-device.js';
+import { Trace } from './trace.js';
+import { Clock } from './clock.js';
 import { CodeLinkings } from './code-linkings.js';
 
 /** How long after sending a message can be changed. */
@@ -39,8 +41,9 @@ export class Network {
   readonly connections: Connections;
   readonly groups: Groups;
   readonly limits: Limits;
-  readonly codeLinkings = new CodeLinkings();
-  readonly presence = new PresenceRecords();
+  codeLinkings = new CodeLinkings();
+  presence = new PresenceRecords();
+  readonly trace: Trace;
   readonly media: MediaStore;
   readonly faults = new Faults();
   readonly pairingCodes: PairingCodes;
@@ -61,14 +64,16 @@ export class Network {
     readonly certificates: Uint8Array,
     readonly store: Store,
     readonly options: NetworkOptions,
+    readonly clock: Clock,
   ) {
     this.log = options.log;
-    this.now = options.now ?? Date.now;
+    this.now = clock.now;
+    this.trace = new Trace(this.now);
     this.accounts = new Accounts(store);
     this.connections = new Connections(this.now);
     this.groups = new Groups(store);
     this.limits = new Limits(this.now);
-    this.media = new MediaStore(store);
+    this.media = new MediaStore(store, this.now);
     this.pairingCodes = new PairingCodes(options.qr, this.now);
   }
 
@@ -77,8 +82,9 @@ export class Network {
     const stored = (await store.json(IDENTITY_FILE)) as ServerIdentity | undefined;
     const identity = stored ?? options.identity ?? newServerIdentity();
     if (!stored) store.save(IDENTITY_FILE, () => identity);
-    const now = options.now ?? Date.now;
-    const network = new Network(identity, certificateChain(identity, now()), store, options);
+    const clock = new Clock(store, options.now);
+    await clock.load();
+    const network = new Network(identity, certificateChain(identity, clock.now()), store, options, clock);
     await network.accounts.load();
     await network.groups.load();
     await network.media.load();
@@ -141,6 +147,24 @@ export class Network {
     const { device } = connection;
     const slow = this.faults.trigger('delay', { phone: device?.account.phone, device: device?.id });
     return slow ? (slow.ms ?? 0) + Math.random() * (slow.jitterMs ?? 0) : 0;
+  }
+
+  /**
+   * Back to an empty network, with the same keys: nobody exists, nothing is stored, no fault is in force, the clock is right.
+   * Who is connected is no longer linked, and is notified of that.
+   */
+  async clear(): Promise<void> {
+    this.faults.clear();
+    this.connections.clear();
+    this.limits.clear();
+    this.clock.reset();
+    this.trace.clear();
+    this.codeLinkings = new CodeLinkings();
+    this.presence = new PresenceRecords();
+    this.receiptsSeen.clear();
+    this.resendsRequested.clear();
+    this.givenUp.length = 0;
+    await Promise.all([this.accounts.clear(), this.groups.clear(), this.media.clear()]);
   }
 
   /** Whether the number is to be treated as not registered. */

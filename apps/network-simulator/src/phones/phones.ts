@@ -32,6 +32,22 @@ export class Phones implements PrimaryDevices {
     return phone;
   }
 
+  /** Ends a phone whose account is removed: resolves when it has done what it was at. */
+  async remove(account: Account): Promise<void> {
+    const phone = this.byNumber.get(account.phone);
+    if (!phone) return;
+    await phone.idle();
+    this.byNumber.delete(account.phone);
+    for (const havingChat of this.byChat.values()) havingChat.delete(phone);
+  }
+
+  /** Ends all phones. */
+  async clear(): Promise<void> {
+    await Promise.all([...this.byNumber.values()].map((phone) => phone.idle()));
+    this.byNumber.clear();
+    this.byChat.clear();
+  }
+
   notifyChat(event: PhoneEvent): void {
     for (const phone of this.byChat.get(event.chat) ?? []) {
       if (phone.account.phoneJid !== event.from) phone.notify(event);

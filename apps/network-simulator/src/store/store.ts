@@ -81,9 +81,15 @@ export class Store {
   }
 
   async remove(name: string): Promise<void> {
-    this.dirty.delete(name);
-    this.appended.delete(name);
+    await this.removeAll((one) => one === name);
     if (this.directory) await rm(join(this.directory, name), { force: true });
+  }
+
+  /** Deletes a folder with all that is in it. */
+  async removeFolder(folder: string): Promise<void> {
+    await this.removeAll((one) => one.startsWith(`${folder}/`));
+    this.madeFolders.clear();
+    if (this.directory) await rm(join(this.directory, folder), { recursive: true, force: true });
   }
 
   async json(name: string): Promise<unknown> {
@@ -130,6 +136,18 @@ export class Store {
   async close(): Promise<void> {
     await this.flush();
     clearTimeout(this.timer);
+  }
+
+  /** Drops changes that are not written; what is being written just now is awaited, and not tried again. */
+  private async removeAll(isMeant: (name: string) => boolean): Promise<void> {
+    const drop = (): void => {
+      for (const changes of [this.dirty, this.appended]) {
+        for (const name of [...changes.keys()]) if (isMeant(name)) changes.delete(name);
+      }
+    };
+    drop();
+    await this.flushing;
+    drop();
   }
 
   private schedule(): void {
