@@ -7,7 +7,7 @@ import {
   openProbeServer,
   Probes,
   requestIdFrom,
-  takeEveryExpectation,
+  acceptEveryExpectation,
   type Logger,
   type RunningServer,
 } from '@dormouse/bootstrap';
@@ -54,7 +54,7 @@ export async function createApp(
   });
   const fastify = adapter.getInstance();
   logRequests(fastify, { log: services.log, probes });
-  takeEveryExpectation(fastify.server);
+  acceptEveryExpectation(fastify.server);
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {
     const fault = headerFault(raw);
     done(fault && new GatewayError(fault.status, fault));

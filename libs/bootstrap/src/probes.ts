@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import pTimeout from 'p-timeout';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 /** Is one dependency usable now? A throw counts as no. */
@@ -15,7 +16,7 @@ export interface ProbeAnswer {
 const CHECK_WITHIN_MS = 2_000;
 
 /**
- * What a server says about itself, without a token: GET /healthz (the process answers: always 200), GET /readyz (every
+ * What a server reports about itself, without a token: GET /healthz (the process answers: always 200), GET /readyz (every
  * check passes and no drain has begun: 200, else 503, naming what is missing) and GET /metrics (Prometheus).
  */
 export class Probes {
@@ -63,14 +64,10 @@ export class Probes {
 }
 
 async function passes(check: ReadinessCheck): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), CHECK_WITHIN_MS)));
   try {
-    return await Promise.race([(async () => check())(), tooLong]);
+    return await pTimeout(Promise.resolve(check()), { milliseconds: CHECK_WITHIN_MS, fallback: () => false });
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -9,6 +9,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { defineStatement, type RegionalDatabase } from '@dormouse/database';
+import pTimeout from 'p-timeout';
 
 const RECORD_REGION = defineStatement({
   name: 'record-region',
@@ -110,17 +111,12 @@ export class RegionCheck {
    * @throws {RegionMismatchError}
    */
   async start(withinMs = FIRST_ANSWER_WITHIN_MS): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), withinMs)));
     const check = checkRegion(this.options.database, this.options);
     try {
-      if ((await Promise.race([check, late])) !== true) this.#checkLater();
+      if (!(await pTimeout(check, { milliseconds: withinMs, fallback: () => false }))) this.#checkLater();
     } catch (error) {
       if (error instanceof RegionMismatchError) throw error;
       this.#checkLater();
-    } finally {
-      clearTimeout(timer);
-      check.catch(() => undefined); // it may fail after the timeout
     }
   }
 

@@ -3,6 +3,7 @@
  * has hundreds: a link is given again while at least half of its time is left.
  */
 import type { ObjectStorage } from '@dormouse/object-storage';
+import { LRUCache } from 'lru-cache';
 import { downloadNameOf, type MediaFile } from './media-file.js';
 
 const REMEMBERED = 4_000;
@@ -16,22 +17,22 @@ export interface SignedLinksOptions {
 }
 
 export class SignedLinks {
-  readonly #remembered = new Map<string, { link: Promise<string>; untilMs: number }>();
+  readonly #remembered: LRUCache<string, Promise<string>>;
 
-  constructor(private readonly options: SignedLinksOptions) {}
+  constructor(private readonly options: SignedLinksOptions) {
+    const { ttlS, now } = options;
+    this.#remembered = new LRUCache({ max: REMEMBERED, ttl: (ttlS * 1_000) / 2, ttlResolution: 0, perf: { now } });
+  }
 
   /** A link to a file that works for at least half of the agreed time. */
   of(file: Pick<MediaFile, 'id' | 'objectKey' | 'mimeType' | 'fileName'>): Promise<string> {
-    const { storage, ttlS, now } = this.options;
     const downloadName = downloadNameOf(file);
     const name = JSON.stringify([file.objectKey, downloadName, file.mimeType]);
     const known = this.#remembered.get(name);
-    if (known && known.untilMs > now()) return known.link;
-    const link = storage.signGet(file.objectKey, { expiresInS: ttlS, downloadName, contentType: file.mimeType });
-    this.#remembered.delete(name);
-    this.#remembered.set(name, { link, untilMs: now() + (ttlS * 1_000) / 2 });
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
+    if (known) return known;
+    const options = { expiresInS: this.options.ttlS, downloadName, contentType: file.mimeType };
+    const link = this.options.storage.signGet(file.objectKey, options);
+    this.#remembered.set(name, link);
     link.catch(() => this.#remembered.delete(name));
     return link;
   }

@@ -11,10 +11,10 @@
  * - Redis away: nothing is fetched; commands that run keep running, and their replies are published when Redis is back.
  * Only the holder of the shard's lease may open one.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, type Redis } from '@dormouse/redis';
 import { Job, Worker, type RedisQueueBackend } from 'bullmq';
+import pTimeout from 'p-timeout';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
 import { JobFetcher, oneConnection, FETCH_WAIT_S } from './job-fetcher.js';
 import { commandQueueName } from './names.js';
@@ -23,6 +23,7 @@ import { commandQueueName } from './names.js';
 const LOCK_MS = 10_000;
 /** Timeout of each step of closing: without Redis neither a fetch nor the completion of a job ends. */
 const REDIS_TIMEOUT_MS = 2_000;
+const atMost = (milliseconds: number) => ({ milliseconds, message: false as const });
 
 /** A command as its worker receives it. */
 export interface ReceivedCommand {
@@ -125,12 +126,13 @@ class CommandConsumer implements CommandWorker {
   async #close(): Promise<void> {
     this.#stopping.abort();
     this.#fetcher.stop(this.#redis);
-    await within(FETCH_WAIT_S * 1_000 + REDIS_TIMEOUT_MS, this.#loop);
+    await pTimeout(this.#loop, atMost(FETCH_WAIT_S * 1_000 + REDIS_TIMEOUT_MS));
     await Promise.allSettled(this.#handling);
-    await within(REDIS_TIMEOUT_MS, Promise.all(this.#running));
+    await pTimeout(Promise.all(this.#running), atMost(REDIS_TIMEOUT_MS));
     clearInterval(this.#renewals);
     const withoutRedis = this.#redis.status !== 'ready';
-    await within(REDIS_TIMEOUT_MS, Promise.all([this.#fetcher.close(withoutRedis), this.#worker.close(withoutRedis)]));
+    const closed = Promise.all([this.#fetcher.close(withoutRedis), this.#worker.close(withoutRedis)]);
+    await pTimeout(closed, atMost(REDIS_TIMEOUT_MS));
     await closeRedis(this.#redis);
   }
 
@@ -232,10 +234,4 @@ class CommandConsumer implements CommandWorker {
       if (data !== null) await this.#reply(JSON.parse(data) as CommandJob, { ok: false, error: restarted() });
     }
   }
-}
-
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([work, delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
-  timer.abort();
 }

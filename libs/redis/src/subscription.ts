@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import pTimeout from 'p-timeout';
 
 /** Timeout of QUIT; then the connection is closed without it. */
 const QUIT_TIMEOUT_MS = 1_000;
@@ -67,10 +67,7 @@ export function subscribeTo(
 /** Ends a connection: with QUIT while it is up, at once while it is down. Never throws. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'ready') {
-    const timer = new AbortController();
-    const tooLong = delay(QUIT_TIMEOUT_MS, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([redis.quit().catch(() => undefined), tooLong]);
-    timer.abort();
+    await pTimeout(redis.quit(), { milliseconds: QUIT_TIMEOUT_MS }).catch(() => undefined);
   }
   redis.disconnect();
 }

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Stack } from '@dormouse/stack';
-import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
+import pTimeout from 'p-timeout';
+import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { measure, summarize } from './latencies.js';
 import { memoryAfterCollection, unusedPort, type Memory } from './process-figures.js';
 import { measureSends } from './send-bench.js';
@@ -48,7 +49,7 @@ interface Fleet {
 async function grow(fleet: Fleet, count: number): Promise<void> {
   const missing = count - fleet.numbers.length;
   if (missing <= 0) return;
-  tell(`linking ${missing} numbers`);
+  progress(`linking ${missing} numbers`);
   fleet.numbers.push(...(await fleet.world.linkMany(missing)));
 }
 
@@ -58,17 +59,8 @@ const workerPid = ({ stack }: Fleet): number => {
   return pid;
 };
 
-async function within<T>(work: Promise<T>, what: string): Promise<T> {
-  const timer = new AbortController();
-  const late = delay(WITHIN_MS, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`${what} took longer than ${WITHIN_MS / 1_000} s`);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-    late.catch(() => undefined);
-  }
+function within<T>(work: Promise<T>, what: string): Promise<T> {
+  return pTimeout(work, { milliseconds: WITHIN_MS, message: `${what} took longer than ${WITHIN_MS / 1_000} s` });
 }
 
 /** Ends the worker cleanly and starts it again. @returns from its end until all numbers are logged in again */
@@ -108,7 +100,7 @@ async function bareMemory({ world, dataDir }: Fleet, count: number): Promise<Mem
     await once(child, 'exit');
     return memory;
   };
-  tell(`${count} numbers of bare Baileys`);
+  progress(`${count} numbers of bare Baileys`);
   const linking = await open(count);
   linking.kill();
   await once(linking, 'exit');
@@ -131,7 +123,7 @@ async function memory(fleet: Fleet, sizes: readonly number[]): Promise<void> {
   for (const size of sizes) {
     await grow(fleet, size);
     await restart(fleet);
-    tell(`${size} numbers are open in a fresh worker`);
+    progress(`${size} numbers are open in a fresh worker`);
     await delay(SETTLE_MS);
     const full = await memoryAfterCollection(workerPid(fleet), fleet.inspectPort);
     const ours = { rssBytes: full.rssBytes - empty.rssBytes, heapBytes: full.heapBytes - empty.heapBytes };
@@ -154,7 +146,7 @@ async function restartMany(fleet: Fleet): Promise<void> {
 async function kill(fleet: Fleet): Promise<void> {
   await grow(fleet, FLEET);
   const { stack, world, numbers, to } = fleet;
-  tell('killing the worker');
+  progress('killing the worker');
   await stack.killWorkers('SIGKILL');
   const killedAtMs = performance.now();
   const started = stack.startWorker();
@@ -206,7 +198,7 @@ async function asleep(fleet: Fleet): Promise<void> {
   const ids = chosen.map(({ id }) => id);
   const awake = await storedBytes(fleet.stack, fleet.dataDir, ids);
   for (const number of chosen) await sleepAfter(fleet, number, 1);
-  tell(`${chosen.length} numbers fall asleep`);
+  progress(`${chosen.length} numbers fall asleep`);
   await within(untilAsleep(fleet, chosen), 'falling asleep');
   const sleeping = await storedBytes(fleet.stack, fleet.dataDir, ids);
   const places = [...new Set([...awake.keys(), ...sleeping.keys()])].sort();
@@ -227,7 +219,7 @@ async function wake(fleet: Fleet): Promise<void> {
   const startedAtMs = performance.now();
   for (let round = 1; round <= WAKES_EACH; round += 1) {
     await within(untilAsleep(fleet, chosen), 'falling asleep');
-    tell(`wakes, round ${round} of ${WAKES_EACH}`);
+    progress(`wakes, round ${round} of ${WAKES_EACH}`);
     for (const [index, number] of chosen.entries()) {
       const { p50Ms } = await measure(
         async () => {
@@ -273,7 +265,7 @@ export async function benchFleet(): Promise<void> {
       const world = new World(stack);
       const fleet: Fleet = { stack, dataDir, world, inspectPort, numbers: [], to: await world.newPhone() };
       for (const part of parts) {
-        tell(part);
+        progress(part);
         await run[part](fleet);
       }
     });

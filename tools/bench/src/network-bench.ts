@@ -5,6 +5,7 @@
  */
 import { verifySignature } from 'whatsapp-rust-bridge';
 import { createRequire } from 'node:module';
+import pTimeout from 'p-timeout';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
 import { summarize } from './latencies.js';
 import { LightClient } from './light-client.js';
@@ -18,12 +19,12 @@ const MESSAGES = 2000;
 const TURNS = 500;
 const LIBRARY_LOGINS = 100;
 const WARM_UP = 300;
-/** How long the library's questions after a login take at most. */
+/** The most time that the library's queries after a login take. */
 const QUESTIONS_MS = 150;
 const ROUNDS = 5;
 /** How long nothing happens but that all devices stay connected. */
 const IDLE_MS = 10_000;
-/** How often a connected client of the library says that it is there. */
+/** Interval of the library's keep-alive. */
 const KEEP_ALIVE_SECONDS = 30;
 /** One link, login or message that takes longer than this is lost, and the run with it. */
 const EACH_WITHIN_MS = 30_000;
@@ -43,16 +44,16 @@ const ROWS = {
   rss: ['memory of an idle device, RSS', "library's own socket: 270–450 KiB in the client"],
   heap: ['  of it JavaScript heap', "library's own socket: about 220 KiB in the client"],
   collection: ['a collection of the whole heap', ''],
-  idle: ['all of them connected, nobody says anything: each second', ''],
+  idle: ['all of them connected, no message: each second', ''],
   keepAlive: ["a device's keep-alive; those of all, each second", ''],
   link: ['link: a new phone scans a code', 'prototype, with the library: 850 ms wall'],
   firstLogin: ['first login: keys, history', ''],
   login: ['login again', `${LOGIN_GOAL}; prototype about 7 ms CPU, 34–42 ms wall`],
-  libraryLogin: ['login again, by the library, to the end of its questions', LOGIN_GOAL],
+  libraryLogin: ['login again, by the library, to the end of its queries', LOGIN_GOAL],
   opaque: ['opaque bytes to one device', ''],
   oneWay: ['1:1 message, library to library, one way', `${MESSAGE_GOAL}; library alone: 200–480 a second`],
   inTurns: ['1:1 message, library to library, in turns', MESSAGE_GOAL],
-  spoken: ['1:1 message, phone over HTTP to a phone with a device', MESSAGE_GOAL],
+  fromPhone: ['1:1 message, phone over HTTP to a phone with a device', MESSAGE_GOAL],
 } as const;
 
 /**
@@ -70,19 +71,18 @@ function quickSignatures(): void {
 }
 
 function within<T>(what: string, job: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: not done within ${EACH_WITHIN_MS / 1000} s.`)), EACH_WITHIN_MS);
+  return pTimeout(job, {
+    milliseconds: EACH_WITHIN_MS,
+    message: `${what}: not done within ${EACH_WITHIN_MS / 1000} s.`,
   });
-  return Promise.race([job, late]).finally(() => clearTimeout(timer));
 }
 
 /**
  * Runs a job for every item, `atOnce` of them at a time; resolves with wall and simulator time per item.
  *
  * In rounds, of which the middle one counts: a collection of the whole heap is caused by all that came before, costs as
- * much as dozens of operations and falls into whichever round it falls (a row of its own). What the network takes while
- * nothing happens is taken off, a row of its own as well: it is no part of an operation, however long that one waits.
+ * much as dozens of operations and falls into whichever round it falls (a row of its own). What the network uses while
+ * nothing happens is subtracted, a row of its own as well: it is no part of an operation, however long that one waits.
  */
 async function timed<T>(
   network: SimulatorProcess,
@@ -112,7 +112,7 @@ async function timed<T>(
   return { wallMs, cpuMs: summarize(cpuMs, wallMs).p50Ms };
 }
 
-/** The share of a processor that the network takes while nothing happens. */
+/** The share of a processor that the network uses while nothing happens. */
 async function idleShareOf(network: SimulatorProcess): Promise<number> {
   const before = await network.usage();
   const started = performance.now();
@@ -176,11 +176,11 @@ async function measureDevices(
   };
 }
 
-/** A number of the library's, and how many messages it was shown. */
+/** A number of the library's, and how many messages it has received. */
 interface Talker {
   number: BareNumber;
   digits: string;
-  heard: () => number;
+  received: () => number;
 }
 
 async function newTalker(network: SimulatorProcess): Promise<Talker> {
@@ -188,11 +188,11 @@ async function newTalker(network: SimulatorProcess): Promise<Talker> {
     network.call('POST', '/admin/mock-phone/scan-qr', { qr }),
   );
   const digits = number.socket.authState.creds.me?.id.split(':')[0] ?? '';
-  let heard = 0;
+  let received = 0;
   number.socket.ev.on('messages.upsert', ({ messages }) => {
-    heard += messages.filter(({ key, message }) => !key.fromMe && message).length;
+    received += messages.filter(({ key, message }) => !key.fromMe && message).length;
   });
-  return { number, digits, heard: () => heard };
+  return { number, digits, received: () => received };
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
@@ -203,7 +203,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-type MessageRows = 'libraryLogin' | 'oneWay' | 'inTurns' | 'spoken';
+type MessageRows = 'libraryLogin' | 'oneWay' | 'inTurns' | 'fromPhone';
 
 /**
  * Each message counts with all it causes: encryption for the other phone and its device and for the sender's own phone, the
@@ -211,58 +211,58 @@ type MessageRows = 'libraryLogin' | 'oneWay' | 'inTurns' | 'spoken';
  */
 async function measureMessages(network: SimulatorProcess, idleShare: number): Promise<Pick<Measured, MessageRows>> {
   const [alice, bob] = [await newTalker(network), await newTalker(network)];
-  const say = (from: Talker, to: Talker) => (index: number) => from.number.sendText(to.digits, `message ${index}`);
+  const send = (from: Talker, to: Talker) => (index: number) => from.number.sendText(to.digits, `message ${index}`);
   for (const index of numbers(WARM_UP)) {
-    await say(alice, bob)(index);
-    await say(bob, alice)(index);
+    await send(alice, bob)(index);
+    await send(bob, alice)(index);
   }
-  await until('the first messages', () => alice.heard() >= WARM_UP && bob.heard() >= WARM_UP);
+  await until('the first messages', () => alice.received() >= WARM_UP && bob.received() >= WARM_UP);
   const counted = async (what: string, count: number, job: (index: number) => Promise<unknown>, atOnce = AT_ONCE) => {
-    const heard = alice.heard() + bob.heard();
+    const received = alice.received() + bob.received();
     const items = numbers(count);
     const last = items.pop();
-    // The last one is not over before everybody has everything.
+    // The last one is not over before both have everything.
     return timed(
       network,
       what,
       [...items, last ?? 0],
       async (index) => {
         await job(index);
-        if (index === last) await until(what, () => alice.heard() + bob.heard() >= heard + count);
+        if (index === last) await until(what, () => alice.received() + bob.received() >= received + count);
       },
       { atOnce, idleShare },
     );
   };
-  const oneWay = await counted('library to library, one way', MESSAGES, say(alice, bob));
+  const oneWay = await counted('library to library, one way', MESSAGES, send(alice, bob));
   const inTurns = await counted(
     'library to library, in turns',
     TURNS,
     async (index) => {
       const [from, to] = index % 2 === 0 ? [alice, bob] : [bob, alice];
-      const heard = to.heard();
-      await say(from, to)(index);
-      await until('an answer', () => to.heard() > heard);
+      const received = to.received();
+      await send(from, to)(index);
+      await until('an answer', () => to.received() > received);
     },
     1,
   );
   const talker = await network.call<{ phone: string }>('POST', '/phones', {});
-  const speak = (index: number) =>
+  const sendFromPhone = (index: number) =>
     network.call('POST', `/phones/${talker.phone}/messages`, { to: bob.digits, text: `message ${index}` });
-  const before = bob.heard();
-  for (const index of numbers(WARM_UP)) await speak(index);
-  await until('the first messages of the phone', () => bob.heard() >= before + WARM_UP);
-  const spoken = await counted('phone over HTTP', MESSAGES, speak);
+  const before = bob.received();
+  for (const index of numbers(WARM_UP)) await sendFromPhone(index);
+  await until('the first messages of the phone', () => bob.received() >= before + WARM_UP);
+  const fromPhone = await counted('phone over HTTP', MESSAGES, sendFromPhone);
   alice.number.end();
   const libraryLogin = await costOfLogins(network, bob.number, idleShare);
   return {
     libraryLogin: `${libraryLogin.cpuMs.toFixed(2)} CPU`,
     oneWay: rate(oneWay),
     inTurns: rate(inTurns),
-    spoken: rate(spoken),
+    fromPhone: rate(fromPhone),
   };
 }
 
-/** Each login is left alone until its questions are answered: the time between costs the network nothing of its own. */
+/** Each login is left alone until its queries are answered: the time between costs the network nothing of its own. */
 async function costOfLogins(network: SimulatorProcess, number: BareNumber, idleShare: number): Promise<Cost> {
   let current = number;
   const again = async (): Promise<void> => {
@@ -300,7 +300,7 @@ export async function benchNetwork(): Promise<void> {
     [
       '',
       `Milliseconds of wall and of the simulator's own processor time for each, ${AT_ONCE} at once; in turns and logins by the`,
-      'library one by one. What an idle network costs in the same time is taken off messages and logins by the library.',
+      'library one by one. What an idle network costs in the same time is subtracted from messages and logins by the library.',
     ].join('\n'),
   );
 }

@@ -5,6 +5,7 @@
  */
 import type { RegionFigures } from '@dormouse/management-contract';
 import { Gauge, type Registry } from 'prom-client';
+import pTimeout from 'p-timeout';
 
 /** How long figures are cached. */
 const FRESH_FOR_MS = 5_000;
@@ -139,14 +140,6 @@ async function readAll({ names, region }: FigureSource): Promise<Figures> {
 }
 
 /** The result of `work`; undefined when it fails or takes longer than `timeoutMs`. */
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, timeoutMs, undefined)));
-  try {
-    return await Promise.race([work, tooLong]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
+function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
+  return pTimeout(work, { milliseconds: timeoutMs, fallback: () => undefined }).catch(() => undefined);
 }

@@ -26,6 +26,7 @@ import {
   type QueueFigures,
 } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis, type Subscription } from '@dormouse/redis';
+import pTimeout from 'p-timeout';
 import type { RegionAddress } from '../config.js';
 
 /** The region did not answer, or not in time. Whether a write took effect is not known. */
@@ -101,17 +102,12 @@ export class RegionLink {
     work: (directory: ChannelDirectory, database: RegionalDatabase) => Promise<T>,
     timeoutMs = 10_000,
   ): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new RegionAwayError(this.region)), timeoutMs);
-    });
     try {
-      return await Promise.race([work(this.#directory, this.#database), late]);
+      const message = new RegionAwayError(this.region);
+      return await pTimeout(work(this.#directory, this.#database), { milliseconds: timeoutMs, message });
     } catch (error) {
       const isAnswer = error instanceof RegionAwayError || error instanceof GatewayError;
       throw isAnswer ? error : new RegionAwayError(this.region, { cause: error });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

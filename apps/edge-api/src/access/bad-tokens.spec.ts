@@ -44,7 +44,7 @@ describe('BadTokens', () => {
     const { bad, clock } = open();
     bad.noteMiss('unknown');
     expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(true);
-    clock.ms += 2_000;
+    clock.ms += 2_001;
     expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(false);
   });
 

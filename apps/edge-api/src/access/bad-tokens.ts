@@ -6,9 +6,9 @@
 import type { GatewayError } from '@dormouse/gateway-contract';
 import { addressBlock } from '@dormouse/public-addresses';
 import type { Redis } from '@dormouse/redis';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { limiter, tooMany, type RateLimit } from './rate-limits.js';
-import { Recently } from './recently.js';
 
 /** How long an unknown token is remembered. Short, since it can become known: channels are created, tokens rotated. */
 const MISS_TTL_MS = 2_000;
@@ -25,15 +25,16 @@ export interface BadTokensOptions {
 
 export class BadTokens {
   readonly #limiter: RateLimiterAbstract | undefined;
-  readonly #misses: Recently;
-  readonly #good: Recently;
-  readonly #refused: Recently;
+  readonly #misses: LRUCache<string, true>;
+  readonly #good: LRUCache<string, true>;
+  /** Addresses beyond their limit, until they may send again. */
+  readonly #refused: LRUCache<string, true>;
 
   constructor({ redis, limit, now = Date.now }: BadTokensOptions) {
-    const remembering = (forMs: number) => new Recently({ forMs, maxEntries: MAX_REMEMBERED, now });
-    this.#misses = remembering(MISS_TTL_MS);
-    this.#good = remembering(GOOD_TTL_MS);
-    this.#refused = remembering(0);
+    const options = { max: MAX_REMEMBERED, ttlResolution: 0, perf: { now } };
+    this.#misses = new LRUCache({ ...options, ttl: MISS_TTL_MS });
+    this.#good = new LRUCache({ ...options, ttl: GOOD_TTL_MS });
+    this.#refused = new LRUCache({ ...options, ttl: 0 });
     this.#limiter = limit === 'off' ? undefined : limiter(redis, 'bad-tokens', limit);
   }
 
@@ -43,19 +44,19 @@ export class BadTokens {
    * @throws {GatewayError} 429 for an address beyond its limit, unless the token was valid recently
    */
   isKnownMiss(address: string, token: string): boolean {
-    if (this.#good.leftMs(token) > 0) return false;
-    const msBeforeNext = this.#refused.leftMs(addressBlock(address));
+    if (this.#good.has(token)) return false;
+    const msBeforeNext = this.#refused.getRemainingTTL(addressBlock(address));
     if (msBeforeNext > 0) throw tooMany({ msBeforeNext }, DETAILS);
-    return this.#misses.leftMs(token) > 0;
+    return this.#misses.has(token);
   }
 
   noteGood(token: string): void {
-    this.#good.note(token);
+    this.#good.set(token, true);
   }
 
   noteMiss(token: string): void {
-    this.#good.forget(token);
-    this.#misses.note(token);
+    this.#good.delete(token);
+    this.#misses.set(token, true);
   }
 
   /**
@@ -71,7 +72,7 @@ export class BadTokens {
       return refusal;
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused;
-      this.#refused.note(block, refused.msBeforeNext);
+      this.#refused.set(block, true, { ttl: refused.msBeforeNext });
       return tooMany(refused, DETAILS);
     }
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { drawLoginImage, type LoginImageQuery } from './login-image.js';
 
 type Look = Omit<LoginImageQuery, 'wakeup'>;
@@ -8,8 +9,7 @@ const MAX_IMAGES = 200;
 
 /** Login images, cached: each is drawn once for a code and a look, also for concurrent requests. */
 export class LoginImages {
-  /** A Map keeps insertion order: the first is the oldest. */
-  readonly #images = new Map<string, Promise<Buffer>>();
+  readonly #images = new LRUCache<string, Promise<Buffer>>({ max: MAX_IMAGES });
 
   constructor(private readonly draw: Draw = drawLoginImage) {}
 
@@ -20,8 +20,6 @@ export class LoginImages {
     const drawn = this.draw(code, { size, width, height, color_light, color_dark });
     this.#images.set(key, drawn);
     drawn.catch(() => this.#images.delete(key));
-    const [oldest] = this.#images.keys();
-    if (this.#images.size > MAX_IMAGES && oldest !== undefined) this.#images.delete(oldest);
     return drawn;
   }
 }
