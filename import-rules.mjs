@@ -25,6 +25,7 @@ export const FENCED_PACKAGES = [
 
 const NETWORK = ['@whiskeysockets/baileys', 'libsignal', 'whatsapp-rust-bridge'];
 const FAULT_PROXY = 'stack/test-fault-proxy';
+const PROCESS_MEMORY = 'stack/process-memory';
 const TEST_STORES = ['stack/test-stores', 'stack/test-objects', FAULT_PROXY];
 
 export const PROJECTS = {
@@ -78,7 +79,7 @@ export const PROJECTS = {
       'redis',
     ],
     packages: ['@nestjs/*'],
-    specs: [...TEST_STORES, 'stack/test-hostile-requests'],
+    specs: [...TEST_STORES, PROCESS_MEMORY, 'stack/test-hostile-requests'],
   },
   'apps/session-worker': {
     projects: [
@@ -104,7 +105,7 @@ export const PROJECTS = {
       { packages: NETWORK, folders: ['socket'], values: 'all' },
       { packages: NETWORK, folders: ['convert', 'test files'], values: ['proto'] },
     ],
-    specs: [...TEST_STORES, 'media-store/uploads', 'stack/hostile-files', 'stack/test-proxy'],
+    specs: [...TEST_STORES, 'media-store/uploads', 'stack/hostile-files', PROCESS_MEMORY, 'stack/test-proxy'],
     // Folders of src: what each may import beside itself. Files directly in src put the folders together.
     folders: {
       shards: [],
@@ -205,7 +206,10 @@ export const PROJECTS = {
     },
     specFolders: ['testing'],
   },
-  'tools/bench': { projects: ['stack', 'stack/hostile-files', 'stack/sample-files'], packages: [...NETWORK, 'pg'] },
+  'tools/bench': {
+    projects: ['stack', 'stack/hostile-files', PROCESS_MEMORY, 'stack/sample-files'],
+    packages: [...NETWORK, 'pg'],
+  },
 };
 
 const SPEC = /\.spec\.tsx?$|\/test-[^/]+\.ts$/;
@@ -242,18 +246,18 @@ export function importFault(root, file, source, values = undefined) {
   if (source.startsWith('@dormouse/')) {
     const entry = source.slice('@dormouse/'.length);
     if ([...row.projects, ...specs].includes(entry)) return undefined;
-    return `${name} may not import ${source}: import-rules.mjs says who may import whom`;
+    return `${name} may not import ${source}: import-rules.mjs has who may import whom`;
   }
   const imported = packageName(source);
   const isFenced = FENCED_PACKAGES.some((pattern) => matches(pattern, imported));
   const isAllowed = [...row.packages, ...specs].some((pattern) => matches(pattern, imported));
-  if (isFenced && !isAllowed) return `${name} may not import ${imported}: import-rules.mjs says whose it is`;
+  if (isFenced && !isAllowed) return `${name} may not import ${imported}: import-rules.mjs has whose it is`;
   const fault = roomFault(file, imported, { row, inside, values });
   if (fault) return fault;
   return undeclaredFault(join(root, name), file, imported, row);
 }
 
-/** A package that has rooms is used in them alone, and there as far as they say. */
+/** A package that has rooms is used in them alone, and there as far as they allow. */
 function roomFault(file, imported, { row, inside, values }) {
   const rooms = (row.rooms ?? []).filter(({ packages }) => packages.includes(imported));
   if (rooms.length === 0) return undefined;
@@ -261,7 +265,7 @@ function roomFault(file, imported, { row, inside, values }) {
   const room =
     rooms.find(({ folders }) => folders.includes(folder)) ??
     (SPEC.test(file) ? rooms.find(({ folders }) => folders.includes('test files')) : undefined);
-  if (!room) return `${imported} is not for ${folder || 'src'}: import-rules.mjs says in which folders it is used`;
+  if (!room) return `${imported} is not for ${folder || 'src'}: import-rules.mjs has the folders that use it`;
   const isAllowed = room.values === 'all' || values?.every((name) => room.values.includes(name));
   return isAllowed ? undefined : `${folder} may use only ${room.values.join(', ')} and types of ${imported}`;
 }
@@ -277,7 +281,7 @@ function relativeFault(projectFolder, file, source, { row, inside }) {
   const specs = SPEC.test(file) ? (row.specFolders ?? []) : [];
   return [...allowed, ...specs].includes(to)
     ? undefined
-    : `${from} may not import ${to}: import-rules.mjs says which folders may`;
+    : `${from} may not import ${to}: import-rules.mjs has the folders that may`;
 }
 
 function undeclaredFault(projectFolder, file, imported, row) {
@@ -293,7 +297,7 @@ function undeclaredFault(projectFolder, file, imported, row) {
   return `${imported} is not among the dependencies in the project's package.json`;
 }
 
-/** What a declaration takes as values: undefined for everything. */
+/** What a declaration imports as values: undefined for everything. */
 function valuesOf({ importKind, exportKind, specifiers }) {
   if (importKind === 'type' || exportKind === 'type') return [];
   const values = specifiers?.filter((one) => one.importKind !== 'type' && one.exportKind !== 'type');

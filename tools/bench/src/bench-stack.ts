@@ -8,22 +8,22 @@ export const NO_RATE_LIMITS = { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHE
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Says on standard error how far it is; standard output holds the figures alone. */
-export function tell(text: string): void {
+/** Prints progress on standard error; standard output holds the figures alone. */
+export function progress(text: string): void {
   console.error(`${new Date().toISOString().slice(11, 19)}  ${text}`);
 }
 
 /**
  * Runs a benchmark on a stack of its own, which ends with it: also when it fails, and on a signal; a second one does
  * not wait.
- * @param work is given the stack and the folder of its data
+ * @param work receives the stack and the folder of its data
  */
 export async function onStack(
   options: Omit<StackOptions, 'dataDir' | 'network' | 'logs'>,
   work: (stack: Stack, dataDir: string) => Promise<void>,
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
-  tell('starting the stack');
+  progress('starting the stack');
   const stack = await startStack({ ...options, dataDir, network: 'simulator', logs: 'silent' });
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
@@ -33,14 +33,14 @@ export async function onStack(
   const stop = (signal: NodeJS.Signals): void => {
     const exitCode = 128 + constants.signals[signal];
     if (ending) process.exit(exitCode);
-    tell('ending what was started');
+    progress('ending what was started');
     void end().finally(() => process.exit(exitCode));
   };
   for (const signal of SIGNALS) process.on(signal, stop);
   try {
     await work(stack, dataDir);
   } catch (error) {
-    if (!ending) throw error; // what fails because everything ends is no news
+    if (!ending) throw error; // an error because everything ends needs no report
   } finally {
     await end();
     for (const signal of SIGNALS) process.off(signal, stop);

@@ -1,5 +1,5 @@
 /**
- * Events, from a phone that says something to the webhook that hears of it: latency at 20 messages a second, the rate
+ * Events, from a phone that sends a text to the webhook that receives it: latency at 20 messages a second, the rate
  * that 200 channels sustain, and how fast a backlog drains in order.
  */
 import { once } from 'node:events';
@@ -23,9 +23,9 @@ const BACKLOG = 10_000;
 /** Channels of the measurement of latency. */
 const FEW_CHANNELS = 10;
 
-/** A webhook that takes everything at once and says when it heard what. */
+/** A webhook that accepts everything at once and records when it received what. */
 class Receiver {
-  readonly heardAtMs = new Map<string, number>();
+  readonly receivedAtMs = new Map<string, number>();
   readonly sequences = new Map<string, number[]>();
   private watcher: (() => void) | undefined;
 
@@ -39,7 +39,7 @@ class Receiver {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         response.writeHead(200).end();
-        receiver.hear(Buffer.concat(chunks).toString(), Number(request.headers['webhook-sequence']));
+        receiver.record(Buffer.concat(chunks).toString(), Number(request.headers['webhook-sequence']));
       });
     });
     server.listen(0, '127.0.0.1');
@@ -51,13 +51,13 @@ class Receiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
   }
 
-  /** Resolves when so many different texts were heard. */
-  async heard(count: number): Promise<void> {
-    while (this.heardAtMs.size < count) await new Promise<void>((resolve) => (this.watcher = resolve));
+  /** Resolves when this number of different texts has been received. */
+  async received(count: number): Promise<void> {
+    while (this.receivedAtMs.size < count) await new Promise<void>((resolve) => (this.watcher = resolve));
   }
 
   forget(): void {
-    this.heardAtMs.clear();
+    this.receivedAtMs.clear();
     this.sequences.clear();
   }
 
@@ -66,11 +66,11 @@ class Receiver {
     this.server.close();
   }
 
-  private hear(text: string, sequence: number): void {
+  private record(text: string, sequence: number): void {
     const body = JSON.parse(text) as { channel_id: string; messages?: { id: string; text?: { body: string } }[] };
     const [message] = body.messages ?? [];
     const name = message?.text?.body ?? message?.id ?? '';
-    if (!this.heardAtMs.has(name)) this.heardAtMs.set(name, performance.now());
+    if (!this.receivedAtMs.has(name)) this.receivedAtMs.set(name, performance.now());
     this.sequences.set(body.channel_id, [...(this.sequences.get(body.channel_id)?.slice(-1) ?? []), sequence]);
     const [before = 0, now = 0] = this.sequences.get(body.channel_id) ?? [];
     if (now !== 0 && now < before) throw new Error(`out of order: ${now} after ${before}`);
@@ -78,52 +78,52 @@ class Receiver {
   }
 }
 
-/** Says something at a steady pace; how long each text took to the webhook. */
+/** Sends texts at a steady pace. @returns how long each took to the webhook */
 async function latency(
   world: World,
   from: string,
   channels: readonly LinkedChannel[],
   hook: Receiver,
 ): Promise<Summary> {
-  const saidAtMs = new Map<string, number>();
+  const sentAtMs = new Map<string, number>();
   const startedAtMs = performance.now();
   const total = LATENCY.perSecond * LATENCY.seconds;
-  const sends: Promise<void>[] = [];
+  const sends: Promise<string>[] = [];
   for (let index = 0; index < total; index += 1) {
     await delay(Math.max(0, startedAtMs + (index * 1_000) / LATENCY.perSecond - performance.now()));
     const text = `paced ${index}`;
-    saidAtMs.set(text, performance.now());
-    sends.push(world.say(from, channels[index % channels.length]?.phone ?? '', text));
+    sentAtMs.set(text, performance.now());
+    sends.push(world.sendFromPhone(from, channels[index % channels.length]?.phone ?? '', text));
   }
   await Promise.all(sends);
-  await hook.heard(total);
-  const took = [...saidAtMs].map(([text, atMs]) => (hook.heardAtMs.get(text) ?? Number.NaN) - atMs);
-  return summarize(took, performance.now() - startedAtMs);
+  await hook.received(total);
+  const latenciesMs = [...sentAtMs].map(([text, atMs]) => (hook.receivedAtMs.get(text) ?? Number.NaN) - atMs);
+  return summarize(latenciesMs, performance.now() - startedAtMs);
 }
 
-/** Says as much as is heard, over all channels. */
+/** Sends as fast as texts are received, over all channels. */
 async function sustained(
   world: World,
   from: string,
   channels: readonly LinkedChannel[],
   hook: Receiver,
 ): Promise<Summary> {
-  const saidAtMs = new Map<string, number>();
+  const sentAtMs = new Map<string, number>();
   const startedAtMs = performance.now();
   let next = 0;
   const lane = async (): Promise<void> => {
     for (let index = next++; index < SUSTAINED_MESSAGES; index = next++) {
       const text = `rush ${index}`;
-      saidAtMs.set(text, performance.now());
-      await world.say(from, channels[index % channels.length]?.phone ?? '', text);
-      // A phone that speaks faster than is heard would measure a queue.
-      while (saidAtMs.size - hook.heardAtMs.size > 2 * SENDING_AT_ONCE) await delay(5);
+      sentAtMs.set(text, performance.now());
+      await world.sendFromPhone(from, channels[index % channels.length]?.phone ?? '', text);
+      // Sending faster than receiving would measure a queue.
+      while (sentAtMs.size - hook.receivedAtMs.size > 2 * SENDING_AT_ONCE) await delay(5);
     }
   };
   await Promise.all(Array.from({ length: SENDING_AT_ONCE }, lane));
-  await hook.heard(SUSTAINED_MESSAGES);
-  const took = [...saidAtMs].map(([text, atMs]) => (hook.heardAtMs.get(text) ?? Number.NaN) - atMs);
-  return summarize(took, performance.now() - startedAtMs);
+  await hook.received(SUSTAINED_MESSAGES);
+  const latenciesMs = [...sentAtMs].map(([text, atMs]) => (hook.receivedAtMs.get(text) ?? Number.NaN) - atMs);
+  return summarize(latenciesMs, performance.now() - startedAtMs);
 }
 
 /** Lays a backlog into the outbox and lets it drain. */
@@ -146,9 +146,9 @@ async function drain(world: World, databaseUrl: string, channel: LinkedChannel, 
   await database.query('COMMIT');
   await database.end();
   await world.wake(channel);
-  await hook.heard(BACKLOG + 1); // and the test event that woke it
-  const took = [...hook.heardAtMs.values()].map((atMs) => atMs - startedAtMs);
-  return summarize(took, performance.now() - startedAtMs);
+  await hook.received(BACKLOG + 1); // and the test event that woke it
+  const latenciesMs = [...hook.receivedAtMs.values()].map((atMs) => atMs - startedAtMs);
+  return summarize(latenciesMs, performance.now() - startedAtMs);
 }
 
 function row(what: string, goal: string, summary: Summary): string[] {
@@ -183,8 +183,8 @@ export async function benchEvents(): Promise<void> {
     /** The first message of a pair opens its Signal session; that is not what is measured. */
     const link = async (count: number): Promise<LinkedChannel[]> => {
       const linked = await world.linkMany(count, hook.url);
-      for (const { phone } of linked) await world.say(from, phone, `first to ${phone}`);
-      await hook.heard(linked.length);
+      for (const { phone } of linked) await world.sendFromPhone(from, phone, `first to ${phone}`);
+      await hook.received(linked.length);
       hook.forget();
       return linked;
     };

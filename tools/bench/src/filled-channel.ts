@@ -17,7 +17,7 @@ export interface FilledChannel {
   messageIds: string[];
 }
 
-/** Makes a channel and fills it with so many messages. */
+/** Makes a channel and fills it with this number of messages. */
 export async function fillChannel(stack: Stack, messages: number): Promise<FilledChannel> {
   const response = await fetch(`${stack.urls.controlPlane}/api/v1/channels`, {
     method: 'POST',
@@ -73,7 +73,7 @@ SELECT $1, (120363000000000000 + n)::text || '@g.us', true,
     'phone', (15550000000 + m)::text, 'rank', 'member')) FROM generate_series(n, n + $3::int - 1) AS m)
 FROM generate_series(1, $2::int) AS n`;
 
-/** One in four is said in a group, one in three is the channel's own; the last one is new, one every ten seconds before it. */
+/** One in four is in a group, one in three is the channel's own; the last one is new, one every ten seconds before it. */
 const MESSAGES_SQL = `
 INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, author, type, source, timestamp, status,
   content)
@@ -81,7 +81,7 @@ SELECT $1, 'AAAA' || lpad(n::text, 12, '0') || '-gAAAAAAA', chat, lpad(n::text, 
   CASE WHEN n % 3 = 0 THEN '15559999999' ELSE (15550000000 + 1 + n % $5::int)::text END, 'text',
   CASE WHEN n % 3 = 0 THEN 'api' ELSE 'mobile' END,
   extract(epoch FROM now())::bigint - ($6::int - n) * 10, CASE WHEN n % 3 = 0 THEN 'read' END,
-  jsonb_build_object('text', jsonb_build_object('body', 'What was said as number ' || n || ', in some words more'))
+  jsonb_build_object('text', jsonb_build_object('body', 'The text of message number ' || n || ', and a few words'))
 FROM generate_series($2::int, $3::int) AS n
 CROSS JOIN LATERAL (SELECT CASE WHEN n % 4 = 0 THEN (120363000000000000 + 1 + (n / 4) % $4::int)::text || '@g.us'
   ELSE (15550000000 + 1 + n % $5::int)::text || '@s.whatsapp.net' END AS chat) AS c`;

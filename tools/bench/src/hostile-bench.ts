@@ -1,14 +1,15 @@
 /**
  * Small files that claim, or unpack to, a lot: two channels send each of them, three at once, while a third one sends texts. Prints
- * the peak memory of the worker with all processes that it starts, and what the texts took, alone and meanwhile.
+ * the peak memory of the worker with all processes that it starts, and the latency of the texts, alone and meanwhile.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack } from '@dormouse/stack';
 import { emptyRangesPdf, framesGif, largeStreamsPdf, silentOpus, zeroPng } from '@dormouse/stack/hostile-files';
+import { residentBytesOfTree, watchPeak } from '@dormouse/stack/process-memory';
 import { summarize } from './latencies.js';
 import { printTable } from './table.js';
 import { World, type LinkedChannel } from './world.js';
@@ -19,20 +20,9 @@ const AT_ONCE = 3;
 /** Memory limit of the worker in infra/kubernetes. */
 const POD_MIB = 2_048;
 const SAMPLE_EVERY_MS = 50;
+const MIB = 2 ** 20;
 
 type Attack = readonly [what: string, path: string, body: () => Uint8Array<ArrayBuffer>];
-
-/** Resident MiB of a process and all that it started. */
-async function treeMib(root: number): Promise<number> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const statuses = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')));
-  const valueOf = (status: string, name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-  const tree = new Set([root]);
-  for (const status of statuses) if (tree.has(valueOf(status, 'PPid'))) tree.add(valueOf(status, 'Pid'));
-  const kib = statuses.filter((status) => tree.has(valueOf(status, 'Pid'))).map((status) => valueOf(status, 'VmRSS'));
-  return kib.reduce((sum, one) => sum + one, 0) / 1_024;
-}
 
 const encode = (body: object) => Uint8Array.from(Buffer.from(JSON.stringify(body)));
 const dataUri = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;
@@ -120,28 +110,28 @@ export async function benchHostile(): Promise<void> {
       for (const attack of attacks(pageUrl, to)) {
         console.error(`${attack[0]} ...`);
         const alone = summarize(await texts(text, (count) => count === TEXTS), 1);
-        const before = await treeMib(worker);
-        let peak = before;
-        const watch = setInterval(
-          () => void treeMib(worker).then((now) => (peak = Math.max(peak, now))),
-          SAMPLE_EVERY_MS,
-        );
         let isOver = false;
-        const beganMs = performance.now();
-        const sent = Promise.all(
-          [one, two].flatMap((channel) => Array.from({ length: AT_ONCE }, () => post(channel, attack))),
-        ).finally(() => (isOver = true));
-        const meanwhile = await texts(text, () => isOver);
-        const statuses = await sent;
-        const tookMs = performance.now() - beganMs;
-        clearInterval(watch);
+        let [tookMs, statuses, meanwhile]: [number, number[], number[]] = [0, [], []];
+        const { before, peak } = await watchPeak(
+          () => residentBytesOfTree(worker),
+          SAMPLE_EVERY_MS,
+          async () => {
+            const beganMs = performance.now();
+            const sent = Promise.all(
+              [one, two].flatMap((channel) => Array.from({ length: AT_ONCE }, () => post(channel, attack))),
+            ).finally(() => (isOver = true));
+            meanwhile = await texts(text, () => isOver);
+            statuses = await sent;
+            tookMs = performance.now() - beganMs;
+          },
+        );
         const during = summarize(meanwhile, 1);
         rows.push([
           attack[0],
           [...new Set(statuses)].join(', '),
           (tookMs / 1_000).toFixed(1),
-          before.toFixed(0),
-          peak.toFixed(0),
+          (before / MIB).toFixed(0),
+          (peak / MIB).toFixed(0),
           String(meanwhile.length),
           ...[alone.p50Ms, during.p50Ms, alone.p95Ms, during.p95Ms].map((ms) => ms.toFixed(0)),
         ]);

@@ -1,7 +1,7 @@
 /**
  * Kills the session worker with SIGKILL at random moments while phones talk to its channel, again and again, and counts
- * what the webhook was told: every text whose sender's phone has it on the way must be told, once by message id, in order.
- * Meanwhile the owner archives chats on the phone and writes from there to somebody who reads it: every chat must end as
+ * what the webhook received: every text that a phone has sent must arrive, once by message id, in order.
+ * Meanwhile the owner archives chats on the phone and sends texts from there to a phone that reads them: every chat must end as
  * archived, every such text as read.
  */
 import { once } from 'node:events';
@@ -17,14 +17,14 @@ import { World, type LinkedChannel } from './world.js';
 
 const PHONES = 3;
 const PAUSE_MS = 25;
-/** So long nobody owns what a killed worker owned: kills, not waiting, are what takes the time here. */
+/** How long shards of a killed worker have no owner: kills, not waiting, should fill the time here. */
 const LEASE = { LEASE_TTL_MS: '5000' };
-/** A worker that hears is killed within this time; one in five is killed before it hears anything. */
+/** A worker that has received something is killed within this time; one in five is killed before it receives anything. */
 const KILL_WITHIN_MS = 1_500;
-const HEARS_WITHIN_MS = 60_000;
-/** Phones wait while so many texts have not been told: what is measured are kills, not the draining of a queue. */
-const MOST_UNTOLD = 100;
-const TOLD_WITHIN_MS = 120_000;
+const RECEIVES_WITHIN_MS = 60_000;
+/** Phones wait while this many texts are on the way: kills are measured, not the draining of a queue. */
+const MOST_PENDING = 100;
+const DELIVERED_WITHIN_MS = 120_000;
 const OWNER_PAUSE_MS = 150;
 const PAGE = 500;
 /** How the owner's texts begin, which are read, not counted at the webhook. */
@@ -39,15 +39,15 @@ function seeded(seed: number): () => number {
   };
 }
 
-interface Told {
+interface Delivered {
   messageId: string;
   eventId: string;
   text: string;
 }
 
-/** A webhook that takes everything; calls in the order they came. */
-async function openHook(): Promise<{ url: string; told: Told[]; close: () => void }> {
-  const told: Told[] = [];
+/** A webhook that accepts everything; its calls in their order. */
+async function openHook(): Promise<{ url: string; delivered: Delivered[]; close: () => void }> {
+  const delivered: Delivered[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -58,7 +58,7 @@ async function openHook(): Promise<{ url: string; told: Told[]; close: () => voi
       const [message] = body.messages;
       const text = message?.text?.body;
       if (message && text !== undefined && !text.startsWith(OWNERS)) {
-        told.push({ messageId: message.id, eventId: String(request.headers['webhook-id']), text });
+        delivered.push({ messageId: message.id, eventId: String(request.headers['webhook-id']), text });
       }
       response.writeHead(200).end();
     });
@@ -69,25 +69,25 @@ async function openHook(): Promise<{ url: string; told: Told[]; close: () => voi
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, told, close };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, delivered, close };
 }
 
-const distinct = (told: readonly Told[]): number => new Set(told.map(({ text }) => text)).size;
+const distinct = (delivered: readonly Delivered[]): number => new Set(delivered.map(({ text }) => text)).size;
 
-/** What is wrong with what was told, given what each phone said in its order. */
-function faults(said: readonly string[][], told: readonly Told[]): string[] {
-  const first = new Map<string, Told>();
+/** What is wrong with what was delivered, given what each phone sent in its order. */
+function faults(sent: readonly string[][], delivered: readonly Delivered[]): string[] {
+  const first = new Map<string, Delivered>();
   const found: string[] = [];
-  for (const each of told) {
+  for (const each of delivered) {
     const before = first.get(each.text);
     if (!before) first.set(each.text, each);
     else if (before.messageId !== each.messageId || before.eventId !== each.eventId) {
-      found.push(`told twice under other ids: ${each.text}`);
+      found.push(`delivered twice under other ids: ${each.text}`);
     }
   }
-  for (const texts of said) {
+  for (const texts of sent) {
     const missing = texts.filter((text) => !first.has(text));
-    found.push(...missing.map((text) => `never told: ${text}`));
+    found.push(...missing.map((text) => `never delivered: ${text}`));
     const order = [...first.keys()].filter((text) => texts.includes(text));
     const wanted = texts.filter((text) => first.has(text));
     const at = order.findIndex((text, index) => text !== wanted[index]);
@@ -97,28 +97,28 @@ function faults(said: readonly string[][], told: readonly Told[]): string[] {
 }
 
 /** What the owner did on the phone. */
-interface OwnersActs {
+interface OwnersActions {
   /** Chats that were archived there. */
   readonly archived: string[];
-  /** Texts that were written there, and read by who got them. */
+  /** Texts that were sent there, and read by their receiver. */
   readonly read: string[];
 }
 
 async function actAsOwner(
   world: World,
   channel: LinkedChannel,
-  acts: OwnersActs,
+  actions: OwnersActions,
   isOver: () => boolean,
 ): Promise<void> {
   const reader = await world.newPhone();
   for (let count = 0; !isOver(); count += 1) {
     const chat = await world.newPhone();
     await world.archive(channel.phone, chat);
-    acts.archived.push(`${chat}@s.whatsapp.net`);
+    actions.archived.push(`${chat}@s.whatsapp.net`);
     const text = `${OWNERS}${count}`;
-    const id = await world.write(channel.phone, reader, text);
+    const id = await world.sendFromPhone(channel.phone, reader, text);
     await world.read(reader, channel.phone, [id]);
-    acts.read.push(text);
+    actions.read.push(text);
     await delay(OWNER_PAUSE_MS);
   }
 }
@@ -139,12 +139,12 @@ async function listed<Item>(world: World, url: string, name: string, token: stri
   }
 }
 
-/** What of the owner's acts the channel does not show. */
+/** What of the owner's actions the channel does not show. */
 async function ownersFaults(
   world: World,
   edge: string,
   token: string,
-  { archived, read }: OwnersActs,
+  { archived, read }: OwnersActions,
 ): Promise<string[]> {
   const chats = await listed<{ id: string; archive?: boolean }>(world, `${edge}/chats?`, 'chats', token);
   const messages = await listed<{ status?: string; text?: { body: string } }>(
@@ -182,47 +182,51 @@ export async function benchKills(): Promise<void> {
     const world = new World(stack);
     const channel = await world.link(hook.url);
     const phones = await Promise.all(Array.from({ length: PHONES }, () => world.newPhone()));
-    const said: string[][] = phones.map(() => []);
+    const sent: string[][] = phones.map(() => []);
     let isOver = false;
     const talkers = phones.map(async (phone, index) => {
       for (let count = 0; !isOver; count += 1) {
         const text = `${index}: ${count}`;
-        await world.say(phone, channel.phone, text);
-        said[index]?.push(text);
+        await world.sendFromPhone(phone, channel.phone, text);
+        sent[index]?.push(text);
         do await delay(PAUSE_MS);
-        while (!isOver && said.flat().length - distinct(hook.told) > MOST_UNTOLD);
+        while (!isOver && sent.flat().length - distinct(hook.delivered) > MOST_PENDING);
       }
     });
-    const acts: OwnersActs = { archived: [], read: [] };
-    talkers.push(actAsOwner(world, channel, acts, () => isOver));
+    const actions: OwnersActions = { archived: [], read: [] };
+    talkers.push(actAsOwner(world, channel, actions, () => isOver));
     for (let kill = 1; kill <= Number(values.times); kill += 1) {
-      const before = hook.told.length;
-      const hearsSoon = random() < 0.8;
-      for (let waitedMs = 0; hearsSoon && hook.told.length === before && waitedMs < HEARS_WITHIN_MS; waitedMs += 20) {
+      const before = hook.delivered.length;
+      const receivesFirst = random() < 0.8;
+      for (
+        let waitedMs = 0;
+        receivesFirst && hook.delivered.length === before && waitedMs < RECEIVES_WITHIN_MS;
+        waitedMs += 20
+      ) {
         await delay(20);
       }
       await delay(random() * KILL_WITHIN_MS);
       await stack.killWorkers('SIGKILL');
       await stack.startWorker();
-      if (kill % 10 === 0) console.error(`${kill} kills, ${said.flat().length} texts, ${hook.told.length} calls`);
+      if (kill % 10 === 0) console.error(`${kill} kills, ${sent.flat().length} texts, ${hook.delivered.length} calls`);
     }
     isOver = true;
     await Promise.all(talkers);
-    const total = said.flat().length;
-    for (let waitedMs = 0; waitedMs < TOLD_WITHIN_MS; waitedMs += 200) {
-      if (distinct(hook.told) >= total) break;
+    const total = sent.flat().length;
+    for (let waitedMs = 0; waitedMs < DELIVERED_WITHIN_MS; waitedMs += 200) {
+      if (distinct(hook.delivered) >= total) break;
       await delay(200);
     }
-    const found = faults(said, hook.told);
-    let owners = await ownersFaults(world, stack.urls.edge.sg, channel.token, acts);
-    for (let waitedMs = 0; owners.length > 0 && waitedMs < TOLD_WITHIN_MS; waitedMs += 1_000) {
+    const found = faults(sent, hook.delivered);
+    let owners = await ownersFaults(world, stack.urls.edge.sg, channel.token, actions);
+    for (let waitedMs = 0; owners.length > 0 && waitedMs < DELIVERED_WITHIN_MS; waitedMs += 1_000) {
       await delay(1_000);
-      owners = await ownersFaults(world, stack.urls.edge.sg, channel.token, acts);
+      owners = await ownersFaults(world, stack.urls.edge.sg, channel.token, actions);
     }
     found.push(...owners);
-    const repeated = hook.told.length - new Set(hook.told.map(({ eventId }) => eventId)).size;
+    const repeated = hook.delivered.length - new Set(hook.delivered.map(({ eventId }) => eventId)).size;
     console.log(
-      `seed ${values.seed}: ${values.times} kills, ${total} texts, ${acts.archived.length} archived chats, ${acts.read.length} read texts, ${repeated} repeated calls under the same id, ${found.length} faults`,
+      `seed ${values.seed}: ${values.times} kills, ${total} texts, ${actions.archived.length} archived chats, ${actions.read.length} read texts, ${repeated} repeated calls under the same id, ${found.length} faults`,
     );
     for (const fault of found.slice(0, 20)) console.log(`  ${fault}`);
     if (found.length > 0) process.exitCode = 1;

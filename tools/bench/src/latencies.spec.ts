@@ -8,7 +8,7 @@ describe('summarize', () => {
 });
 
 describe('summarizeAll', () => {
-  it('takes several series for one, without the time between them', () => {
+  it('counts several series as one, without the time between them', () => {
     const summary = summarizeAll([
       { latenciesMs: [1, 2], elapsedMs: 1_000 },
       { latenciesMs: [3], elapsedMs: 2_000 },
@@ -18,7 +18,7 @@ describe('summarizeAll', () => {
 });
 
 describe('measure', () => {
-  it('makes every call once and never more at a time than asked', async () => {
+  it('makes every call once and never more at a time than allowed', async () => {
     const seen: number[] = [];
     let running = 0;
     let most = 0;

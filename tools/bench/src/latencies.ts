@@ -1,4 +1,4 @@
-/** What a series of timed calls says. */
+/** Figures of a series of timed calls. */
 export interface Summary {
   count: number;
   p50Ms: number;
@@ -34,7 +34,7 @@ export interface Series {
 
 /**
  * Runs `call` `total` times with `inFlight` at once and times each.
- * @param call is given the running number of the call
+ * @param call receives the number of the call
  */
 export async function time(call: (index: number) => Promise<void>, { total, inFlight }: Series): Promise<Timed> {
   const latenciesMs: number[] = [];

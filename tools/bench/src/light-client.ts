@@ -22,7 +22,7 @@ import WebSocket from 'ws';
 const PRE_KEYS = 5;
 const config = DEFAULT_CONNECTION_CONFIG;
 
-/** The keys of a device, as the library's registration takes them. */
+/** The keys of a device, as the library's registration needs them. */
 type Creds = Pick<
   AuthenticationCreds,
   'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'advSecretKey'
@@ -101,17 +101,18 @@ export class LightClient {
     };
   }
 
-  /** Logs in, gives the network a few keys if it has none, and takes the backlog. */
+  /** Logs in, uploads a few keys if the network has none, and receives the backlog. */
   async login(): Promise<void> {
     const success = this.next(({ tag }) => tag === 'success');
     await this.open(proto.ClientPayload.encode(generateLoginNode(this.jid, config)).finish());
     await success;
-    const count = await this.ask('get', 'encrypt', [{ tag: 'count', attrs: {} }]);
-    if (getBinaryNodeChild(count, 'count')?.attrs['value'] === '0') await this.ask('set', 'encrypt', this.keyUpload());
+    const count = await this.query('get', 'encrypt', [{ tag: 'count', attrs: {} }]);
+    if (getBinaryNodeChild(count, 'count')?.attrs['value'] === '0')
+      await this.query('set', 'encrypt', this.keyUpload());
     const backlog = this.next(
       ({ tag, content }) => tag === 'ib' && Array.isArray(content) && content[0]?.tag === 'offline',
     );
-    await this.ask('set', 'passive', [{ tag: 'active', attrs: {} }]);
+    await this.query('set', 'passive', [{ tag: 'active', attrs: {} }]);
     await backlog;
   }
 
@@ -130,16 +131,16 @@ export class LightClient {
     await acknowledged;
   }
 
-  /** Says that the device is still there, as the library does every half minute, and waits for the answer. */
+  /** The library's keep-alive, which it sends every half minute; waits for the answer. */
   async keepAlive(): Promise<void> {
-    await this.ask('get', 'w:p', [{ tag: 'ping', attrs: {} }]);
+    await this.query('get', 'w:p', [{ tag: 'ping', attrs: {} }]);
   }
 
   close(): void {
     this.socket?.terminate();
   }
 
-  private async ask(type: string, xmlns: string, content: BinaryNode[]): Promise<BinaryNode> {
+  private async query(type: string, xmlns: string, content: BinaryNode[]): Promise<BinaryNode> {
     const id = `q${++this.lastId}`;
     const answer = this.next(({ attrs }) => attrs['id'] === id);
     this.send({ tag: 'iq', attrs: { id, type, xmlns, to: '@s.whatsapp.net' }, content });
@@ -177,7 +178,7 @@ export class LightClient {
     });
   }
 
-  private hear(node: BinaryNode): void {
+  private receive(node: BinaryNode): void {
     if (node.tag === 'message') {
       this.received++;
       this.send({ tag: 'receipt', attrs: { id: node.attrs['id'] ?? '', to: node.attrs['from'] ?? '' } });
@@ -206,7 +207,7 @@ export class LightClient {
       });
       const frame = (data: Uint8Array | BinaryNode): void => {
         if (!(data instanceof Uint8Array)) {
-          this.hear(data);
+          this.receive(data);
           return;
         }
         if (greeted) return;

@@ -1,6 +1,6 @@
 /**
  * A key store that holds nothing in memory: a file of lines for each number, the newest value of a key last. What Baileys
- * keeps in a folder of a thousand files per number, in one.
+ * stores in a folder of a thousand files per number, in one.
  */
 import { appendFile, readFile } from 'node:fs/promises';
 import { BufferJSON, type SignalDataSet, type SignalDataTypeMap, type SignalKeyStore } from '@whiskeysockets/baileys';

@@ -3,13 +3,14 @@
  * transcoded, and what a document of 100 MB costs in memory, in the edge and in the worker.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { startStack, type Stack } from '@dormouse/stack';
+import { residentBytes, watchPeak } from '@dormouse/stack/process-memory';
 import { Pool } from 'undici';
 import { send, sendsPerSecond, transcodingTime, type Sender } from './media-sends.js';
 import { printTable } from './table.js';
@@ -21,41 +22,21 @@ const LARGE_BYTES = 100 * MB;
 const SAMPLE_EVERY_MS = 5;
 const WARM_TURNS = 5;
 
-/** Resident bytes of a process. */
-async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1024;
-}
-
-/** Highest resident memory of processes while something is done, beside that before it. */
+/** Resident memory of processes before some work, and its highest value during it. */
 async function memoryOf(
   pids: Record<string, number>,
   work: () => Promise<void>,
 ): Promise<Record<string, { before: number; peak: number }>> {
-  const found: Record<string, { before: number; peak: number }> = {};
-  for (const [name, pid] of Object.entries(pids)) {
-    const before = await residentBytes(pid);
-    found[name] = { before, peak: before };
-  }
-  let done = false;
-  const watch = async () => {
-    while (!done) {
-      for (const [name, pid] of Object.entries(pids)) {
-        const now = await residentBytes(pid);
-        const entry = found[name];
-        if (entry && now > entry.peak) entry.peak = now;
-      }
-      await new Promise((resolve) => setTimeout(resolve, SAMPLE_EVERY_MS));
-    }
-  };
-  const watching = watch();
-  try {
-    await work();
-  } finally {
-    done = true;
-    await watching;
-  }
-  return found;
+  let working: Promise<void> | undefined;
+  const watched = Object.entries(pids).map(async ([name, pid]) => {
+    const figures = await watchPeak(
+      () => residentBytes(pid),
+      SAMPLE_EVERY_MS,
+      () => (working ??= work()),
+    );
+    return [name, figures] as const;
+  });
+  return Object.fromEntries(await Promise.all(watched));
 }
 
 /** Serves `/<bytes>`: bytes that differ from one request to the next, without holding them. */
@@ -128,7 +109,7 @@ async function memoryOfLargeDocument(stack: Stack, sender: Sender): Promise<void
     },
     'GET /media/{MediaID} of it': () => download(sender, uploaded),
   };
-  // What a process needs to do this at all (code, pools) is not what a file costs.
+  // What a process needs to do this at all (code, pools) is no cost of a file.
   console.error('Warming up with small files ...');
   for (let turn = 0; turn < WARM_TURNS; turn += 1) for (const way of Object.values(ways)) await way(2 * MB);
   const rows: string[][] = [];
@@ -157,7 +138,7 @@ export async function benchMedia(): Promise<void> {
   });
   try {
     const world = new World(stack);
-    const channel = await world.link('http://127.0.0.1:9/nobody');
+    const channel = await world.link('http://127.0.0.1:9/unused');
     await world.call(`${stack.urls.edge.sg}/settings`, 'PATCH', { webhooks: [] }, channel.token);
     const pool = new Pool(stack.urls.edge.sg, { connections: 16, headersTimeout: 180_000 });
     const sender = { pool, channel, to: await world.newPhone() };

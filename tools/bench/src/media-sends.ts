@@ -1,4 +1,4 @@
-/** Sends of every kind, and what transcoding takes of them. */
+/** Sends of every kind, and the share of transcoding in them. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -133,7 +133,7 @@ async function ffmpegPath(): Promise<string> {
   return onPath ? 'ffmpeg' : (await import('@ffmpeg-installer/ffmpeg')).default.path;
 }
 
-/** Prints what ffmpeg alone takes for a voice message, beside the whole send of it. */
+/** Prints the time of ffmpeg alone for a voice message, beside the whole send of it. */
 export async function transcodingTime(sender: Sender): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'dormouse-bench-sounds-'));
   const rows: string[][] = [];
@@ -152,6 +152,6 @@ export async function transcodingTime(sender: Sender): Promise<void> {
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  console.log('\nVoice from WAV: ffmpeg alone, and POST /messages/voice (kept, transcoded, measured, acknowledged)');
+  console.log('\nVoice from WAV: ffmpeg alone, and POST /messages/voice (stored, transcoded, measured, acknowledged)');
   printTable([['length', 'ffmpeg ms', 'send ms', 'ffmpeg ms per s'], ...rows]);
 }

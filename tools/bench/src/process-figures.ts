@@ -1,18 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
+import { residentBytes } from '@dormouse/stack/process-memory';
 import { WebSocket } from 'ws';
 
-const run = promisify(execFile);
-
-/** Resident memory of a process in bytes. */
-export async function residentBytes(pid: number): Promise<number> {
-  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout.trim()) * 1024;
-}
-
-/** A port that nobody listens on at the moment. */
+/** A port that is free at the moment. */
 export async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -28,14 +19,14 @@ export interface Memory {
   heapBytes: number;
 }
 
-/** Frees what nobody holds in a Node process that was started with `--inspect=<port>`, then reads its memory. */
+/** Collects the garbage of a Node process that was started with `--inspect=<port>`, then reads its memory. */
 export async function memoryAfterCollection(pid: number, inspectPort: number): Promise<Memory> {
   const listed = await fetch(`http://127.0.0.1:${inspectPort}/json`);
   const [target] = (await listed.json()) as { webSocketDebuggerUrl: string }[];
   if (!target) throw new Error(`process ${pid} has no inspector`);
   const socket = new WebSocket(target.webSocketDebuggerUrl);
   await once(socket, 'open');
-  const ask = async <T>(id: number, method: string): Promise<T> => {
+  const call = async <T>(id: number, method: string): Promise<T> => {
     socket.send(JSON.stringify({ id, method }));
     for (;;) {
       const [data] = (await once(socket, 'message')) as [Buffer];
@@ -44,8 +35,8 @@ export async function memoryAfterCollection(pid: number, inspectPort: number): P
     }
   };
   try {
-    for (let id = 1; id <= 3; id += 1) await ask(id, 'HeapProfiler.collectGarbage');
-    const { usedSize } = await ask<{ usedSize: number }>(4, 'Runtime.getHeapUsage');
+    for (let id = 1; id <= 3; id += 1) await call(id, 'HeapProfiler.collectGarbage');
+    const { usedSize } = await call<{ usedSize: number }>(4, 'Runtime.getHeapUsage');
     return { rssBytes: await residentBytes(pid), heapBytes: usedSize };
   } finally {
     socket.close();

@@ -3,7 +3,7 @@ import { processorMsBetween } from './processor-time.js';
 const postgres = (ms: number) => ({ name: 'postgres', ms });
 
 describe('processorMsBetween', () => {
-  it('adds up what the processes of a name took, those that came included, those that went left out', () => {
+  it('adds up the processor time of processes by name, new ones included, ended ones left out', () => {
     const first = new Map([
       [1, postgres(1_000)],
       [2, postgres(5_000)],
@@ -15,11 +15,11 @@ describe('processorMsBetween', () => {
       [4, postgres(20)],
     ]);
     const third = new Map([[1, postgres(1_031)]]);
-    const taken = processorMsBetween([
+    const used = processorMsBetween([
       [first, second],
       [second, third],
     ]);
-    expect(taken).toEqual(
+    expect(used).toEqual(
       new Map([
         ['postgres', 51],
         ['edge-api', 2],

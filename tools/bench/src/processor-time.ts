@@ -10,7 +10,7 @@ interface Process {
   ms: number;
 }
 
-/** What each process has taken so far, by its id. */
+/** Processor time of each process so far, by its id. */
 export type ProcessorTimes = ReadonlyMap<number, { readonly name: string; readonly ms: number }>;
 
 /**
@@ -29,7 +29,7 @@ export async function processorTimes(): Promise<ProcessorTimes> {
 
 /**
  * Milliseconds by name, in all pairs of one count and a later one: a server's process that ended between the two (a
- * connection that was idle for long) takes nothing back.
+ * connection that was idle for long) subtracts nothing.
  */
 export function processorMsBetween(pairs: readonly (readonly [ProcessorTimes, ProcessorTimes])[]): Map<string, number> {
   const byName = new Map<string, number>();

@@ -13,7 +13,7 @@ const MEASURED_FOR_S = 30;
 /** Prepared statements, caches and connections are made by the first requests. */
 const WARMED_FOR_S = 5;
 
-/** What is asked for, in turn; the more usual the more often. */
+/** The requests, in turn; the usual ones several times. */
 function requests({
   chatIds,
   groupIds,
@@ -108,19 +108,19 @@ async function steadily(
   const endpoints = Object.entries(byEndpoint);
   const latencies = new Map(endpoints.map(([name]): [string, number[]] => [name, []]));
   const startedAt = performance.now();
-  const asked: Promise<void>[] = [];
+  const requests: Promise<void>[] = [];
   for (let turn = 0; turn < forS * PER_SECOND; turn++) {
     const dueAt = startedAt + (turn * 1_000) / PER_SECOND;
     const earlyMs = dueAt - performance.now();
     if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
     const [name, path] = endpoints[turn % endpoints.length] ?? ['', () => ''];
-    asked.push(
+    requests.push(
       get(pool, token, path(Math.floor(turn / endpoints.length))).then(() => {
         latencies.get(name)?.push(performance.now() - dueAt);
       }),
     );
   }
-  await Promise.all(asked);
+  await Promise.all(requests);
   return latencies;
 }
 
@@ -128,9 +128,9 @@ async function wholeGroupList(pool: Pool, token: string): Promise<Summary> {
   const latencies: number[] = [];
   const startedAt = performance.now();
   for (let turn = 0; turn < 50; turn++) {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     await get(pool, token, `/groups?count=${GROUPS}`);
-    latencies.push(performance.now() - askedAt);
+    latencies.push(performance.now() - requestedAt);
   }
   return summarize(latencies, performance.now() - startedAt);
 }

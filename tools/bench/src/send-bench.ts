@@ -4,10 +4,10 @@ import type { Stack } from '@dormouse/stack';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { linkBareNumber, silenceLibsignal, type BareNumber } from './bare-baileys.js';
-import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
+import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { summarizeAll, time, type Series, type Summary, type Timed } from './latencies.js';
 import { processorMsBetween, processorTimes, type ProcessorTimes } from './processor-time.js';
-import { askRedis } from './stored-bytes.js';
+import { queryRedis } from './stored-bytes.js';
 import { printTable } from './table.js';
 import { World, type LinkedChannel } from './world.js';
 
@@ -23,11 +23,11 @@ const TURNS = 10;
 
 /**
  * Sends that are not measured, of either side. They open Signal sessions, and let the compilers see the code as often as
- * in processes that have been up for a few minutes: before that, a send takes half as long again.
+ * in processes that have been up for a few minutes: before that, a send takes one and a half times as long.
  */
 const WARM_UP = 8_000;
 const LINKING_AT_ONCE = 4;
-/** PostgreSQL's own counters are told with a delay. */
+/** PostgreSQL's own counters are published with a delay. */
 const COUNTERS_AFTER_MS = 1_500;
 
 async function sendThroughGateway(
@@ -72,15 +72,15 @@ async function linkBareNumbers(world: World, count: number): Promise<BareNumber[
   return numbers;
 }
 
-/** What the stores were asked so far, and what every process has taken. */
+/** Work of the stores so far, and processor time of every process. */
 interface Counted {
   transactions: number;
   commands: number;
   processors: ProcessorTimes;
 }
 
-/** What the stores were asked, and what processes took, in milliseconds by name. */
-interface Asked {
+/** Work of the stores, and processor time in milliseconds by name of the process. */
+interface Work {
   transactions: number;
   commands: number;
   processorMs: ReadonlyMap<string, number>;
@@ -88,7 +88,7 @@ interface Asked {
 
 async function onDatabase<T>({ databases }: Stack, work: (connection: pg.Client) => Promise<T>): Promise<T> {
   const connection = new pg.Client({ connectionString: databases.sg });
-  connection.on('error', () => undefined); // told to the query that runs
+  connection.on('error', () => undefined); // the query that runs fails with it
   await connection.connect();
   try {
     return await work(connection);
@@ -112,18 +112,18 @@ async function countedOf(stack: Stack): Promise<Counted> {
       'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = current_database()',
     ),
   );
-  const stats = await askRedis(stack.redis.sg, ['INFO', 'stats']);
+  const stats = await queryRedis(stack.redis.sg, ['INFO', 'stats']);
   const commands = Number(/total_commands_processed:(\d+)/.exec(stats)?.[1]);
   return { transactions: Number(rows[0]?.count), commands, processors: await processorTimes() };
 }
 
-/** What was asked between the first and the second of each pair, in all. */
-function askedBetween(pairs: readonly (readonly [Counted, Counted])[]): Asked {
-  const asked = (what: 'transactions' | 'commands') =>
+/** The work between the first and the second of each pair, in all. */
+function workBetween(pairs: readonly (readonly [Counted, Counted])[]): Work {
+  const between = (what: 'transactions' | 'commands') =>
     pairs.reduce((sum, [before, after]) => sum + after[what] - before[what], 0);
   return {
-    transactions: asked('transactions'),
-    commands: asked('commands'),
+    transactions: between('transactions'),
+    commands: between('commands'),
     processorMs: processorMsBetween(pairs.map(([before, after]) => [before.processors, after.processors])),
   };
 }
@@ -132,7 +132,7 @@ interface Result {
   round: Round;
   bare: Summary;
   gateway: Summary;
-  asked: Asked;
+  work: Work;
 }
 
 const ms = (value: number) => value.toFixed(1);
@@ -163,15 +163,15 @@ function report(results: readonly Result[]): void {
     ]),
   ]);
   console.log('\nGoals: 6 ms more than bare Baileys over 1 number, 0.60x of its rate over 50.');
-  for (const { round, gateway, asked } of results) {
+  for (const { round, gateway, work } of results) {
     const each = (count: number): string => (count / gateway.count).toFixed(1);
     console.log(
-      `${round.numbers} numbers: ${each(asked.transactions)} PostgreSQL transactions and ${each(asked.commands)} Redis ` +
+      `${round.numbers} numbers: ${each(work.transactions)} PostgreSQL transactions and ${each(work.commands)} Redis ` +
         'commands a send, of all processes, receipts included.',
     );
-    const taken = [...asked.processorMs].filter(([, ms]) => ms / gateway.count >= 0.1).sort(([, a], [, b]) => b - a);
-    if (taken.length === 0) continue;
-    console.log(`  processor time a send, ms: ${taken.map(([name, ms]) => `${name} ${each(ms)}`).join(', ')}.`);
+    const busiest = [...work.processorMs].filter(([, ms]) => ms / gateway.count >= 0.1).sort(([, a], [, b]) => b - a);
+    if (busiest.length === 0) continue;
+    console.log(`  processor time a send, ms: ${busiest.map(([name, ms]) => `${name} ${each(ms)}`).join(', ')}.`);
   }
 }
 
@@ -186,19 +186,19 @@ async function benchRound(
   await sendBare(numbers.bare, to, warmUp);
   await gateway(warmUp);
   await gatherStatistics(stack);
-  const turns: { bare: Timed; gateway: Timed; asked: readonly [Counted, Counted] }[] = [];
+  const turns: { bare: Timed; gateway: Timed; counted: readonly [Counted, Counted] }[] = [];
   while (turns.length < TURNS) {
     const series = { ...round, total: round.total / TURNS };
     const bare = await sendBare(numbers.bare, to, series);
     const before = await countedOf(stack);
     const sent = await gateway(series);
-    turns.push({ bare, gateway: sent, asked: [before, await countedOf(stack)] });
+    turns.push({ bare, gateway: sent, counted: [before, await countedOf(stack)] });
   }
   return {
     round,
     bare: summarizeAll(turns.map((turn) => turn.bare)),
     gateway: summarizeAll(turns.map((turn) => turn.gateway)),
-    asked: askedBetween(turns.map(({ asked }) => asked)),
+    work: workBetween(turns.map(({ counted }) => counted)),
   };
 }
 
@@ -219,12 +219,12 @@ export async function measureSends(rounds: readonly Round[] = ROUNDS): Promise<v
   await onStack({ env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
     const world = new World(stack);
     const to = await world.newPhone();
-    tell(`linking ${most} numbers each`);
+    progress(`linking ${most} numbers each`);
     const gatewayNumbers = await world.linkMany(most);
     const bareNumbers = await linkBareNumbers(world, most);
     const results: Result[] = [];
     for (const round of rounds) {
-      tell(`${round.total} sends over ${round.numbers}`);
+      progress(`${round.total} sends over ${round.numbers}`);
       const numbers = { bare: bareNumbers.slice(0, round.numbers), gateway: gatewayNumbers.slice(0, round.numbers) };
       results.push(await benchRound(stack, numbers, to, round));
     }

@@ -1,4 +1,4 @@
-/** The simulated network as a process of its own, so that its memory and processor time can be told from its clients'. */
+/** The simulated network as a process of its own, so that its memory and processor time are apart from those of its clients. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export class SimulatorProcess {
     return (await response.json()) as T;
   }
 
-  /** `collect` frees what nobody holds first, which itself costs time. */
+  /** `collect` collects garbage first, which itself costs time. */
   usage(collect = false): Promise<Usage> {
     return this.call('GET', collect ? '/usage?collect=true' : '/usage');
   }

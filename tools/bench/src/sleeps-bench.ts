@@ -1,7 +1,7 @@
 /**
  * Puts numbers to sleep and wakes them again, round after round, with traffic on both sides: a send before, a message
  * that arrives while the number sleeps, a send that wakes it. Counts what was lost, doubled, or could not be decrypted
- * at first sight on either side: a ratchet that was damaged mends itself by asking again, so every such asking counts.
+ * at first sight on either side: a ratchet that was damaged mends itself by another request, so every such request counts.
  */
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -22,26 +22,26 @@ const ASLEEP_WITHIN_MS = 60_000;
 const ARRIVES_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-/** What clients log when a message does not decrypt: the library's words, and the simulated phone's. */
+/** What clients log when a message does not decrypt: as the library, and the simulated phone, write it. */
 const UNDECRYPTED = { number: 'failed to decrypt message', phone: 'a message is unreadable' };
 
-interface ToldMessage {
+interface DeliveredMessage {
   id: string;
   from_me: boolean;
   text?: { body: string };
 }
 
-/** A webhook that takes everything: the ids under which each text was told. */
-async function openHook(): Promise<{ url: string; told: Map<string, Set<string>>; close: () => void }> {
-  const told = new Map<string, Set<string>>();
+/** A webhook that accepts everything: the ids under which each text was delivered. */
+async function openHook(): Promise<{ url: string; delivered: Map<string, Set<string>>; close: () => void }> {
+  const delivered = new Map<string, Set<string>>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       response.writeHead(200).end();
-      const { messages = [] } = JSON.parse(Buffer.concat(chunks).toString()) as { messages?: ToldMessage[] };
+      const { messages = [] } = JSON.parse(Buffer.concat(chunks).toString()) as { messages?: DeliveredMessage[] };
       for (const { id, from_me: own, text } of messages) {
-        if (!own && text) told.set(text.body, (told.get(text.body) ?? new Set()).add(id));
+        if (!own && text) delivered.set(text.body, (delivered.get(text.body) ?? new Set()).add(id));
       }
     });
   });
@@ -51,7 +51,7 @@ async function openHook(): Promise<{ url: string; told: Map<string, Set<string>>
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, told, close };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, delivered, close };
 }
 
 async function until(what: string, withinMs: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -67,7 +67,7 @@ class Sleeper {
   /** From the call to its answer, of sends that found the number asleep. */
   readonly wakingMs: number[] = [];
   readonly sent: string[] = [];
-  readonly said: string[] = [];
+  readonly incoming: string[] = [];
 
   constructor(
     private readonly world: World,
@@ -89,16 +89,16 @@ class Sleeper {
       return status.hibernated === true;
     });
     const text = `to ${phone}: while it slept ${count}`;
-    await this.world.say(this.friend, phone, text);
-    this.said.push(text);
+    await this.world.sendFromPhone(this.friend, phone, text);
+    this.incoming.push(text);
     const startedMs = performance.now();
     await this.send(`after ${count}`);
     this.wakingMs.push(performance.now() - startedMs);
   }
 
-  private async send(words: string): Promise<void> {
+  private async send(name: string): Promise<void> {
     const { phone, token } = this.channel;
-    const text = `from ${phone}: ${words}`;
+    const text = `from ${phone}: ${name}`;
     await this.world.call(`${this.edge}/messages/text`, 'POST', { to: this.friend, body: text }, token);
     this.sent.push(text);
   }
@@ -132,9 +132,9 @@ export async function benchSleeps(): Promise<void> {
       }),
     );
     const elapsedMs = performance.now() - startedMs;
-    const said = sleepers.flatMap((sleeper) => sleeper.said);
-    const heard = (): boolean => said.every((text) => hook.told.has(text));
-    await until('everything is told', ARRIVES_WITHIN_MS, heard).catch(() => undefined);
+    const incoming = sleepers.flatMap((sleeper) => sleeper.incoming);
+    const isComplete = (): boolean => incoming.every((text) => hook.delivered.has(text));
+    await until('everything is delivered', ARRIVES_WITHIN_MS, isComplete).catch(() => undefined);
 
     let [arrived, doubled] = [0, 0];
     for (const { friend, sent } of sleepers) {
@@ -144,8 +144,8 @@ export async function benchSleeps(): Promise<void> {
       doubled += times.filter((count) => count > 1).length;
     }
     const sent = sleepers.reduce((sum, sleeper) => sum + sleeper.sent.length, 0);
-    const told = said.filter((text) => hook.told.has(text)).length;
-    const toldTwice = said.filter((text) => (hook.told.get(text)?.size ?? 0) > 1).length;
+    const delivered = incoming.filter((text) => hook.delivered.has(text)).length;
+    const deliveredTwice = incoming.filter((text) => (hook.delivered.get(text)?.size ?? 0) > 1).length;
     const log = (await readFile(join(dataDir, 'stack.log'), 'utf8')).split('\n');
     const [atNumber, atPhone] = [UNDECRYPTED.number, UNDECRYPTED.phone].map(
       (words) => log.filter((line) => line.includes(words)).length,
@@ -157,13 +157,14 @@ export async function benchSleeps(): Promise<void> {
     printTable([
       ['', 'messages', 'arrived', 'doubled', 'undecryptable at first'],
       ['from the numbers', String(sent), String(arrived), String(doubled), String(atPhone)],
-      ['to the numbers', String(said.length), String(told), String(toldTwice), String(atNumber)],
+      ['to the numbers', String(incoming.length), String(delivered), String(deliveredTwice), String(atNumber)],
     ]);
     console.log(
       `${numbers} numbers, ${rounds} rounds each in ${Math.round(elapsedMs / 1_000)} s; ` +
         `a send that wakes: p50 ${Math.round(wakes.p50Ms)} ms, p95 ${Math.round(wakes.p95Ms)} ms`,
     );
-    const broken = sent - arrived + doubled + (said.length - told) + toldTwice + (atNumber ?? 0) + (atPhone ?? 0);
+    const broken =
+      sent - arrived + doubled + (incoming.length - delivered) + deliveredTwice + (atNumber ?? 0) + (atPhone ?? 0);
     if (broken > 0) process.exitCode = 1;
   } finally {
     hook.close();

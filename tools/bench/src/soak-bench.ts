@@ -1,12 +1,13 @@
 /**
- * Traffic both ways for minutes: does any process grow? The heaps of worker and edge are read after what nobody holds
- * was freed, so that their growth is what somebody does hold.
+ * Traffic both ways for minutes: does any process grow? The heaps of worker and edge are read after a garbage
+ * collection, so that their growth is what is in use.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Stack } from '@dormouse/stack';
-import { NO_RATE_LIMITS, onStack, tell } from './bench-stack.js';
-import { memoryAfterCollection, residentBytes, unusedPort } from './process-figures.js';
+import { residentBytes } from '@dormouse/stack/process-memory';
+import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
+import { memoryAfterCollection, unusedPort } from './process-figures.js';
 import { printTable } from './table.js';
 import { World } from './world.js';
 
@@ -32,7 +33,7 @@ export function growthPerHour(points: readonly { atMs: number; value: number }[]
 interface Watched {
   name: string;
   pid: number;
-  /** Where it tells of itself. */
+  /** Where its metrics are. */
   metrics?: string;
   /** Where its garbage can be collected. */
   inspectPort?: number;
@@ -69,14 +70,14 @@ async function heapBytes(metrics: string | undefined): Promise<number | undefine
   return found ? Number(found[1]) : undefined;
 }
 
-/** Keeps `perSecond` calls of `say` going until told to stop; counts what failed. */
-function traffic(perSecond: number, say: (index: number) => Promise<void>) {
+/** Makes `perSecond` calls of `send` a second until it is stopped; counts what failed. */
+function traffic(perSecond: number, send: (index: number) => Promise<unknown>) {
   let count = 0;
   let failed = 0;
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   const timer = setInterval(() => {
-    if (running.size > perSecond * 10) return; // a machine that does not keep up is not buried
-    const call = say(count++)
+    if (running.size > perSecond * 10) return; // a machine that cannot keep up gets no more calls
+    const call = send(count++)
       .catch(() => void failed++)
       .finally(() => running.delete(call));
     running.add(call);
@@ -90,7 +91,7 @@ function traffic(perSecond: number, say: (index: number) => Promise<void>) {
   };
 }
 
-/** `npm run bench -- soak [--minutes 10] [--numbers 50] [--rate 10]`: so many messages a second each way. */
+/** `npm run bench -- soak [--minutes 10] [--numbers 50] [--rate 10]`: `--rate` messages a second each way. */
 export async function benchSoak(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
@@ -109,7 +110,7 @@ export async function benchSoak(): Promise<void> {
   };
   await onStack({ env }, async (stack) => {
     const world = new World(stack);
-    tell(`linking ${count} numbers`);
+    progress(`linking ${count} numbers`);
     const numbers = await world.linkMany(count);
     const other = await world.newPhone();
     const of = (index: number) => numbers[index % count] ?? numbers[0]!;
@@ -117,7 +118,7 @@ export async function benchSoak(): Promise<void> {
       const status = await world.send(of(index), other, `soak ${index}`);
       if (status !== 200) throw new Error(`answered ${status}`);
     });
-    const into = traffic(rate, (index) => world.say(other, of(index).phone, `soak ${index}`));
+    const into = traffic(rate, (index) => world.sendFromPhone(other, of(index).phone, `soak ${index}`));
     const series = new Map<string, Sample[]>(watched(stack, inspect).map(({ name }) => [name, []]));
     const endsAtMs = performance.now() + minutes * 60_000;
     while (performance.now() < endsAtMs) {
@@ -130,13 +131,13 @@ export async function benchSoak(): Promise<void> {
         const heap = sample.heapBytes === undefined ? '' : ` (heap ${(sample.heapBytes / MB).toFixed(0)})`;
         line.push(`${name} ${(sample.rssBytes / MB).toFixed(0)}${heap}`);
       }
-      tell(`MB: ${line.join(', ')}; out ${out.figures().count}, in ${into.figures().count}`);
+      progress(`MB: ${line.join(', ')}; out ${out.figures().count}, in ${into.figures().count}`);
     }
     await Promise.all([out.stop(), into.stop()]);
     report(series);
-    const [sent, heard] = [out.figures(), into.figures()];
+    const [sent, received] = [out.figures(), into.figures()];
     console.log(
-      `${sent.count} sends (${sent.failed} failed), ${heard.count} messages of phones (${heard.failed} failed).`,
+      `${sent.count} sends (${sent.failed} failed), ${received.count} messages of phones (${received.failed} failed).`,
     );
   });
 }

@@ -61,11 +61,11 @@ async function redisBytes(url: string, channelIds: readonly string[]): Promise<n
       end
     end
     return bytes`;
-  return Number(await askRedis(url, ['EVAL', script, '0', ...channelIds]));
+  return Number(await queryRedis(url, ['EVAL', script, '0', ...channelIds]));
 }
 
 /** One question to Redis; the whole answer without its type and length. */
-export function askRedis(url: string, words: readonly string[]): Promise<string> {
+export function queryRedis(url: string, words: readonly string[]): Promise<string> {
   const { hostname, port, pathname, password } = new URL(url);
   const command = (parts: readonly string[]): string =>
     `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
@@ -75,8 +75,8 @@ export function askRedis(url: string, words: readonly string[]): Promise<string>
     socket.on('error', reject);
     socket.on('data', (data) => (answer += data.toString()));
     socket.on('close', () => {
-      const [, asked = ''] = answer.split(/^(?:\+OK\r\n)+/); // to AUTH and SELECT; QUIT's own follows at the end
-      const body = asked.replace(/\+OK\r\n$/, '');
+      const [, reply = ''] = answer.split(/^(?:\+OK\r\n)+/); // to AUTH and SELECT; QUIT's own follows at the end
+      const body = reply.replace(/\+OK\r\n$/, '');
       if (body.startsWith('-')) reject(new Error(body.trim()));
       else resolve(body.replace(/^\$\d+\r\n|^:/, '').trim());
     });

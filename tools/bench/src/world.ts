@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@dormouse/stack';
-import { tell } from './bench-stack.js';
+import { progress } from './bench-stack.js';
 
 const LINKING_AT_ONCE = 8;
 
@@ -38,12 +38,8 @@ export class World {
     return (await this.call<{ phone: string }>(`${this.simulator}/phones`, 'POST', {})).phone;
   }
 
-  async say(from: string, to: string, text: string): Promise<void> {
-    await this.write(from, to, text);
-  }
-
-  /** @returns the network's id of the message */
-  async write(from: string, to: string, text: string): Promise<string> {
+  /** A phone sends a text. @returns the network's id of the message */
+  async sendFromPhone(from: string, to: string, text: string): Promise<string> {
     return (await this.call<{ id: string }>(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text })).id;
   }
 
@@ -59,8 +55,8 @@ export class World {
 
   /** A group made by a phone. @returns its id */
   async newGroup(creator: string, members: readonly string[]): Promise<string> {
-    const asked = { subject: 'bench', members };
-    return (await this.call<{ id: string }>(`${this.simulator}/phones/${creator}/groups`, 'POST', asked)).id;
+    const group = { subject: 'bench', members };
+    return (await this.call<{ id: string }>(`${this.simulator}/phones/${creator}/groups`, 'POST', group)).id;
   }
 
   /** Waits until a GET is answered with something. */
@@ -106,7 +102,7 @@ export class World {
     const lane = async (): Promise<void> => {
       while (begun++ < count) {
         channels.push(await this.link(webhook));
-        if (channels.length % 50 === 0) tell(`${channels.length} numbers linked`);
+        if (channels.length % 50 === 0) progress(`${channels.length} numbers linked`);
       }
     };
     await Promise.all(Array.from({ length: LINKING_AT_ONCE }, lane));
@@ -129,12 +125,12 @@ export class World {
     return (await this.call<{ open: unknown[] }>(`${this.simulator}/connections`)).open.length;
   }
 
-  /** Resolves when so many devices are logged in to the network. */
+  /** Resolves when this number of devices is logged in to the network. */
   async untilOnline(count: number): Promise<void> {
     while ((await this.devicesOnline()) < count) await delay(50);
   }
 
-  /** Where devices connect to, and where phones are told what to do. */
+  /** Where devices connect to, and where phones are controlled. */
   async network(): Promise<{ socketUrl: string; control: string }> {
     const { socketUrl } = await this.call<{ socketUrl: string }>(`${this.simulator}/network`);
     return { socketUrl, control: this.simulator };

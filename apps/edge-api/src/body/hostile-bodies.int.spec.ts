@@ -1,5 +1,5 @@
 /** Bodies that were made to exhaust an edge, against a process of its own with a bounded heap. */
-import { spawn, execFile, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { jest } from '@jest/globals';
+import { residentBytes } from '@dormouse/stack/process-memory';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { RunningEdge, testSwitches } from '../test-edge.js';
 
@@ -126,8 +126,7 @@ async function watched<Result>(work: Promise<Result>): Promise<{ result: Result 
       const began = performance.now();
       await fetch(`${url}/chats`);
       waitedMs = Math.max(waitedMs, performance.now() - began);
-      const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(edge.pid)]);
-      rssMib = Math.max(rssMib, Number(stdout) / 1024);
+      rssMib = Math.max(rssMib, (await residentBytes(edge.pid ?? 0)) / MIB);
     }
   };
   const [result] = await Promise.all([done, watch()]);

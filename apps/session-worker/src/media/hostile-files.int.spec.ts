@@ -1,11 +1,10 @@
 /**
  * Small files that claim, or unpack to, a lot, sent by two channels, three at a time: what they may cost this process and
- * those it starts. Runs where the system reports the memory of processes.
+ * those it starts.
  */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { platform, tmpdir } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setInterval as every } from 'node:timers/promises';
 import { GatewayError } from '@dormouse/gateway-contract';
 import { DEFAULT_MEDIA_LIMITS, Spool, typeOfFile } from '@dormouse/media-files';
 import sharp from 'sharp';
@@ -13,6 +12,7 @@ import { Ffmpeg, findFfmpeg } from './ffmpeg.js';
 import { Preparation } from './preparation.js';
 import type { SendKind } from './prepared-file.js';
 import { emptyRangesPdf, framesGif, largeStreamsPdf, silentOpus, zeroPng } from '@dormouse/stack/hostile-files';
+import { residentBytesOfChildren, watchPeak } from '@dormouse/stack/process-memory';
 import { testImages } from './test-images.js';
 
 /** All processes of the media path together, beside this one. */
@@ -35,36 +35,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Memory of this process's children and theirs, in MiB. */
-async function childrenMib(): Promise<number> {
-  const statuses = await Promise.all(
-    (await readdir('/proc'))
-      .filter((name) => /^\d+$/.test(name))
-      .map((pid) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')),
-  );
-  const valueOf = (status: string, name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-  const own = new Set([process.pid]);
-  for (const status of statuses) if (own.has(valueOf(status, 'PPid'))) own.add(valueOf(status, 'Pid'));
-  own.delete(process.pid);
-  const kib = statuses.filter((status) => own.has(valueOf(status, 'Pid'))).map((status) => valueOf(status, 'VmRSS'));
-  return kib.reduce((sum, one) => sum + one, 0) / 1_024;
-}
-
-/** The most memory that was seen while `work` was done. */
+/** The most memory of what this process starts while `work` is done. */
 async function peakMib(work: () => Promise<unknown>): Promise<number> {
-  const done = new AbortController();
-  let peak = 0;
-  const watching = (async () => {
-    for await (const _ of every(25, undefined, { signal: done.signal })) peak = Math.max(peak, await childrenMib());
-  })().catch(() => undefined);
-  try {
-    await work();
-  } finally {
-    done.abort();
-    await watching;
-  }
-  return peak;
+  return (await watchPeak(() => residentBytesOfChildren(process.pid), 25, work)).peak / 2 ** 20;
 }
 
 let files = 0;
@@ -129,7 +102,7 @@ const HOSTILE: readonly [what: string, kind: SendKind, make: () => Promise<Buffe
   ['85 hours of silence to be converted', 'audio', () => silentOpus(85), [200]],
 ];
 
-(platform() === 'linux' ? describe : describe.skip)('files that cost more than they weigh', () => {
+describe('files that cost more than they weigh', () => {
   it.each(HOSTILE)(
     '%s costs a bounded time and memory, six of them at once',
     async (_what, kind, make, expected) => {
