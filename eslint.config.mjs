@@ -48,7 +48,7 @@ export default tseslint.config(
     },
   },
   {
-    // The one place that reads the environment, and programs whose standard output is what they are for.
+    // The one place that reads the environment, and programs whose purpose is their standard output.
     files: ['**/config.ts'],
     rules: { 'no-restricted-syntax': ['error', namedExports, noEnums] },
   },
@@ -70,7 +70,7 @@ export default tseslint.config(
     },
   },
   {
-    // Jest takes its global setup and its environments by default export.
+    // Jest imports its global setup and its environments by default export.
     files: [
       'tools/stack/src/testing/jest-stores.ts',
       'tools/stack/src/testing/jest-unit-environment.ts',

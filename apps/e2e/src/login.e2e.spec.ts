@@ -129,12 +129,12 @@ describe('linking a number', () => {
     const phone = await running.network.createPhone({ name: 'Sheila Shop' });
     await phone.scan(await loginCode(shop));
     await untilConnected(shop);
-    const linked = proxy.asked.length; // the pairing and the session
+    const linked = proxy.requested.length; // the pairing and the session
     expect(linked).toBeGreaterThanOrEqual(2);
 
     const media = `data:${PHOTO.type};base64,${PHOTO.bytes.toString('base64')}`;
     expect((await shop.post('/messages/image', { to: friend.phone, media })).status).toBe(200);
-    expect(proxy.asked).toHaveLength(linked + 1);
+    expect(proxy.requested).toHaveLength(linked + 1);
     await running.network.call('POST', `/phones/${friend.phone}/messages`, {
       to: phone.phone,
       image: { base64: OTHER_PHOTO.bytes.toString('base64'), mimetype: OTHER_PHOTO.type },
@@ -147,7 +147,7 @@ describe('linking a number', () => {
       { what: 'the picture is heard' },
     );
     expect((await shop.get(`/media/${heard.id}`)).bytes.equals(OTHER_PHOTO.bytes)).toBe(true);
-    expect(proxy.asked).toHaveLength(linked + 2);
+    expect(proxy.requested).toHaveLength(linked + 2);
 
     const { port } = proxy;
     await proxy.stop();
@@ -158,7 +158,7 @@ describe('linking a number', () => {
     proxy = await TestProxy.start({ port });
     await untilConnected(shop);
     expect(await status()).toEqual({ code: 4, text: 'connected' });
-    expect(proxy.asked).toHaveLength(1);
+    expect(proxy.requested).toHaveLength(1);
     expect((await running.network.connections()).opened).toBe(opened + 1);
     await proxy.stop();
   }, 120_000);

@@ -4,7 +4,7 @@ import {
   headerFault,
   NestLog,
   requestIdFrom,
-  takeEveryExpectation,
+  acceptEveryExpectation,
   type Logger,
 } from '@dormouse/bootstrap';
 import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
@@ -64,7 +64,7 @@ export async function createApp(settings: AppSettings): Promise<NestFastifyAppli
   });
   const fastify = adapter.getInstance();
   logRequests(fastify, { log, probes: access.probes });
-  takeEveryExpectation(fastify.server);
+  acceptEveryExpectation(fastify.server);
   allowOrigins(fastify, allowedOrigins);
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {
     const fault = headerFault(raw);

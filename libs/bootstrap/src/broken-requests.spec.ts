@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
-import { answerBrokenRequests, headerFault, takeEveryExpectation, type RequestFault } from './broken-requests.js';
+import { answerBrokenRequests, headerFault, acceptEveryExpectation, type RequestFault } from './broken-requests.js';
 import { openLog } from './log.js';
 
 function opened() {
@@ -60,7 +60,7 @@ describe('answerBrokenRequests', () => {
     expect(lines).toMatchObject([{ msg: 'request', status: 400 }]);
   });
 
-  it('says nothing on a connection that is gone', () => {
+  it('writes nothing on a connection that is gone', () => {
     const { clientErrorHandler, lines } = opened();
     const { socket: open, written } = socket();
     clientErrorHandler({ code: 'ECONNRESET' }, open);
@@ -80,11 +80,11 @@ describe('headerFault', () => {
   });
 });
 
-describe('takeEveryExpectation', () => {
-  it('hands a request with an unknown expectation to the application', () => {
+describe('acceptEveryExpectation', () => {
+  it('passes a request with an unknown expectation to the application', () => {
     const server = createServer();
     const seen: unknown[] = [];
-    takeEveryExpectation(server);
+    acceptEveryExpectation(server);
     server.on('request', (request, response) => seen.push(request, response));
     server.emit('checkExpectation', 'request', 'response');
     expect(seen).toEqual(['request', 'response']);

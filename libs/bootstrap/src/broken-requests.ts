@@ -79,7 +79,7 @@ export function answerBrokenRequests({ answerTo, log }: BrokenRequestsOptions) {
 }
 
 /** Lets a request with an unknown `Expect` through, which Node would answer by itself; see {@link headerFault}. */
-export function takeEveryExpectation(server: Server): void {
+export function acceptEveryExpectation(server: Server): void {
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
 }
 

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { measureConnections } from './connection-metrics.js';
 
 describe('measureConnections', () => {
-  it('tells how pools and clients are at the moment of asking, and counts what was lost', async () => {
+  it('reports how pools and clients are at each scrape, and counts what was lost', async () => {
     const pool = Object.assign(new EventEmitter(), { totalCount: 5, idleCount: 2, waitingCount: 7 });
     const redis = Object.assign(new EventEmitter(), { status: 'ready' });
     const registry = new Registry();

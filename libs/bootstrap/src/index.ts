@@ -1,7 +1,7 @@
 export {
   answerBrokenRequests,
   headerFault,
-  takeEveryExpectation,
+  acceptEveryExpectation,
   type BrokenRequestsOptions,
   type FaultAnswer,
   type RequestFault,

@@ -15,8 +15,8 @@ export interface LogSettings {
 const SECRET_NAMES = ['authorization', 'Authorization', 'token', 'cookie', 'password', 'key', 'secret'];
 
 /**
- * A JSON log, one line per happening. Tokens and authorization headers are cut out, errors are reduced to what cannot
- * hold a payload. Message bodies and session material are not to be logged by anybody; this cannot find them.
+ * A JSON log, one line per entry. Tokens and authorization headers are cut out, errors are reduced to what cannot
+ * hold a payload. Message bodies and session material must never be logged: they are not recognized here.
  */
 export function openLog({ name, level = 'info', destination }: LogSettings): Logger {
   const paths = SECRET_NAMES.flatMap((secret) => [secret, `*.${secret}`, `*.headers.${secret}`]);
@@ -64,7 +64,7 @@ export function withoutToken(text: string): string {
   return text.replace(/([?&]token=)[^&\s#]*/gi, '$1[secret]').replace(/\bdm_([a-z]+)_[0-9A-Za-z]+/g, 'dm_$1_[secret]');
 }
 
-/** Contexts in which Nest tells what it wires at start: of no interest unless one debugs it. */
+/** Contexts in which Nest logs what it wires at start: of interest for debugging only. */
 const WIRING = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication']);
 
 /** Nest's own messages as lines of our log. */

@@ -18,7 +18,7 @@ export interface GivenMasterKeys {
 }
 
 /**
- * The master keys of a process. An id that stands for two keys would seal what nobody can open, and a key under two ids
+ * The master keys of a process. An id that stands for two keys would seal what cannot be opened, and a key under two ids
  * would be forgotten under one of them while the other still needs it: both are refused.
  * @throws {ConfigError} without repeating a key
  */

@@ -40,7 +40,7 @@ describe('readConfig', () => {
     expect(() => readConfig(schema, { REDIS_URL: 'http://user:secret@host' })).not.toThrow('secret');
   });
 
-  it('says where within a JSON variable the fault is', () => {
+  it('names where within a JSON variable the fault is', () => {
     expect(() => readConfig(schema, { REDIS_URL: 'redis://h', HOSTS: '{"sg":1}' })).toThrow(/HOSTS: sg /);
   });
 });

@@ -17,7 +17,7 @@ function stage(start: () => Promise<RunningServer>, drainWithinMs?: number) {
 }
 
 describe('runServer', () => {
-  it('tells its url, drains on SIGTERM and exits 0', async () => {
+  it('logs its url, drains on SIGTERM and exits 0', async () => {
     const steps: string[] = [];
     const drain = () => Promise.resolve(void steps.push('drained'));
     const { running, events, exitCode, lines } = stage(() => Promise.resolve({ url: 'http://127.0.0.1:1', drain }));

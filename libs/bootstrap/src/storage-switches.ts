@@ -10,7 +10,7 @@ export interface StorageSwitches {
   S3_SECRET_ACCESS_KEY?: string | undefined;
 }
 
-/** The same as the object storage takes it; what is not given is absent. */
+/** The same as options of the object storage; what is not given is absent. */
 export interface StoragePlace {
   bucket: string;
   endpoint?: string;

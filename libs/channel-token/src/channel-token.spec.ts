@@ -15,7 +15,7 @@ describe('channel token', () => {
     expect(new Set(Array.from({ length: 200 }, () => mintToken('sg'))).size).toBe(200);
   });
 
-  it('is told to be truncated at whatever place it was cut', () => {
+  it('is truncated at whatever place it was cut', () => {
     const token = mintToken('use');
     for (let length = 3; length < token.length; length++) {
       expect(readToken(token.slice(0, length))).toEqual({ fault: 'truncated' });

@@ -1,10 +1,10 @@
 /**
  * A channel token is `dm_<region>_<opaque>`. The opaque part is 256 random bits (43 base62 digits) and a 32-bit
- * checksum of everything before it (6 digits), so that a token which was cut or mistyped is told apart from one that
- * is not known, without asking a database. The checksum is no secret and protects nothing.
+ * checksum of everything before it (6 digits), so that a token which was cut or mistyped is distinguished from one that
+ * is not known without a database. The checksum is no secret and protects nothing.
  *
  * Only the SHA-256 of a token is stored. Tokens are looked up by that hash: what a comparison could leak by its timing
- * is bits of a hash, from which nobody gets back to 256 random bits.
+ * is bits of a hash, from which 256 random bits cannot be recovered.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { isRegion, type Region } from '@dormouse/gateway-contract';
@@ -29,7 +29,7 @@ export function mintToken(region: Region): string {
   return signed + checksum(signed);
 }
 
-/** The region that a well-formed token belongs to, or what is wrong with it. Says nothing about whether it is known. */
+/** The region that a well-formed token belongs to, or what is wrong with it. Whether it is known is another question. */
 export function readToken(text: string | undefined): TokenReading {
   if (!text) return { fault: 'absent' };
   if (text !== text.trim()) return text.trim() === '' ? { fault: 'absent' } : { fault: 'surrounding space' };

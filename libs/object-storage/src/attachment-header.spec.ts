@@ -23,7 +23,7 @@ describe('attachmentHeader', () => {
     ['договор', 'file'],
     ['счёт.пдф', 'file'],
     ['a\\b.txt', 'ab.txt'],
-  ])('gives %j exactly, beside an ASCII name that says something (%s)', (fileName, plain) => {
+  ])('gives %j exactly, beside a readable ASCII name (%s)', (fileName, plain) => {
     expect(namesIn(attachmentHeader(fileName))).toEqual({ plain, exact: fileName });
   });
 

@@ -12,7 +12,7 @@ export function attachmentHeader(fileName: string): string {
     : `attachment; filename="${plain}"; filename*=${encodeExtended(wellFormed)}`;
 }
 
-/** What is left of a name in ASCII; letters lose their accents. `file` where nothing is that says anything. */
+/** What is left of a name in ASCII; letters lose their accents. `file` where no letter or digit is left. */
 function asciiName(fileName: string): string {
   const [, stem = '', extension = ''] = /^(.*?)(\.[^.\s]{1,10})?$/s.exec(fileName) ?? [];
   const plainExtension = ascii(extension);

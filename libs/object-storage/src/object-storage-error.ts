@@ -1,4 +1,4 @@
-/** Why an object could not be had or written. */
+/** Why an object could not be read or written. */
 export type ObjectStorageFailure =
   /** There is no such object. */
   | 'missing'
@@ -6,9 +6,9 @@ export type ObjectStorageFailure =
   | 'conflict'
   /** The range lies outside the object. */
   | 'range'
-  /** The storage did not answer, or answered with 5xx or a plea to slow down, on every attempt. Worth trying later. */
+  /** The storage did not answer, or answered with 5xx or 429, on every attempt. Worth trying later. */
   | 'away'
-  /** The storage answered and refused: wrong credentials, no such bucket, a request it does not take. */
+  /** The storage answered and refused: wrong credentials, no such bucket, a request it does not support. */
   | 'refused';
 
 /** The only error this project throws, apart from the reason of an aborted signal. */
@@ -51,7 +51,7 @@ function failureOf(status: number | undefined, name: string): ObjectStorageFailu
   return 'refused';
 }
 
-/** Puts a client error into this project's words; the message names the operation and key, never credentials. */
+/** The error of this project for one of the S3 client; the message names the operation and key, never credentials. */
 export function toObjectStorageError(error: unknown, doing: string): ObjectStorageError {
   if (error instanceof ObjectStorageError) return error;
   const status = statusOf(error);

@@ -52,7 +52,7 @@ describe('writing and reading', () => {
     expect(found.contentType).toBe('video/mp4');
   });
 
-  it('writes nothing when the source breaks, and hands its error on without trying again', async () => {
+  it('writes nothing when the source breaks, and throws its error without trying again', async () => {
     let opened = 0;
     const broken = () => {
       opened += 1;
@@ -68,7 +68,7 @@ describe('writing and reading', () => {
     expect(await objects.head('broken')).toBeUndefined();
   });
 
-  it('reads a range and the last bytes, and says which they are', async () => {
+  it('reads a range and the last bytes, and names which they are', async () => {
     await objects.put('ranged', Buffer.from('0123456789'));
     const middle = await objects.get('ranged', { range: { start: 2, end: 4 } });
     expect((await buffer(middle.stream)).toString()).toBe('234');
@@ -78,7 +78,7 @@ describe('writing and reading', () => {
     await expect(objects.get('ranged', { range: { start: 10 } })).rejects.toMatchObject({ failure: 'range' });
   });
 
-  it('tells a missing object from a missing bucket', async () => {
+  it('distinguishes a missing object from a missing bucket', async () => {
     await expect(objects.get('nowhere')).rejects.toMatchObject({ failure: 'missing' });
     expect(await objects.head('nowhere')).toBeUndefined();
     const elsewhere = new ObjectStorage({ ...store, bucket: 'no-such-bucket' });
@@ -153,7 +153,7 @@ describe('with the storage away', () => {
     server.close();
   });
 
-  it('tries a bounded number of times, opening the stream anew, then says so', async () => {
+  it('tries a bounded number of times, opening the stream anew, then fails as away', async () => {
     const port = (server.address() as AddressInfo).port;
     const away = new ObjectStorage({ ...store, endpoint: `http://127.0.0.1:${port}`, attempts: 3 });
     let opened = 0;

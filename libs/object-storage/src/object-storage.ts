@@ -24,9 +24,9 @@ import { attachmentHeader } from './attachment-header.js';
 import { ObjectStorageError, toObjectStorageError } from './object-storage-error.js';
 
 const PART_BYTES = 5 * 1024 * 1024;
-/** DeleteObjects takes this many keys. */
+/** The most keys of one DeleteObjects. */
 const DELETE_BATCH = 1_000;
-/** Signature version 4 knows no longer validity. */
+/** Signature version 4 allows no longer validity. */
 export const LONGEST_LINK_S = 7 * 24 * 60 * 60;
 
 export interface ObjectStorageOptions {
@@ -35,11 +35,11 @@ export interface ObjectStorageOptions {
   endpoint?: string;
   /** The same storage as customers reach it: links are signed for this address. Default: `endpoint`. */
   publicEndpoint?: string;
-  /** Default `us-east-1`, which foreign storages take. */
+  /** Default `us-east-1`, which foreign storages accept. */
   region?: string;
   /** Absent: the SDK's own chain (environment, instance role). */
   credentials?: { accessKeyId: string; secretAccessKey: string };
-  /** How often a call is made before it fails as 'away'. */
+  /** How many times a call is made before it fails as 'away'. */
   attempts?: number;
   connectTimeoutMs?: number;
   /** Timeout of an attempt without any data on its connection. */
@@ -257,7 +257,7 @@ export class ObjectStorage {
   }
 
   /**
-   * A link that works without credentials until it expires. Signed here, without asking the storage.
+   * A link that works without credentials until it expires. Signed here, without a request to the storage.
    * @param options.expiresInS at most `LONGEST_LINK_S`
    * @param options.downloadName the name a browser saves it under; any characters
    * @throws {ObjectStorageError} when there are no credentials to sign with
@@ -344,7 +344,7 @@ function clientOf(options: ObjectStorageOptions, endpoint: string | undefined): 
     credentials: options.credentials,
     maxAttempts: 1,
     logger: silent,
-    // Foreign storages refuse the trailing checksums that AWS itself takes.
+    // Foreign storages refuse the trailing checksums that AWS itself accepts.
     requestChecksumCalculation: endpoint === undefined ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     responseChecksumValidation: endpoint === undefined ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     requestHandler: {

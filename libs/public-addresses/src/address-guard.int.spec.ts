@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { AddressRefused, guardedConnection, guardedConnector, type AddressGuardOptions } from './address-guard.js';
 
 describe('guarded connections', () => {
-  /** A server on this machine that nobody may reach; how many connections it got. */
+  /** A server on this machine that must not be reached; how many connections it got. */
   async function withServer(use: (port: number, connections: () => number) => Promise<void>): Promise<void> {
     let connections = 0;
     const server = createServer((socket) => {

@@ -78,13 +78,13 @@ export interface AddressGuardOptions extends AllowedAddresses {
 /** A resolver for sockets that finds a name's allowed addresses only; it fails with AddressRefused when there is none. */
 export function guardedLookup(options: AddressGuardOptions): LookupFunction {
   const resolve = options.lookup ?? systemLookup;
-  return (hostname, asked, callback) => {
-    resolve(hostname, { ...asked, all: true }, (error, addresses) => {
+  return (hostname, wanted, callback) => {
+    resolve(hostname, { ...wanted, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
       const allowed = addresses.filter(({ address }) => isPublicAddress(address, options));
       const [first] = allowed;
       if (!first) return callback(new AddressRefused(addresses[0]?.address ?? hostname), '', 0);
-      if (asked.all) callback(null, allowed);
+      if (wanted.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });
   };

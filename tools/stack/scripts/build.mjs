@@ -10,7 +10,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
  * Runs a Node script in a process group of its own and resolves with its exit code. A signal to us ends the whole
- * group, and so does the time limit. Its standard output goes to our standard error unless told otherwise.
+ * group, and so does the time limit. Its standard output goes to our standard error by default.
  */
 export function runScript(file, args, { stdout = 2, env = process.env, withinMs, nodeArgs = [] } = {}) {
   return new Promise((resolve, reject) => {

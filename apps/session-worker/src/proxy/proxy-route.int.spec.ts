@@ -41,13 +41,13 @@ describe('ProxyRoute', () => {
     const route = new ProxyRoute(proxy.setting(), DEVELOPMENT);
     const answer = await fetchOverRoute(`http://files.example:${port}/x`, { dispatcher: route.files });
     expect(await answer.text()).toBe('found');
-    expect(proxy.asked).toEqual([`files.example:${port}`]);
+    expect(proxy.requested).toEqual([`files.example:${port}`]);
     await route.files.destroy();
   });
 
   it('looks names up itself for a proxy that does not', async () => {
     const socket = await dial(proxy.setting({ scheme: 'socks5' }), { host: 'localhost', port }, DEVELOPMENT);
-    expect(proxy.asked).toEqual([`127.0.0.1:${port}`]);
+    expect(proxy.requested).toEqual([`127.0.0.1:${port}`]);
     socket.destroy();
   });
 
@@ -92,7 +92,7 @@ describe('ProxyRoute', () => {
         dial(proxy.setting({ host }), { host: '127.0.0.1', port }, { allowLoopback: false, withinMs: 2_000 }),
       );
       expect(failure.message).toContain('not on the public internet');
-      expect(proxy.open + proxy.asked.length).toBe(0);
+      expect(proxy.open + proxy.requested.length).toBe(0);
     },
   );
 

@@ -100,13 +100,13 @@ describe('a session with a proxy', () => {
     const { phone, session } = await link(channelId);
     expect(session.fileRoute).toBeDefined();
     // The pairing and the session after it: the name leads to the network at the proxy only.
-    expect(proxy.asked.length).toBeGreaterThanOrEqual(2);
-    expect(new Set(proxy.asked)).toEqual(new Set([new URL(network.socketUrl).host.replace('127.0.0.1', NAME)]));
-    const before = proxy.asked.length;
+    expect(proxy.requested.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(proxy.requested)).toEqual(new Set([new URL(network.socketUrl).host.replace('127.0.0.1', NAME)]));
+    const before = proxy.requested.length;
     await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
     await worker.until(() => worker.closesOf(channelId).includes('network_unavailable'));
     await worker.sessions.open(channelId, soon());
-    expect(proxy.asked.length).toBe(before + 1);
+    expect(proxy.requested.length).toBe(before + 1);
   });
 
   it('stays connecting while the proxy is away, without end, and never goes around it', async () => {
@@ -127,7 +127,7 @@ describe('a session with a proxy', () => {
     expect((await network.call<{ opened: number }>('GET', '/connections')).opened).toBe(opened);
     proxy = await TestProxy.start({ port });
     await worker.sessions.open(channelId, soon());
-    expect(proxy.asked).toHaveLength(1);
+    expect(proxy.requested).toHaveLength(1);
     expect(phone).toBeDefined();
   });
 
@@ -140,7 +140,7 @@ describe('a session with a proxy', () => {
       details: 'the proxy of the settings refuses the connection',
     });
     expect(await resting(channelId, 'proxy_refused')).toMatchObject({ state: 'closed', linked: false });
-    expect([proxy.turnedAway, proxy.asked]).toEqual([1, []]);
+    expect([proxy.rejected, proxy.requested]).toEqual([1, []]);
     await set(channelId, proxy.setting());
     const { phone } = await link(channelId);
     await set(channelId, proxy.setting({ password: 'wrong-password' }));
@@ -155,7 +155,7 @@ describe('a session with a proxy', () => {
     await startWorker(network.socketUrl);
     const channelId = await channelWith(proxy.setting());
     const { phone, session } = await link(channelId);
-    const through = proxy.asked.length;
+    const through = proxy.requested.length;
     await set(channelId, '');
     expect(librarySocket(session).ws.isOpen).toBe(true);
     await network.call('POST', '/faults', { kind: 'drop', phone, code: 503 });
@@ -163,7 +163,7 @@ describe('a session with a proxy', () => {
     const direct = await worker.sessions.open(channelId, soon());
     expect(direct.generation).toBeGreaterThan(session.generation);
     expect(direct.fileRoute).toBeUndefined();
-    expect(proxy.asked.length).toBe(through);
+    expect(proxy.requested.length).toBe(through);
   });
 
   it('does not connect to a proxy on a private address where that is not allowed', async () => {
@@ -174,6 +174,6 @@ describe('a session with a proxy', () => {
       status: 503,
       details: 'the proxy of the settings cannot be reached',
     });
-    expect(proxy.open + proxy.turnedAway + proxy.asked.length).toBe(0);
+    expect(proxy.open + proxy.rejected + proxy.requested.length).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The life of `npm start` and `npm run sandbox`: starts the stack, says what there is to say, runs until a signal comes.
+ * The life of `npm start` and `npm run sandbox`: starts the stack, prints its addresses, runs until a signal comes.
  * A signal during the start ends the launcher at once; its watchdog then stops what was already started.
  */
 import { constants } from 'node:os';
@@ -26,7 +26,7 @@ export async function launch(
     // A second signal, or one during the start, does not wait; the watchdog sees to the rest.
     if (isStopping || !stack) process.exit(EXIT_BY_SIGNAL + constants.signals[signal]);
     isStopping = true;
-    // Whoever read it may be gone.
+    // The reader of the pipe may be gone.
     process.stderr.on('error', () => undefined);
     process.stderr.write('Stopping ...\n');
     await stack.stop();

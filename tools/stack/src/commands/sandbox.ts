@@ -51,7 +51,7 @@ Let a phone answer, and see it in the gateway:
   curl -s ${simulator}/phones/${nora}/messages ${json} -d '{"to":"${world.channel.phone}","text":"Hi"}'
   curl -s ${edge}/messages/list ${token}
 
-Be told of it (your server at port 9000):
+Have it delivered to a webhook (your server at port 9000):
 
   curl -s -X PATCH ${edge}/settings ${token} ${json} \\
     -d '{"webhooks":[{"url":"http://127.0.0.1:9000/","events":[{"type":"messages","method":"post"},{"type":"statuses","method":"post"}]}]}'

@@ -38,19 +38,19 @@ describe('a server', () => {
   };
 
   /** Starts it and waits for its end; one that runs is ended. */
-  const run = async (app: Server, wrong: Variables): Promise<{ code: unknown; said: string }> => {
+  const run = async (app: Server, wrong: Variables): Promise<{ code: unknown; output: string }> => {
     const env = { PATH: process.env.PATH, ...rightFor(app), ...wrong };
     const child = spawn(process.execPath, [appEntry(app)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
+    let output = '';
     let isUp = false;
     child.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (isUp || !said.includes('"listening"')) return;
+      output += chunk.toString();
+      if (isUp || !output.includes('"listening"')) return;
       isUp = true;
       child.kill('SIGTERM'); // once: a second one would not wait
     });
     const [[code], errors] = await Promise.all([once(child, 'exit') as Promise<[unknown]>, text(child.stderr)]);
-    return { code, said: said + errors };
+    return { code, output: output + errors };
   };
 
   beforeAll(async () => {
@@ -74,9 +74,9 @@ describe('a server', () => {
       const entry = { databaseUrl: regional.url, redisUrl: redis.url };
       const wrong: Variables = app === 'control-plane' ? { REGIONS: JSON.stringify({ eu: entry }) } : { REGION: 'eu' };
       const [right, refused] = await Promise.all([run(app, {}), run(app, wrong)]);
-      expect([right.code, right.said.includes('"listening"')]).toEqual([0, true]);
-      expect([refused.code, refused.said.includes('"listening"')]).toEqual([1, false]);
-      expect(refused.said).toContain(
+      expect([right.code, right.output.includes('"listening"')]).toEqual([0, true]);
+      expect([refused.code, refused.output.includes('"listening"')]).toEqual([1, false]);
+      expect(refused.output).toContain(
         'the regional database is that of region sg, and this process is configured for eu',
       );
     },
@@ -101,11 +101,11 @@ describe('a server', () => {
       'goes by the id \\"s1\\" is not',
     ],
   ])(
-    'does not start with %s (%s), and says so',
+    'does not start with %s (%s), and logs why',
     async (_what, app, wrong, sentence) => {
-      const { code, said } = await run(app, wrong());
-      expect([code, said.includes('"listening"')]).toEqual([1, false]);
-      expect(said).toContain(sentence);
+      const { code, output } = await run(app, wrong());
+      expect([code, output.includes('"listening"')]).toEqual([1, false]);
+      expect(output).toContain(sentence);
     },
     60_000,
   );

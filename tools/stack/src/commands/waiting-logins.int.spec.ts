@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { toBuffer } from 'qrcode';
 import { serveWaitingLogins, type WaitingLogins } from './waiting-logins.js';
 
-/** What the gateway says of the channel with one token. */
-interface Said {
+/** What the gateway answers for the channel with one token. */
+interface Answers {
   health: { status: number; text?: string };
   /** The texts of the codes that the login image holds, one after the other; none: 403, as of a channel that is linked. */
   codes: string[];
@@ -14,16 +14,16 @@ interface Said {
 describe('the channels that wait to be linked', () => {
   let gateway: Server;
   let edgeUrl: string;
-  let said: Record<string, Said>;
-  let asked: string[];
+  let answers: Record<string, Answers>;
+  let requests: string[];
   let logins: WaitingLogins;
 
   beforeAll(async () => {
     gateway = createServer((request, response) => {
       const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
       const path = request.url ?? '';
-      asked.push(`${token} ${path}`);
-      const channel = said[token];
+      requests.push(`${token} ${path}`);
+      const channel = answers[token];
       if (path.startsWith('/health')) {
         const { status, text } = channel?.health ?? { status: 401 };
         response.writeHead(status, { 'content-type': 'application/json' });
@@ -39,15 +39,15 @@ describe('the channels that wait to be linked', () => {
   });
 
   beforeEach(async () => {
-    said = {};
-    asked = [];
+    answers = {};
+    requests = [];
     logins = await serveWaitingLogins();
   });
 
   afterAll(() => gateway.close());
 
-  const offer = (name: string, state: Said): void => {
-    said[`token-of-${name}`] = state;
+  const offer = (name: string, state: Answers): void => {
+    answers[`token-of-${name}`] = state;
     logins.offer({ name, edgeUrl, token: `token-of-${name}` });
   };
   const listed = async (): Promise<unknown> => (await fetch(logins.url)).json();
@@ -61,18 +61,18 @@ describe('the channels that wait to be linked', () => {
     expect(await listed()).toEqual([{ name: 'Sandbox', code: '2@first,a,b,c,1' }]);
   });
 
-  it('are asked anew at every look: codes change', async () => {
+  it('are requested anew each time: codes change', async () => {
     offer('Sandbox', { health: { status: 200, text: 'qr' }, codes: ['2@first,a,b,c,1', '2@second,a,b,c,1'] });
     await listed();
     expect(await listed()).toEqual([{ name: 'Sandbox', code: '2@second,a,b,c,1' }]);
   });
 
   it.each(['connected', 'connecting', 'initializing', 'error', 'sync_error'])(
-    'are without one that is %s, which is only looked at and neither woken nor asked for an image',
+    'are without one that is %s, whose health alone is read: it is not woken, and no image is requested',
     async (text) => {
       offer('Linked', { health: { status: 200, text }, codes: ['2@never,a,b,c,1'] });
       expect(await listed()).toEqual([]);
-      expect(asked).toEqual(['token-of-Linked /health?wakeup=false']);
+      expect(requests).toEqual(['token-of-Linked /health?wakeup=false']);
     },
   );
 
@@ -84,7 +84,7 @@ describe('the channels that wait to be linked', () => {
     expect(await listed()).toEqual([{ name: 'Waiting', code: '2@here,a,b,c,1' }]);
   });
 
-  it('are told to nobody who does not know the address', async () => {
+  it('are not given out at any other address', async () => {
     offer('Sandbox', { health: { status: 200, text: 'qr' }, codes: ['2@secret,a,b,c,1'] });
     const { origin, pathname, port } = new URL(logins.url);
     for (const other of [
@@ -96,8 +96,8 @@ describe('the channels that wait to be linked', () => {
       const answer = await fetch(origin + other);
       expect([answer.status, await answer.text()]).toEqual([404, '']);
     }
-    expect(asked).toEqual([]);
-    // Whoever listens on every address of a machine is reached at this one, too.
+    expect(requests).toEqual([]);
+    // A server that listens on every address of a machine is reached at this one, too.
     await expect(fetch(`http://127.0.0.2:${port}${pathname}`)).rejects.toThrow('fetch failed');
   });
 });

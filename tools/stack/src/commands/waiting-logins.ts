@@ -1,5 +1,5 @@
 /**
- * Tells the simulated network which channels wait to be linked, so that its page can offer them: a code's secret is shown
+ * Shows the simulated network which channels wait to be linked, so that its page can offer them: a code's secret is shown
  * to a camera only, and here we are the camera. Guarantee: only who knows the random address gets a code, and it listens on
  * this machine alone.
  */
@@ -37,7 +37,7 @@ async function waiting(channel: OfferedChannel): Promise<{ name: string; code: s
     if (await isLinked(channel)) return [];
     return [{ name: channel.name, code: await readLoginCode(channel.edgeUrl, channel.token, CODE_WITHIN_MS) }];
   } catch {
-    return []; // linked meanwhile, or not ready to show a code: the next look will tell
+    return []; // linked meanwhile, or not ready to show a code: the next request will show
   }
 }
 

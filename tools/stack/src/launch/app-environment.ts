@@ -85,7 +85,7 @@ export function appEnvironment(
       ...settings,
       GLOBAL_DATABASE_URL: stores.databases.global,
       REGIONS: JSON.stringify(regions),
-      // One account has everything here, and tools ask as fast as they can.
+      // One account has everything here, and tools send requests as fast as they can.
       REQUESTS_PER_MINUTE: '0',
       CHANNELS_PER_ACCOUNT: '1000000',
       OPERATORS: JSON.stringify({ local: createHash('sha256').update(installation.operatorKey).digest('hex') }),

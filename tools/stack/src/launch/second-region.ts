@@ -28,14 +28,14 @@ export interface SecondRegionOptions {
   installation: InstallationFacts;
   /** Of the first region: the second has a database of its own on the same server. */
   databaseUrl: string;
-  say: (message: string) => void;
+  log: (message: string) => void;
 }
 
 /** Starts the second region's stores, with nothing in them that must survive a power cut. */
 export async function startSecondRegionStores(
   options: SecondRegionOptions,
 ): Promise<RegionStores & { stop(): Promise<void> }> {
-  const { register, dataDir, ports, installation, say } = options;
+  const { register, dataDir, ports, installation, log } = options;
   const database = `dormouse_${SECOND_REGION}`;
   await ensureDatabase(options.databaseUrl, database);
   const databaseUrl = new URL(options.databaseUrl);
@@ -46,7 +46,7 @@ export async function startSecondRegionStores(
     dir: join(dataDir, `redis-${SECOND_REGION}`),
     ports: [await ports.choose('redis', 1)],
     password: installation.passwords.redis,
-    say,
+    log,
   });
   const bucket = `dormouse-${SECOND_REGION}`;
   const objects = await startObjectStore({

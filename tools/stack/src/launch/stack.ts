@@ -20,7 +20,7 @@ export type AppSwitches = Partial<Record<AppName, Switches>>;
 export type StoreAddresses = Pick<Stores, 'databases' | 'redisUrl' | 'objects'>;
 
 export interface StackOptions {
-  /** Folder of everything that is kept: data, secrets, ports. */
+  /** Folder of everything that is stored: data, secrets, ports. */
   dataDir: string;
   /** First of a fixed range of ports; default: those of the last start, or any free ones. */
   portBase?: number;
@@ -33,7 +33,7 @@ export interface StackOptions {
   fast?: boolean;
   /** 'pretty': for people, on standard error. 'silent': into `stack.log` in the data folder. */
   logs: 'pretty' | 'silent' | Writable;
-  /** More switches for single apps; a function is told where the stores are. */
+  /** More switches for single apps; a function receives where the stores are. */
   env?: AppSwitches | ((stores: StoreAddresses) => Promise<AppSwitches>);
   shardCount?: number;
   /** Also stores, a worker and an edge of a second region: for journeys through two regions. */
@@ -84,7 +84,7 @@ function empty(dataDir: string): void {
   }
 }
 
-/** What is kept is for the account that runs us alone: keys, what people wrote, files. Children do as we do. */
+/** What is stored is for the account that runs us alone: keys, messages, files. Children inherit the mask. */
 function keepPrivate(dataDir: string): void {
   process.umask(0o077);
   mkdirSync(dataDir, { recursive: true });
@@ -152,7 +152,7 @@ class RunningStack implements Stack {
       passwords: installation.facts.passwords,
       fast: options.fast ?? false,
       port: (name) => ports.choose(name),
-      say: (message) => logs.say(message),
+      log: (message) => logs.notice(message),
     });
     const stack = new RunningStack(options, register, logs, installation, ports, stores);
     try {
@@ -238,7 +238,7 @@ class RunningStack implements Stack {
       dataDir: options.dataDir,
       installation: this.installation.facts,
       databaseUrl: this.stores.databases.sg,
-      say: (message) => this.logs.say(message),
+      log: (message) => this.logs.notice(message),
     });
     this.urls.edge.eu = `http://127.0.0.1:${await ports.choose('edge-api', 1)}`;
   }

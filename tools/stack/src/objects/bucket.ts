@@ -83,7 +83,7 @@ export class Bucket {
     return keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   }
 
-  /** A path for new bytes. They become an object by `commit`, or are deleted by whoever asked. */
+  /** A path for new bytes. They become an object by `commit`, or the caller deletes them. */
   newFile(): string {
     return this.#path('bytes', randomUUID());
   }

@@ -176,10 +176,10 @@ class ObjectServer {
 
 function refuse(error: unknown, request: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) {
-    response.destroy(); // the answer is cut, so that nobody takes it for whole
+    response.destroy(); // the response is cut, so that no client takes it for whole
     return;
   }
-  // A body that nobody reads would keep the client writing: take and drop it.
+  // A body that is not read would keep the client writing: read and drop it.
   request.resume();
   const refusal = error instanceof S3Error ? error : new S3Error('InternalError', 'We encountered an internal error.');
   const body = xmlDocument(element('Error', [element('Code', refusal.code), element('Message', refusal.message)]));

@@ -90,7 +90,7 @@ function linkClaim(query: Map<string, string>, nowMs: number): Claim {
 
 /**
  * Checks who sent the request.
- * @returns what the sender says the body's SHA-256 is (`x-amz-content-sha256`), covered by the signature
+ * @returns the sender's SHA-256 of the body (`x-amz-content-sha256`), covered by the signature
  * @throws {S3Error} when it is not signed by the key, is too old, or was changed on the way
  */
 export function verifySignature(request: IncomingMessage, credentials: Credentials, nowMs: number): string {

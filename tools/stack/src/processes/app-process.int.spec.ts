@@ -7,20 +7,20 @@ import { ProcessRegister } from './process-register.js';
 
 let dir: string;
 let register: ProcessRegister;
-let said: string[];
+let notices: string[];
 let lines: string[];
 let app: AppProcess | undefined;
-/** Called whenever something was printed or said. */
-let heard: () => void;
+/** Called whenever something was printed or noticed. */
+let changed: () => void;
 
 const logs: LogSink = {
   line: (_source, text) => {
     lines.push(text);
-    heard();
+    changed();
   },
-  say: (message) => {
-    said.push(message);
-    heard();
+  notice: (message) => {
+    notices.push(message);
+    changed();
   },
 };
 
@@ -34,15 +34,15 @@ function appOf(script: string, restartCrashed = true): AppProcess {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise<void>((resolve) => (heard = resolve));
+  while (!condition()) await new Promise<void>((resolve) => (changed = resolve));
 }
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'app-process-'));
   register = await ProcessRegister.open(join(dir, 'data'));
-  said = [];
+  notices = [];
   lines = [];
-  heard = () => undefined;
+  changed = () => undefined;
 });
 
 afterEach(async () => {
@@ -54,19 +54,19 @@ afterEach(async () => {
 const STAYS = "console.log('listening'); setInterval(() => undefined, 1000);";
 
 describe('an app as a child process', () => {
-  it('is started when it says so', async () => {
+  it('is started when it prints that it listens', async () => {
     const started = appOf(STAYS);
     await started.start();
     expect(started.pid).toBeGreaterThan(0);
     expect(lines).toContain('listening');
     await started.stop(2_000);
-    expect([started.pid, said]).toEqual([undefined, []]);
+    expect([started.pid, notices]).toEqual([undefined, []]);
   });
 
   it('fails to start with its last words', async () => {
     const failing = appOf("console.error('no database there'); process.exit(3);");
     await expect(failing.start()).rejects.toThrow(/spec-app ended while starting \(code 3\):[^]*no database there/);
-    expect(said).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
   it('is reported and started again after a crash', async () => {
@@ -75,23 +75,23 @@ describe('an app as a child process', () => {
     const first = crashing.pid ?? 0;
     process.kill(first, 'SIGKILL');
     await until(() => lines.filter((line) => line === 'listening').length === 2);
-    expect(said).toEqual(['spec-app ended by itself (SIGKILL); starting it again in 0.5 s.']);
+    expect(notices).toEqual(['spec-app ended by itself (SIGKILL); starting it again in 0.5 s.']);
     expect(crashing.pid).not.toBe(first);
   });
 
-  it('stays down after a crash if asked', async () => {
+  it('stays down after a crash when restarts are off', async () => {
     const crashing = appOf(STAYS, false);
     await crashing.start();
     process.kill(crashing.pid ?? 0, 'SIGKILL');
-    await until(() => said.length === 1);
-    expect(said).toEqual(['spec-app ended by itself (SIGKILL).']);
+    await until(() => notices.length === 1);
+    expect(notices).toEqual(['spec-app ended by itself (SIGKILL).']);
   });
 
   it('does not come back after it was killed on purpose', async () => {
     const killed = appOf(STAYS);
     await killed.start();
     await killed.kill('SIGKILL');
-    expect([killed.pid, said]).toEqual([undefined, []]);
+    expect([killed.pid, notices]).toEqual([undefined, []]);
     await killed.start();
     expect(killed.pid).toBeGreaterThan(0);
   });

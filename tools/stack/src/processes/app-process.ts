@@ -32,7 +32,7 @@ const SETTLED_MS = 60_000;
 /** One app as a child process: started, watched, restarted after a crash, ended. */
 export class AppProcess {
   #child: (ChildProcess & { pid: number }) | undefined;
-  /** True while the process is meant to run; an end without having asked for it is a crash. */
+  /** True while the process is meant to run; an end meanwhile is a crash. */
   #isWanted = false;
   #recent: string[] = [];
   #crashes = 0;
@@ -115,13 +115,13 @@ export class AppProcess {
   #crashed(how: string, ranMs: number): void {
     const { label, logs, restartCrashed } = this.options;
     if (!restartCrashed) {
-      logs.say(`${label} ended by itself (${how}).`);
+      logs.notice(`${label} ended by itself (${how}).`);
       this.#isWanted = false;
       return;
     }
     this.#crashes = ranMs > SETTLED_MS ? 1 : this.#crashes + 1;
     const delayMs = Math.min(FIRST_RESTART_MS * 2 ** (this.#crashes - 1), LONGEST_RESTART_MS);
-    logs.say(`${label} ended by itself (${how}); starting it again in ${delayMs / 1000} s.`);
+    logs.notice(`${label} ended by itself (${how}); starting it again in ${delayMs / 1000} s.`);
     this.#restart = setTimeout(() => {
       if (this.#isWanted) this.#spawn();
     }, delayMs);

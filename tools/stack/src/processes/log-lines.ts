@@ -5,8 +5,8 @@ import pc from 'picocolors';
 export interface LogSink {
   /** One line as the process printed it: a pino object, or any text. */
   line(source: string, text: string): void;
-  /** Something that the launcher itself has to say. */
-  say(message: string): void;
+  /** A message of the launcher itself. */
+  notice(message: string): void;
 }
 
 type Colors = ReturnType<typeof pc.createColors>;
@@ -89,14 +89,14 @@ export function prettySink(stream: Writable & { isTTY?: boolean }): LogSink {
   const colors = pc.createColors(stream.isTTY === true && pc.isColorSupported);
   return {
     line: (source, text) => stream.write(`${prettyLine(source, text, colors)}\n`),
-    say: (message) => stream.write(`${message}\n`),
+    notice: (message) => stream.write(`${message}\n`),
   };
 }
 
-/** Keeps the lines as they are, the source in front: for files. */
+/** Leaves the lines as they are, the source in front: for files. */
 export function plainSink(stream: Writable): LogSink {
   return {
     line: (source, text) => stream.write(`${source} ${text}\n`),
-    say: (message) => stream.write(`launcher ${message}\n`),
+    notice: (message) => stream.write(`launcher ${message}\n`),
   };
 }

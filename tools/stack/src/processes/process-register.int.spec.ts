@@ -69,7 +69,7 @@ describe('the process register', () => {
     expect(processStartedAt(other.pid ?? 0)).toBeDefined();
   });
 
-  it('kills a child that does not end when asked', async () => {
+  it('kills a child that does not end on a signal', async () => {
     const register = await ProcessRegister.open(join(dir, 'data'));
     const deaf = "process.on('SIGTERM', () => undefined); console.log('up'); setInterval(() => undefined, 1000);";
     const child = register.spawn('deaf', process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -79,7 +79,7 @@ describe('the process register', () => {
     register.close();
   });
 
-  it('says which command cannot be started', async () => {
+  it('names the command that cannot be started', async () => {
     const register = await ProcessRegister.open(join(dir, 'data'));
     expect(() => register.spawn('thing', '/no/such/program', [], {})).toThrow(/thing cannot be started/);
     register.close();

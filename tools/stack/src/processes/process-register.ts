@@ -1,7 +1,7 @@
 /**
- * Guarantees that nothing this launcher started outlives it, however it ends: children are written to a file in the
+ * Guarantees that nothing this launcher started outlives it, however it ends: children are listed in a file in the
  * data folder, a small watchdog process notices when the launcher is gone (SIGKILL included) and stops them in order,
- * and whoever starts next on the same folder stops what is left even then. One launcher per data folder at a time.
+ * and the next start on the same folder stops what is left even then. One launcher per data folder at a time.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A process as the register file keeps it; `startedAt` tells a recycled process id from the original. */
+/** A process as the register file lists it; `startedAt` distinguishes a recycled process id from the original. */
 interface RegisteredProcess {
   name: string;
   pid: number;
@@ -20,7 +20,7 @@ interface RegisteredProcess {
 }
 
 export interface ChildOptions extends SpawnOptions {
-  /** Asks for a clean end; PostgreSQL wants SIGINT, everything else SIGTERM. */
+  /** The signal for a clean end: SIGINT for PostgreSQL, SIGTERM for everything else. */
   stopSignal?: NodeJS.Signals;
   /** Others write to it: among orphans it ends after them. */
   isStore?: boolean;
@@ -30,7 +30,7 @@ const ORPHAN_GRACE_MS = 7_000;
 // A plain script of the build, also when this file runs from its source.
 const WATCHDOG = fileURLToPath(new URL('../../dist/processes/watchdog.js', import.meta.url));
 
-/** When the process began, in the operating system's own words; undefined if it is gone (or a zombie). */
+/** When the process began, as the operating system writes it; undefined if it is gone (or a zombie). */
 export function processStartedAt(pid: number): string | undefined {
   if (process.platform === 'linux') {
     try {
@@ -189,7 +189,7 @@ export class ProcessRegister {
   }
 }
 
-/** Asks a child to end; after the grace its whole group is killed. Resolves when it is gone. */
+/** Signals a child to end; after the grace its whole group is killed. Resolves when it is gone. */
 export async function stopChild(child: ChildProcess, stopSignal: NodeJS.Signals, graceMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const pid = child.pid;

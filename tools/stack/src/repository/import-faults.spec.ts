@@ -30,7 +30,7 @@ describe('the table of import rules', () => {
     ['apps/control-plane/src/x.ts', '@prisma/client'],
     ['apps/control-plane/src/x.ts', '@dormouse/stack/test-stores'],
     ['libs/channel-directory/src/x.ts', 'pg'],
-    ['libs/nobody/src/x.ts', 'node:fs'],
+    ['libs/unlisted/src/x.ts', 'node:fs'],
     ['apps/session-worker/src/commands/x.ts', '../inbound/inbound.js'],
     ['apps/session-worker/src/convert/deep/x.ts', '../../sessions/sessions.js'],
     ['apps/session-worker/src/sessions/x.ts', '../commands/handlers.js'],

@@ -7,11 +7,11 @@ const RULE = 'imports/allowed';
 const eslint = new ESLint({
   cwd: ROOT_FOLDER,
   ruleFilter: ({ ruleId }) => ruleId === RULE,
-  // The rule asks nothing of types: the projects need not be loaded.
+  // The rule uses no types: the projects need not be loaded.
   overrideConfig: { languageOptions: { parserOptions: { projectService: false } } },
 });
 
-/** What the linter says to a file of the tree if it held this code. */
+/** What the linter reports for a file of the tree if it held this code. */
 async function faults(file: string, code: string): Promise<(string | null)[]> {
   const [result] = await eslint.lintText(code, { filePath: join(ROOT_FOLDER, file) });
   return result?.messages.map((message) => (message.fatal ? message.message : message.ruleId)) ?? [];

@@ -12,7 +12,7 @@ describe('the schema engine', () => {
     30_000,
   );
 
-  it('says what a changed schema lacks', async () => {
+  it('finds what a changed schema lacks', async () => {
     const schema = readFileSync(`${ROOT_FOLDER}prisma/global/schema.prisma`, 'utf8');
     const changed = schema.replace('model Account {', 'model Account {\n  nickname String?');
     const sql = await pendingMigration(sharedTestDatabaseUrl('global'), 'global', changed);

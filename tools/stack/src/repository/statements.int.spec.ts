@@ -140,7 +140,7 @@ describe('the declared statements', () => {
     return faults;
   };
 
-  it('are what PostgreSQL says of them on the migrated databases: parameters, columns, types, and what may be null', async () => {
+  it('match what PostgreSQL reports on the migrated databases: parameters, columns, types, and what may be null', async () => {
     const declarations = declaredStatements();
     expect(declarations.length).toBeGreaterThan(100);
     const faults: string[] = [];

@@ -149,7 +149,7 @@ describe('infra/kubernetes', () => {
     .filter(({ kind }) => kind === 'Deployment')
     .map(({ metadata: { name }, spec }) => ({ name, spec }));
   const readme = readFileSync(`${folder}README.md`, 'utf8');
-  /** What the README says to put into a secret. */
+  /** What the README puts into a secret. */
   const secretKeys = (name: string): string[] => {
     const [, command = ''] =
       new RegExp(`create secret generic ${name} ((?:[^\\n]*\\\\\\n)*[^\\n]*)`).exec(readme) ?? [];
@@ -161,38 +161,33 @@ describe('infra/kubernetes', () => {
     expect(deployments.map(({ name }) => name).toSorted()).toEqual(servers.toSorted());
   });
 
-  it.each(deployments)(
-    'gives $name every switch that it cannot do without, and none that nobody knows',
-    ({ name, spec }) => {
-      const [container] = spec?.template.spec.containers ?? [];
-      const given = [
-        ...(container?.env ?? []).map((each) => each.name),
-        ...(container?.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => {
-          const map = manifests.find(
-            ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef?.name,
-          );
-          return [...Object.keys(map?.data ?? {}), ...(secretRef ? secretKeys(secretRef.name) : [])];
-        }),
-      ];
-      const config = readFileSync(`${ROOT_FOLDER}apps/${name}/src/config.ts`, 'utf8');
-      const required = [
-        ...config.matchAll(/^ {2,4}([A-Z][A-Z0-9_]+): (?:z\.enum|z\.string|variable\.url|key\b)(.*),$/gm),
-      ]
-        .filter(([, , type = '']) => !/\.(?:default|optional)\(/.test(type))
-        .map(([, key = '']) => key);
-      expect(required.length).toBeGreaterThan(0);
-      expect(given).toEqual(expect.arrayContaining(required));
-      // One secret is for several: what a server does not know there, another one does.
-      const all = new Set(deployments.flatMap((each) => [...knownSwitches(`apps/${each.name}`)]));
-      expect(given.filter((key) => !all.has(key))).toEqual([]);
-      expect(
-        unknownSwitches(
-          `apps/${name}`,
-          (container?.env ?? []).map((each) => each.name),
-        ),
-      ).toEqual([]);
-    },
-  );
+  it.each(deployments)('gives $name every switch that it cannot do without, and no unknown one', ({ name, spec }) => {
+    const [container] = spec?.template.spec.containers ?? [];
+    const given = [
+      ...(container?.env ?? []).map((each) => each.name),
+      ...(container?.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => {
+        const map = manifests.find(
+          ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef?.name,
+        );
+        return [...Object.keys(map?.data ?? {}), ...(secretRef ? secretKeys(secretRef.name) : [])];
+      }),
+    ];
+    const config = readFileSync(`${ROOT_FOLDER}apps/${name}/src/config.ts`, 'utf8');
+    const required = [...config.matchAll(/^ {2,4}([A-Z][A-Z0-9_]+): (?:z\.enum|z\.string|variable\.url|key\b)(.*),$/gm)]
+      .filter(([, , type = '']) => !/\.(?:default|optional)\(/.test(type))
+      .map(([, key = '']) => key);
+    expect(required.length).toBeGreaterThan(0);
+    expect(given).toEqual(expect.arrayContaining(required));
+    // One secret is for several: what a server does not know there, another one does.
+    const all = new Set(deployments.flatMap((each) => [...knownSwitches(`apps/${each.name}`)]));
+    expect(given.filter((key) => !all.has(key))).toEqual([]);
+    expect(
+      unknownSwitches(
+        `apps/${name}`,
+        (container?.env ?? []).map((each) => each.name),
+      ),
+    ).toEqual([]);
+  });
 });
 
 describe('limits', () => {
@@ -315,13 +310,13 @@ describe('infra/prometheus', () => {
   const page = readFileSync(`${ROOT_FOLDER}docs/metrics.md`, 'utf8');
 
   it.each(rules.groups.flatMap((group) => group.rules))(
-    '$alert asks for metrics of the page and names a runbook',
+    '$alert uses metrics of the page and names a runbook',
     (rule) => {
-      const asked = [...rule.expr.matchAll(/\b(?:dormouse|webhook|http)_\w+/g)].map(([name]) =>
+      const used = [...rule.expr.matchAll(/\b(?:dormouse|webhook|http)_\w+/g)].map(([name]) =>
         name.replace(/_(bucket|count|sum)$/, ''),
       );
-      expect(asked.length).toBeGreaterThan(0);
-      for (const name of asked) expect(page).toContain(`| \`${name}\``);
+      expect(used.length).toBeGreaterThan(0);
+      for (const name of used) expect(page).toContain(`| \`${name}\``);
       expect(existsSync(ROOT_FOLDER + rule.annotations.runbook)).toBe(true);
     },
   );

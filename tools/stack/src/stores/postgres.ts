@@ -34,7 +34,7 @@ export interface PostgresOptions {
   ports?: (number | undefined)[];
   /** False: faster, and a power cut may lose data. For tests. */
   durable: boolean;
-  /** Of the superuser, the only account there is. Absent: nobody is asked for one. For tests. */
+  /** Of the superuser, the only account there is. Absent: none is required. For tests. */
   password?: string;
 }
 
@@ -60,7 +60,7 @@ const ELSEWHERE = '/var/tmp/dormouse-postgres';
 const START_ATTEMPTS = 3;
 const START_TIMEOUT_MS = 30_000;
 
-/** Any account with a passwd entry does; `nobody` is everywhere. */
+/** Any account with a passwd entry will do; `nobody` is on every system. */
 function unprivilegedAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   const accounts = readFileSync('/etc/passwd', 'utf8')
@@ -156,7 +156,7 @@ function move(from: string, to: string, account: Account): void {
   }
 }
 
-/** Deletes data whose own folder has been deleted: whoever deleted that does not know of this place. */
+/** Deletes data here whose own folder has been deleted: deleting that folder does not delete this one. */
 function sweepElsewhere(): void {
   for (const file of readdirSync(ELSEWHERE).filter((name) => name.endsWith('.origin'))) {
     const origin = join(ELSEWHERE, file);
@@ -181,8 +181,8 @@ export function postgresDataFolder(dir: string): string {
 }
 
 /**
- * Whoever connects must know the password. It is set before the server takes connections, also in a folder that was made
- * without one or with another (its print is in the file), through standard input: a command line is seen by everybody.
+ * Connecting requires the password. It is set before the server takes connections, also in a folder that was made
+ * without one or with another (its print is in the file), through standard input: a command line is visible to every account.
  */
 function requirePassword(bin: string, data: string, account: Account, password: string): void {
   const file = join(data, 'pg_hba.conf');

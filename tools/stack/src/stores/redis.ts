@@ -1,8 +1,8 @@
 /**
  * A Redis of our own on the loopback address. There is no usable Redis binary on npm, so the server comes from the
- * PATH, and if there is none it is installed by the system's package manager where that needs no question asked.
+ * PATH, and if there is none it is installed by the system's package manager where that needs no password.
  *
- * Nothing is written to disk: what goes through Redis (calls in flight, with what people wrote) need not survive it.
+ * Nothing is written to disk: what goes through Redis (calls in flight, with message texts) need not survive it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,14 +17,14 @@ export interface RedisOptions {
   /** Folder of this server's data and log, made if missing. */
   dir: string;
   ports?: (number | undefined)[];
-  /** Absent: none is asked for. For tests. */
+  /** Absent: none is required. For tests. */
   password?: string;
   /** Path of the server if it is not on the PATH. */
   binary?: string;
   /** How many logical databases; tests claim one each. */
   databases?: number;
-  /** Told what is being installed. */
-  say: (message: string) => void;
+  /** Receives what is being installed. */
+  log: (message: string) => void;
 }
 
 export interface RedisServer {
@@ -57,28 +57,28 @@ function run(command: string, args: string[]): void {
   });
 }
 
-function installServer(say: (message: string) => void): void {
+function installServer(log: (message: string) => void): void {
   if (works('apt-get', '--version')) {
     const isRoot = process.getuid?.() === 0;
     if (!isRoot && !works('sudo', '-n', 'true')) return;
-    say('Installing redis-server with apt-get');
+    log('Installing redis-server with apt-get');
     const [command, prefix] = isRoot ? ['apt-get', []] : ['sudo', ['-n', 'DEBIAN_FRONTEND=noninteractive', 'apt-get']];
     run(command, [...prefix, 'update', '-q']);
     run(command, [...prefix, 'install', '-q', '-y', '--no-install-recommends', 'redis-server']);
   } else if (works('brew', '--version')) {
-    say('Installing redis with brew');
+    log('Installing redis with brew');
     run('brew', ['install', 'redis']);
   }
 }
 
 /**
  * The path of a Redis or Valkey server, installed if need be.
- * @throws one sentence that says what to do
+ * @throws a sentence with what to do
  */
-export function redisBinary(options: Pick<RedisOptions, 'binary' | 'say'>): string {
+export function redisBinary(options: Pick<RedisOptions, 'binary' | 'log'>): string {
   const found = findServer(options.binary);
   if (found !== undefined) return found;
-  installServer(options.say);
+  installServer(options.log);
   const installed = findServer();
   if (installed === undefined) throw new Error(HELP);
   return installed;
@@ -113,7 +113,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const binary = redisBinary(options);
   mkdirSync(options.dir, { recursive: true });
   chmodSync(options.dir, 0o700);
-  // Of earlier versions, which wrote down every command.
+  // Of earlier versions, which stored every command.
   for (const left of ['appendonlydir', 'dump.rdb']) rmSync(join(options.dir, left), { recursive: true, force: true });
   const logFile = join(options.dir, 'redis.log');
   for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {

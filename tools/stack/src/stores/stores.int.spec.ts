@@ -35,7 +35,7 @@ afterEach(() => {
 const startServer = (ports: number[] = [], password?: string) =>
   startPostgres({ register, dir: join(dir, 'postgres'), ports, durable: false, password });
 
-/** As everybody on the machine sees it. */
+/** As every account of the machine sees it. */
 function commandLine(pid: number): string {
   return spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
 }
@@ -67,7 +67,7 @@ describe('PostgreSQL of our own', () => {
     await server.stop();
     expect(existsSync(data)).toBe(true);
     rmSync(join(dir, 'postgres'), { recursive: true });
-    postgresDataFolder(dir); // whoever looks for a place next cleans up
+    postgresDataFolder(dir); // the next look for a place cleans up
     expect(existsSync(data)).toBe(false);
   }, 60_000);
 
@@ -91,7 +91,7 @@ describe('PostgreSQL of our own', () => {
     await second.stop();
   }, 60_000);
 
-  it('asks for its password, also on a folder that was made without one or with another', async () => {
+  it('requires its password, also on a folder that was made without one or with another', async () => {
     const open = await startServer();
     const url = await open.ensureDatabase('kept');
     await withConnection(url, (connection) => connection.query('CREATE TABLE thing AS SELECT 7 AS n'));
@@ -145,12 +145,12 @@ describe('PostgreSQL of our own', () => {
 });
 
 describe('Redis of our own', () => {
-  it('asks for its password, which is on no command line, and writes nothing of what it holds to disk', async () => {
+  it('requires its password, which is on no command line, and writes nothing of what it holds to disk', async () => {
     const folder = join(dir, 'redis');
     // Of an earlier version.
     mkdirSync(join(folder, 'appendonlydir'), { recursive: true });
     writeFileSync(join(folder, 'appendonlydir/appendonly.aof'), 'secret-text');
-    const server = await startRedis({ register, dir: folder, password: 'a-password', say: () => undefined });
+    const server = await startRedis({ register, dir: folder, password: 'a-password', log: () => undefined });
     expect(await redisLines(server.url, ['SET secret-text yes'])).toEqual(['+OK']);
     await expect(redisLines(`redis://127.0.0.1:${server.port}`, ['GET secret-text'])).rejects.toThrow(/NOAUTH/);
     expect(commandLine(server.pid)).not.toContain('a-password');

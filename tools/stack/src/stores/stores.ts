@@ -32,7 +32,7 @@ export interface StoresOptions {
   fast: boolean;
   /** The port for a server by its name; remembers the choice. */
   port: (name: string) => Promise<number>;
-  say: (message: string) => void;
+  log: (message: string) => void;
 }
 
 const BUCKET = 'dormouse';
@@ -43,15 +43,15 @@ interface Started<T> {
   stop(): Promise<void>;
 }
 
-/** Says when a server of ours ends without having been asked; apps wait for it, and a new start brings it back. */
+/** Logs the end of one of our servers that we did not stop; apps wait for it, and a new start brings it back. */
 function stopWatched(
   name: string,
   server: PostgresServer | RedisServer,
-  say: (message: string) => void,
+  log: (message: string) => void,
 ): () => Promise<void> {
   let isStopping = false;
   void server.exited.then((how) => {
-    if (!isStopping) say(`${name} ended by itself (${how}). Stop Dormouse and start it again.`);
+    if (!isStopping) log(`${name} ended by itself (${how}). Stop Dormouse and start it again.`);
   });
   return () => {
     isStopping = true;
@@ -74,7 +74,7 @@ async function databases(options: StoresOptions): Promise<Started<Stores['databa
     global ??= await server.ensureDatabase(STACK_DATABASES.global);
     regional ??= await server.ensureDatabase(STACK_DATABASES.regional);
     pids = { postgres: server.pid };
-    stop = stopWatched('PostgreSQL', server, options.say);
+    stop = stopWatched('PostgreSQL', server, options.log);
   }
   await Promise.all([migrate(global, 'global'), migrate(regional, 'regional')]);
   return { value: { global, sg: regional }, pids, stop };
@@ -92,9 +92,9 @@ async function redis(options: StoresOptions): Promise<Started<string>> {
     ports: [await options.port('redis')],
     password: options.passwords.redis,
     binary: redisServer,
-    say: options.say,
+    log: options.log,
   });
-  return { value: server.url, pids: { redis: server.pid }, stop: stopWatched('Redis', server, options.say) };
+  return { value: server.url, pids: { redis: server.pid }, stop: stopWatched('Redis', server, options.log) };
 }
 
 async function objects(options: StoresOptions): Promise<Started<Stores['objects']>> {
@@ -118,7 +118,7 @@ async function objects(options: StoresOptions): Promise<Started<Stores['objects'
 
 /**
  * Brings up the stores, or uses those that are given, and applies the migrations.
- * @throws what the first failing store says, after the others were stopped
+ * @throws the error of the first store that failed, after the others were stopped
  */
 export async function startStores(options: StoresOptions): Promise<Stores> {
   const [data, cache, files] = await Promise.allSettled([databases(options), redis(options), objects(options)]);

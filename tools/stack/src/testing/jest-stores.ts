@@ -17,8 +17,8 @@ import { TEST_REDIS_DATABASES, templateName, type TestScope } from './test-store
 
 const TEST_FOLDER = `${ROOT_FOLDER}.dormouse/test`;
 
-/** Says something on standard error; Jest's own report is on standard error, too. */
-function say(message: string): void {
+/** On standard error, where Jest's own report is. */
+function log(message: string): void {
   process.stderr.write(`${message}\n`);
 }
 
@@ -105,7 +105,7 @@ export default async function startTestStores(): Promise<void> {
       dir: join(folder, 'redis'),
       binary: given.redisServer,
       databases: TEST_REDIS_DATABASES,
-      say,
+      log,
     });
     started.servers.push(server);
     return server.url;

@@ -16,7 +16,7 @@ describe('a unit spec', () => {
     expect(act).toThrow(/does no I\/O; name the file x\.int\.spec\.ts/);
   });
 
-  it('that asks for an address fails', async () => {
+  it('that looks up an address fails', async () => {
     await expect(fetch('http://127.0.0.1:65000/')).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/no I\/O/) },
     });

@@ -118,16 +118,16 @@ describe('FaultProxy', () => {
     const client = await open();
     await echoed(client, 'before.');
     const held = proxy.holdAnswers();
-    client.socket.write('asked.');
+    client.socket.write('request.');
     await held;
-    expect(received).toBe('before.asked.');
+    expect(received).toBe('before.request.');
     expect(client.answers).toBe('before.');
     proxy.restore();
     await echoed(client, 'after');
-    expect(client.answers).toBe('before.asked.after');
+    expect(client.answers).toBe('before.request.after');
   });
 
-  it('breaks a connection once it has carried so many bytes', async () => {
+  it('breaks a connection once it has carried a number of bytes', async () => {
     const client = await open();
     await echoed(client, 'before');
     proxy.breakAfter(7);

@@ -1,6 +1,6 @@
 /**
  * A TCP proxy with faults, for specs and journeys: everything between a client and a server passes through a port of its
- * own, until it is told to cut, refuse, hold, silence, lose or break what passes.
+ * own, which can cut, refuse, hold, silence, lose or break what passes.
  */
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -78,7 +78,7 @@ export class FaultProxy {
     this.cut();
   }
 
-  /** Until {@link restore} nothing passes and nobody is told: connections stay, new ones are accepted and silent too. */
+  /** Until {@link restore} nothing passes and neither side notices: connections stay, new ones are accepted and silent too. */
   hold(): void {
     this.mode = 'held';
     for (const connection of this.connections) pause(connection);
@@ -98,7 +98,7 @@ export class FaultProxy {
     else for (const connection of this.connections) connection.losesAnswers = true;
   }
 
-  /** Keeps answers until {@link restore}. Resolves with the first: the server has done what it was asked. */
+  /** Holds answers until {@link restore}. Resolves with the first: the server has done what was requested. */
   async holdAnswers(): Promise<void> {
     this.answers = 'held';
     await once(this.events, 'held');
@@ -180,7 +180,7 @@ export class FaultProxy {
       });
       return;
     }
-    // What the other side is slow to take is not read either.
+    // What the other side is slow to accept is not read either.
     if (to.write(bytes)) return;
     from.pause();
     to.once('drain', () => this.resume(connection, from));

@@ -1,4 +1,4 @@
-/** For the fuzz of all routes: requests that nobody means well with, made from an OpenAPI document. */
+/** For the fuzz of all routes: malformed and hostile requests, made from an OpenAPI document. */
 import fc from 'fast-check';
 
 type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** For specs: a SOCKS5 proxy on this machine (RFC 1928 with RFC 1929), that says who came through it. */
+/** For specs: a SOCKS5 proxy on this machine (RFC 1928 with RFC 1929), that counts what came through it. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -11,13 +11,13 @@ const NOT_ALLOWED = 2;
 const HOST_UNREACHABLE = 4;
 
 export class TestProxy {
-  /** `host:port` of each connection that was asked for, as it was named. */
-  readonly asked: string[] = [];
-  /** How many came with another password. */
-  turnedAway = 0;
-  /** Nobody gets an answer any more. */
+  /** `host:port` of each requested connection, as it was named. */
+  readonly requested: string[] = [];
+  /** How many clients had another password. */
+  rejected = 0;
+  /** True: no client gets an answer. */
   silent = false;
-  /** Nobody is connected any more. */
+  /** True: no client is connected to its target. */
   closed = false;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -66,23 +66,23 @@ export class TestProxy {
 
   private async serve(socket: Socket): Promise<void> {
     if (this.silent) return;
-    const [, methods = 0] = await take(socket, 2);
-    if (![...(await take(socket, methods))].includes(USER_AND_PASSWORD))
+    const [, methods = 0] = await read(socket, 2);
+    if (![...(await read(socket, methods))].includes(USER_AND_PASSWORD))
       return void socket.end(Buffer.of(VERSION, 255));
     socket.write(Buffer.of(VERSION, USER_AND_PASSWORD));
-    const [, userLength = 0] = await take(socket, 2);
-    const user = (await take(socket, userLength)).toString();
-    const [passwordLength = 0] = await take(socket, 1);
-    const password = (await take(socket, passwordLength)).toString();
+    const [, userLength = 0] = await read(socket, 2);
+    const user = (await read(socket, userLength)).toString();
+    const [passwordLength = 0] = await read(socket, 1);
+    const password = (await read(socket, passwordLength)).toString();
     if (user !== 'user' || password !== 'secret') {
-      this.turnedAway += 1;
+      this.rejected += 1;
       return void socket.end(Buffer.of(1, 1));
     }
     socket.write(Buffer.of(1, 0));
-    const [, command, , kind] = await take(socket, 4);
+    const [, command, , kind] = await read(socket, 4);
     const host = await hostOf(socket, kind);
-    const port = (await take(socket, 2)).readUInt16BE();
-    this.asked.push(`${host}:${port}`);
+    const port = (await read(socket, 2)).readUInt16BE();
+    this.requested.push(`${host}:${port}`);
     if (command !== CONNECT || this.closed) return void socket.end(answer(NOT_ALLOWED));
     await this.join(socket, this.names[host] ?? host, port);
   }
@@ -102,24 +102,24 @@ export class TestProxy {
   }
 }
 
-async function take(socket: Socket, bytes: number): Promise<Buffer> {
+async function read(socket: Socket, bytes: number): Promise<Buffer> {
   if (bytes === 0) return Buffer.alloc(0);
   for (;;) {
     const chunk: unknown = socket.read(bytes);
     if (chunk instanceof Buffer && chunk.length === bytes) return chunk;
-    if (socket.readableEnded || socket.destroyed) throw new Error('it broke off');
+    if (socket.readableEnded || socket.destroyed) throw new Error('the connection ended early');
     await once(socket, 'readable');
   }
 }
 
 async function hostOf(socket: Socket, kind: number | undefined): Promise<string> {
-  if (kind === IPV4) return [...(await take(socket, 4))].join('.');
-  if (kind !== NAME) throw new Error('an address of a kind that is not spoken here');
-  const [length = 0] = await take(socket, 1);
-  return (await take(socket, length)).toString();
+  if (kind === IPV4) return [...(await read(socket, 4))].join('.');
+  if (kind !== NAME) throw new Error('unsupported kind of address');
+  const [length = 0] = await read(socket, 1);
+  return (await read(socket, length)).toString();
 }
 
-/** With the address it is reached from, which nobody reads. */
+/** The bound address in it is zero: no client reads it. */
 function answer(code: number): Buffer {
   return Buffer.of(VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0);
 }

@@ -20,7 +20,7 @@ export interface TestStore {
 /** How many Redis databases the test server has; number 0 is the shared one behind TEST_REDIS_URL. */
 export const TEST_REDIS_DATABASES = 1024;
 
-/** The migrated database that copies are made from; nobody connects to it, as a copy needs it unused. */
+/** The migrated database that copies are made from; nothing connects to it, as a copy needs it unused. */
 export function templateName(scope: TestScope): string {
   return `dormouse_template_${scope}`;
 }
