@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { retryWhileAway } from '@dormouse/database';
 import type { Claim } from '@dormouse/event-outbox/delivery';
 
-const AGAIN_AFTER_MS = 250;
+const PAUSE_MS = 250;
 
 /**
- * Does a claim's work on the database again while its lease lasts: an outage shorter than that costs no duplicate.
- * Writes of one claim pass one after the other, in the order they were asked for.
+ * Retries a claim's work on the database while its lease lasts: an outage shorter than that costs no duplicate.
+ * Writes of one claim are made one after the other, in the order of the calls.
  */
 export class WhileLeased {
   readonly #now: () => number;
@@ -15,15 +15,13 @@ export class WhileLeased {
     this.#now = now;
   }
 
-  async read<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (this.#now() + AGAIN_AFTER_MS >= claim.leaseEndsAtMs) throw error;
-        await delay(AGAIN_AFTER_MS);
-      }
-    }
+  /** Reads may pass each other. @throws what the last attempt failed with */
+  read<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
+    return retryWhileAway(work, {
+      firstPauseMs: PAUSE_MS,
+      longestPauseMs: PAUSE_MS,
+      mayRetry: (pauseMs) => this.#now() + pauseMs < claim.leaseEndsAtMs,
+    });
   }
 
   async write<T>(claim: Claim, work: () => Promise<T>): Promise<T> {

@@ -15,6 +15,7 @@ export {
   type RegionalDatabase,
   type RegionalPrisma,
 } from './open-database.js';
+export { retryWhileAway, type RetryTerms } from './retry-while-away.js';
 export {
   columnOf,
   declaredStatements,

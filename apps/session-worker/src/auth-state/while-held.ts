@@ -3,21 +3,17 @@
  * refused, and other failures, are not retried. Retries are safe because every such write is idempotent: it sets rows to
  * given values.
  */
-import { setTimeout as delay } from 'node:timers/promises';
-import { isStoreAway } from '@dormouse/database';
+import { retryWhileAway } from '@dormouse/database';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
 /** @param held whether the shard certainly belongs to this worker at this moment */
-export async function whileHeld<T>(held: () => boolean, work: () => Promise<T>): Promise<T> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isStoreAway(error) || !held()) throw error;
-      await delay(pauseMs);
-      if (!held()) throw error;
-    }
-  }
+export function whileHeld<T>(held: () => boolean, work: () => Promise<T>): Promise<T> {
+  return retryWhileAway(work, {
+    firstPauseMs: FIRST_PAUSE_MS,
+    longestPauseMs: LONGEST_PAUSE_MS,
+    mayRetry: held,
+    mayResume: held,
+  });
 }

@@ -7,18 +7,18 @@
  * the network keeps what follows, and each event received before gets one more try. When the shard has a newer owner nothing
  * more is written: that owner receives what the network repeats.
  */
-import { FencedError, isStoreAway } from '@dormouse/database';
+import { FencedError, isStoreAway, retryWhileAway } from '@dormouse/database';
 import type { OpenSession } from '../socket/open-session.js';
 
 export interface Patience {
-  /** How long an event that PostgreSQL does not take is tried again. */
+  /** How long the write of an event is retried. */
   readonly retryForMs: number;
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<void>;
 }
 
-const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 2_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
 
 export class ChannelWriteQueue {
   private replaced = false;
@@ -49,23 +49,19 @@ export class ChannelWriteQueue {
     return !this.lost;
   }
 
-  /**
-   * One write, tried again while PostgreSQL is away. Errors of the write itself are thrown.
-   */
-  async store<T>(write: () => Promise<T>): Promise<T> {
-    const untilMs = this.patience.now() + this.patience.retryForMs;
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!isStoreAway(error) || this.givenUp) throw error;
-        if (this.patience.now() + waitMs > untilMs) {
-          this.giveUp(error);
-          throw error;
-        }
-        await this.patience.wait(waitMs);
-      }
-    }
+  /** One write, retried while PostgreSQL is away. @throws what the write failed with in the end */
+  store<T>(write: () => Promise<T>): Promise<T> {
+    const { now, retryForMs, wait } = this.patience;
+    const untilMs = now() + retryForMs;
+    return retryWhileAway(write, {
+      firstPauseMs: FIRST_PAUSE_MS,
+      longestPauseMs: LONGEST_PAUSE_MS,
+      pause: wait,
+      mayRetry: (pauseMs, error) => {
+        if (!this.givenUp && now() + pauseMs > untilMs) this.giveUp(error);
+        return !this.givenUp;
+      },
+    });
   }
 
   /** Does `work` within a step that is being done; what it fails with is reported. */
