@@ -9,6 +9,9 @@
  * the order they were given; a write that the server refuses, or a channel that somebody else has locked, costs no other
  * channel more than a statement: it is written alone then. What is under way for long gives its place up, so that whatever
  * hangs holds up no channel but its own.
+ *
+ * It is no `Coalescer`: that one joins what waits for the same key, while here different channels share a write and two of one
+ * channel never do, each channel is free again at its own outcome, and a group that hangs does not hold up the next.
  */
 import pg from 'pg';
 

@@ -1,5 +1,6 @@
 export { Prisma as GlobalPrismaNamespace } from './generated/global/client.js';
 export { Prisma as RegionalPrismaNamespace } from './generated/regional/client.js';
+export { Coalescer, type CoalescerTerms, type Flushed } from './coalescer.js';
 export { FENCE_CTE, FENCES_CTE, FencedError, fencedTransaction, type Fence } from './fence.js';
 export { GroupedWrites, type Outcome, type WritingWays } from './grouped-writes.js';
 export type { Listener, ListenOptions } from './listen.js';

@@ -9,6 +9,7 @@
  * are retried as well, because the library treats a session that cannot be read as one that does not exist.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { Coalescer } from '@dormouse/database';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
 import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from '../encryption/data-keys.js';
 import type { Ownership } from '../shards/ownership.js';
@@ -105,10 +106,8 @@ interface AuthStateOptions<Creds extends object, Keys extends object> {
 
 export class AuthState<Creds extends object, Keys extends object> {
   readonly keys: KeyStore<Keys>;
-  /** Settles when the newest write of credentials has ended. */
-  private writing: Promise<void> = Promise.resolve();
-  /** A write that has not begun yet; it includes every change until it does. */
-  private next: Promise<void> | undefined;
+  /** Saves of the credentials: a write holds every change until it begins. */
+  private readonly saves = new Coalescer<void, void>({ flush: () => this.writeCreds(), afterThisTurn: true });
   private readonly keyWrites = new Set<Promise<void>>();
   private readonly cache = new KeyCache();
   private lastUseMs = 0;
@@ -146,17 +145,8 @@ export class AuthState<Creds extends object, Keys extends object> {
   }
 
   /** Writes the credentials as a whole. Resolves when what they hold now is durable. */
-  saveCreds(): Promise<void> {
-    if (this.next) return this.next;
-    const before = this.writing.catch(() => undefined); // its own caller handles the error
-    const write = before.then(() => {
-      this.next = undefined;
-      const sealed = seal(this.dataKey, credsPlace(this.channelId), this.format.serializeCredentials(this.creds));
-      return this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
-    });
-    this.next = write;
-    this.writing = write;
-    return write;
+  async saveCreds(): Promise<void> {
+    await this.saves.add();
   }
 
   /**
@@ -166,7 +156,7 @@ export class AuthState<Creds extends object, Keys extends object> {
   async retire(): Promise<void> {
     const untilMs = performance.now() + LAST_WRITES_WITHIN_MS;
     do {
-      await Promise.allSettled([this.writing, ...this.keyWrites]);
+      await Promise.allSettled([this.saves.settled(), ...this.keyWrites]);
       await delay(LAST_WRITES_PAUSE_MS);
     } while (this.inUse() && performance.now() < untilMs);
     this.retired = true;
@@ -224,6 +214,11 @@ export class AuthState<Creds extends object, Keys extends object> {
     } finally {
       this.keyWrites.delete(write);
     }
+  }
+
+  private writeCreds(): Promise<void> {
+    const sealed = seal(this.dataKey, credsPlace(this.channelId), this.format.serializeCredentials(this.creds));
+    return this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
   }
 
   private usable(): boolean {

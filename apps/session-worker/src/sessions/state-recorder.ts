@@ -1,45 +1,44 @@
 import type { SessionStateChange } from '@dormouse/channel-directory';
+import { Coalescer } from '@dormouse/database';
 import { whileHeld } from '../auth-state/while-held.js';
 
 /**
- * Stores a session's states one after the other. A state that waits when a newer one comes is merged into it: the newest
- * state with everything that was recorded on the way.
+ * Stores a session's states one after the other. What is not being written yet when a newer state comes is merged into it:
+ * the newest state with everything that was recorded on the way.
  */
 export class StateRecorder {
-  private waiting: SessionStateChange | undefined;
-  private writing: Promise<void> | undefined;
+  private readonly changes: Coalescer<SessionStateChange, void>;
 
   constructor(
-    private readonly write: (change: SessionStateChange) => Promise<unknown>,
+    write: (change: SessionStateChange) => Promise<unknown>,
     /** Whether the shard certainly belongs to this worker. */
-    private readonly held: () => boolean,
-    private readonly onFault: (error: unknown) => void,
-  ) {}
+    held: () => boolean,
+    /** A state could not be written; the next ones are. */
+    onFault: (error: unknown) => void,
+  ) {
+    this.changes = new Coalescer({
+      flush: async ([first, ...later]) => {
+        if (!first) return;
+        const merged = later.reduce((before, change) => ({ ...before, reason: null, ...change }), {
+          reason: null,
+          ...first,
+        });
+        await whileHeld(held, () => write(merged)).catch(onFault);
+      },
+    });
+  }
 
   note(change: SessionStateChange): void {
-    this.waiting = { ...this.waiting, reason: null, ...change };
-    this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
+    void this.changes.add(change);
   }
 
-  /** Whether a change waits to be written. */
+  /** Whether something is noted that has not been written yet. */
   get busy(): boolean {
-    return this.writing !== undefined;
+    return this.changes.isBusy;
   }
 
-  /** Resolves when all changes so far are written, or could not be. */
-  async settled(): Promise<void> {
-    await this.writing;
-  }
-
-  private async writeAll(): Promise<void> {
-    for (let change = this.waiting; change; change = this.waiting) {
-      const next = change;
-      this.waiting = undefined;
-      try {
-        await whileHeld(this.held, () => this.write(next));
-      } catch (error) {
-        this.onFault(error);
-      }
-    }
+  /** Resolves when everything noted so far is written, or could not be. */
+  settled(): Promise<void> {
+    return this.changes.settled();
   }
 }
