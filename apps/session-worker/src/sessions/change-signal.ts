@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import { deferred, type Deferred } from '../socket/deferred.js';
 
 /** Notifies all waiting callers that something has changed; each then checks its own condition. */
@@ -18,12 +19,9 @@ export class ChangeSignal {
   async changedBy(deadlineMs: number, now: () => number = Date.now): Promise<boolean> {
     const leftMs = deadlineMs - now();
     if (leftMs <= 0) return false;
-    const tooLate = deferred<boolean>();
-    const timer = setTimeout(() => tooLate.resolve(false), leftMs);
-    try {
-      return await Promise.race([this.next.promise.then(() => true), tooLate.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return pTimeout(
+      this.next.promise.then(() => true),
+      { milliseconds: leftMs, fallback: () => false },
+    );
   }
 }

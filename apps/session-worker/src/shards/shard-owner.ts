@@ -16,6 +16,7 @@
 import type { Fence } from '@dormouse/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fairShare, type ShardLeases } from '@dormouse/database/shards';
+import pTimeout from 'p-timeout';
 
 /** One shard while this worker owns it. */
 export interface HeldShard {
@@ -249,11 +250,8 @@ export class ShardOwner {
 
   private async finishAndRelease(shard: OwnedShard): Promise<void> {
     const { leases, finishWithinMs, log } = this.options;
-    const timer = new AbortController();
-    const tooLong = delay(finishWithinMs, 'too long' as const, { signal: timer.signal }).catch(() => undefined);
-    const outcome = await Promise.race([shard.work?.finish(), tooLong]);
-    timer.abort();
-    if (outcome === 'too long') shard.work?.abandon();
+    const { work } = shard;
+    if (work) await pTimeout(work.finish(), { milliseconds: finishWithinMs, fallback: () => work.abandon() });
     const wasHeld = shard.isHeld();
     shard.end();
     if (!wasHeld) return;

@@ -1,4 +1,6 @@
-/** A promise that is settled from outside. */
+import pTimeout from 'p-timeout';
+
+/** A promise that is settled from outside: `Promise.withResolvers`, which Node 20 does not have. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
@@ -19,16 +21,10 @@ export function deferred<T>(): Deferred<T> {
  * Waits for `work`, but no longer than `waitMs`.
  * @returns whether it ended in time; a failure counts as an end
  */
-export async function endsWithin(waitMs: number, work: Promise<unknown>): Promise<boolean> {
-  const tooLong = deferred<boolean>();
-  const timer = setTimeout(() => tooLong.resolve(false), waitMs);
+export function endsWithin(waitMs: number, work: Promise<unknown>): Promise<boolean> {
   const ended = work.then(
     () => true,
     () => true,
   );
-  try {
-    return await Promise.race([ended, tooLong.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return pTimeout(ended, { milliseconds: waitMs, fallback: () => false });
 }

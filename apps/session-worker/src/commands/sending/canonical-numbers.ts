@@ -1,20 +1,20 @@
 /**
- * The network's own name of a number. In Mexico, Argentina and Brazil one number is written in two ways, of which the
- * network uses one; a send under the other would begin a second chat beside that of the answers to it.
+ * The network's own form of a number. In Mexico, Argentina and Brazil one number is written in two ways, of which the
+ * network uses one; a send to the other would begin a second chat beside the one that its replies come from.
  *
- * What it guarantees: the network is asked about a number once, and its answer is stored; a number it does not know is
- * asked about again after some minutes. Where it does not answer, the number is taken as it was typed and nothing is
- * remembered. Numbers of other countries cost nothing.
+ * What it guarantees: the network is queried about a number once, and its answer is stored; about an unknown number it is
+ * queried again after some minutes. Where it does not answer, the number is used as it was typed and nothing is cached.
+ * Numbers of other countries cost nothing.
  */
 import { FencedError } from '@dormouse/database';
 import type { NumberNames } from '@dormouse/message-store/write';
-import { endsWithin } from '../../socket/deferred.js';
+import pTimeout from 'p-timeout';
 import type { OpenSession } from '../../socket/open-session.js';
 import type { CheckedNumbers } from './recent-numbers.js';
 
 /** 52 Mexico (1 before mobiles), 54 Argentina (9 before mobiles), 55 Brazil (the ninth digit). */
 const WRITTEN_IN_SEVERAL_WAYS = /^5[245]\d{8,}$/;
-const ANSWER_WITHIN_MS = 5_000;
+const QUERY_TIMEOUT_MS = 5_000;
 
 export class CanonicalNumbers {
   constructor(
@@ -32,23 +32,20 @@ export class CanonicalNumbers {
       this.checked.set(digits, stored);
       return stored;
     }
-    return this.ask(session, digits);
+    return this.query(session, digits);
   }
 
-  private async ask(session: OpenSession, digits: string): Promise<string> {
-    let answer: ReadonlyMap<string, string> | undefined;
-    const asked = session.network.people.findNumbers([digits]).then((found) => void (answer = found));
-    await endsWithin(
-      ANSWER_WITHIN_MS,
-      asked.catch(() => undefined),
-    );
+  private async query(session: OpenSession, digits: string): Promise<string> {
+    const answer = await pTimeout(session.network.people.findNumbers([digits]), {
+      milliseconds: QUERY_TIMEOUT_MS,
+    }).catch(() => undefined);
     if (!answer) return digits;
     const network = answer.get(digits);
     this.checked.set(digits, network ?? null);
     if (network === undefined) return digits;
     await this.names.record(session.fence, session.channelId, digits, network).catch((error: unknown) => {
       if (error instanceof FencedError) throw error;
-      session.reportFault(error); // it is asked again some time
+      session.reportFault(error); // it is queried and recorded again later
     });
     return network;
   }

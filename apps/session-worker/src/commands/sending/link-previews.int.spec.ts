@@ -9,7 +9,7 @@ import { LinkPreviews } from './link-previews.js';
 describe('link previews', () => {
   let server: Server;
   let origin: string;
-  let asked: string[];
+  let requested: string[];
   let pages: Record<string, (response: ServerResponse) => void>;
   const html =
     (head: string, type = 'text/html; charset=utf-8') =>
@@ -19,7 +19,7 @@ describe('link previews', () => {
     };
   beforeAll(async () => {
     server = createServer((request, response) => {
-      asked.push(request.url ?? '');
+      requested.push(request.url ?? '');
       const page = pages[request.url ?? ''];
       if (page) page(response);
       else response.writeHead(404).end();
@@ -32,7 +32,7 @@ describe('link previews', () => {
     server.close();
   });
   beforeEach(() => {
-    asked = [];
+    requested = [];
     pages = {};
   });
 
@@ -40,7 +40,7 @@ describe('link previews', () => {
   afterAll(close);
   const previews = (now?: () => number) => new LinkPreviews(new Downloader({ allowLoopback: true }), images, now);
 
-  it('show what a page says of itself, with a small picture', async () => {
+  it('show the title and description of a page, with a small picture', async () => {
     const picture = await sharp({ create: { width: 400, height: 200, channels: 3, background: 'red' } })
       .png()
       .toBuffer();
@@ -62,7 +62,7 @@ describe('link previews', () => {
     expect(await sharp(preview?.picture).metadata()).toMatchObject({ format: 'jpeg', width: 96, height: 48 });
   });
 
-  it('take the title of the head, and do without the rest', async () => {
+  it('show the title alone of a page that has nothing else', async () => {
     pages = { '/a': html('<title>Just this</title><meta property="og:image" content="/none.png">') };
     expect(await previews().of(`${origin}/a`, 'CH')).toEqual({ title: 'Just this' });
   });
@@ -97,7 +97,7 @@ describe('link previews', () => {
     expect(await previews().of(`${origin}/a`, 'CH')).toEqual({ title: 'Привет' });
   });
 
-  it('do without a picture that would take much memory to open', async () => {
+  it('leave out a picture that needs much memory to decode', async () => {
     const picture = zeroPng({ width: 10_900, height: 10_900 });
     pages = {
       '/a': html('<title>Bomb</title><meta property="og:image" content="/p.png">'),
@@ -116,19 +116,19 @@ describe('link previews', () => {
   it('are never fetched from addresses that are not public', async () => {
     pages = { '/a': html('<title>Secret</title>') };
     expect(await new LinkPreviews(new Downloader(), images).of(`${origin}/a`, 'CH')).toBeUndefined();
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
   it('are fetched once for many sends, and again after some minutes', async () => {
     pages = { '/a': html('<title>Page</title>') };
-    let nowMs = 0;
-    const remembering = previews(() => nowMs);
-    await Promise.all(Array.from({ length: 10 }, () => remembering.of(`${origin}/a`, 'CH')));
+    let nowMs = 1;
+    const caching = previews(() => nowMs);
+    await Promise.all(Array.from({ length: 10 }, () => caching.of(`${origin}/a`, 'CH')));
     nowMs = 4 * 60_000;
-    await remembering.of(`${origin}/a`, 'CH');
-    expect(asked).toEqual(['/a']);
+    await caching.of(`${origin}/a`, 'CH');
+    expect(requested).toEqual(['/a']);
     nowMs = 6 * 60_000;
-    await remembering.of(`${origin}/a`, 'CH');
-    expect(asked).toEqual(['/a', '/a']);
+    await caching.of(`${origin}/a`, 'CH');
+    expect(requested).toEqual(['/a', '/a']);
   });
 });

@@ -1,23 +1,24 @@
 /**
  * Previews of the pages that links in texts lead to.
  *
- * A preview is an extra: whatever goes wrong with it (no answer in time, an address that is not public, no HTML, a page
- * or picture over its budget), the text goes without it. Pages are fetched from public addresses only, redirects
- * included. What was found, "nothing" too, is remembered for some minutes, because the same link is often sent to many.
+ * A preview is optional: if anything goes wrong (no answer in time, an address that is not public, no HTML, a page or
+ * picture that is too large), the text is sent without it. Pages are fetched from public addresses only, redirects
+ * included. The result, also "no preview", is cached for some minutes, because the same link is often sent to many.
  */
 import type { Downloader } from '@dormouse/media-files';
 import { Parser } from 'htmlparser2';
+import { LRUCache } from 'lru-cache';
 import type { LinkPreview } from '../../convert/plain-to-network.js';
 import type { Images, LinkPicture } from '../../media/images.js';
 import { pageText, shortened } from './page-text.js';
 
-/** All of it: page and picture. A send waits no longer for its preview. */
-const WITHIN_MS = 3_000;
-/** Titles and pictures are named at the beginning of a page. */
+/** Timeout of page and picture together: a send waits no longer for its preview. */
+const TIMEOUT_MS = 3_000;
+/** Titles and addresses of pictures are at the beginning of a page. */
 const PAGE_BYTES = 512 * 1024;
 const PICTURE_BYTES = 2 * 1024 * 1024;
-const REMEMBERED = 500;
-const REMEMBERED_FOR_MS = 5 * 60_000;
+const MAX_CACHED = 500;
+const CACHED_FOR_MS = 5 * 60_000;
 const TITLE_LENGTH = 300;
 const DESCRIPTION_LENGTH = 600;
 
@@ -27,37 +28,31 @@ export interface PagePreview extends Omit<LinkPreview, 'url'> {
   pictureAddress?: string | undefined;
 }
 
-interface Remembered {
-  preview: Promise<PagePreview | undefined>;
-  untilMs: number;
-}
-
 export class LinkPreviews {
-  private readonly remembered = new Map<string, Remembered>();
+  readonly #cached: LRUCache<string, Promise<PagePreview | undefined>>;
 
   constructor(
     private readonly downloader: Pick<Downloader, 'open'>,
     private readonly images: Pick<Images, 'thumbnailOf' | 'linkPictureOf'>,
-    private readonly now: () => number = Date.now,
-  ) {}
+    now: () => number = Date.now,
+  ) {
+    this.#cached = new LRUCache({ max: MAX_CACHED, ttl: CACHED_FOR_MS, ttlResolution: 0, perf: { now } });
+  }
 
   /**
    * What to show of the page; undefined when there is nothing to show. Never rejects.
    * @param owner the channel it is for
    */
   of(url: string, owner: string): Promise<PagePreview | undefined> {
-    const known = this.remembered.get(url);
-    if (known && known.untilMs > this.now()) return known.preview;
-    const preview = this.fetched(url, owner);
-    this.remembered.delete(url);
-    this.remembered.set(url, { preview, untilMs: this.now() + REMEMBERED_FOR_MS });
-    const [oldest] = this.remembered.keys();
-    if (this.remembered.size > REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+    const known = this.#cached.get(url);
+    if (known) return known;
+    const preview = this.fetch(url, owner);
+    this.#cached.set(url, preview);
     return preview;
   }
 
-  private async fetched(url: string, owner: string): Promise<PagePreview | undefined> {
-    const signal = AbortSignal.timeout(WITHIN_MS);
+  private async fetch(url: string, owner: string): Promise<PagePreview | undefined> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const { bytes, type } = await this.read(new URL(url), PAGE_BYTES, signal, /^text\/html|^application\/xhtml/i);
       const page = readPage(pageText(bytes, type));
@@ -70,11 +65,11 @@ export class LinkPreviews {
     }
   }
 
-  /** The page's picture, large; undefined when it cannot be had in time. Never rejects. */
+  /** The page's picture, large; undefined when it cannot be fetched in time. Never rejects. */
   async widePicture({ pictureAddress }: PagePreview, owner: string): Promise<LinkPicture | undefined> {
     if (pictureAddress === undefined) return undefined;
     try {
-      const signal = AbortSignal.timeout(WITHIN_MS);
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
       const { bytes } = await this.read(new URL(pictureAddress), PICTURE_BYTES, signal, /^image\//i);
       return await this.images.linkPictureOf(bytes, { owner, signal });
     } catch {
@@ -98,14 +93,14 @@ export class LinkPreviews {
     }
   }
 
-  /** The first `maxBytes` of an answer; of a picture that is larger nothing is of use, and decoding it fails. */
-  private async read(url: URL, maxBytes: number, signal: AbortSignal, wanted: RegExp) {
+  /** The first `maxBytes` of an answer, and none of one of another type. A picture that was cut off fails to decode. */
+  private async read(url: URL, maxBytes: number, signal: AbortSignal, accepted: RegExp) {
     const { stream, claimedType: type = '' } = await this.downloader.open(url, 'body', signal);
-    stream.on('error', () => undefined); // an answer that is let go of complains
+    stream.on('error', () => undefined); // destroying an unfinished answer emits an error
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
-      if (!wanted.test(type)) return { bytes: Buffer.alloc(0), type };
+      if (!accepted.test(type)) return { bytes: Buffer.alloc(0), type };
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         signal.throwIfAborted();
         chunks.push(chunk);
@@ -119,7 +114,7 @@ export class LinkPreviews {
   }
 }
 
-/** Title, description and picture that a page gives itself: Open Graph first, then its own title. */
+/** Title, description and address of the picture: from Open Graph, else from the page's own title. */
 function readPage(html: string): { title: string; description: string; picture: string } {
   const meta = new Map<string, string>();
   let title = '';

@@ -1,36 +1,37 @@
+import { LRUCache } from 'lru-cache';
+
 /**
- * Numbers that the network was asked about lately: digits as asked to digits as the network writes them, null for one
- * that it does not know.
+ * Recent answers of the network about numbers: digits as requested to digits as the network writes them, null for a number
+ * that is not on the network.
  */
 export interface CheckedNumbers {
   get(digits: string): string | null | undefined;
   set(digits: string, networkDigits: string | null): void;
 }
 
-/**
- * What the network said of numbers lately, in memory: a few megabytes at most, forgotten after a while; that it does not
- * know one, sooner.
- */
+/** Stands for a number that is not on the network: the cache holds no null. */
+const UNKNOWN = '';
+
+/** In memory, a few megabytes at most. That a number is unknown is forgotten sooner. */
 export class RecentNumbers implements CheckedNumbers {
-  private readonly known = new Map<string, { networkDigits: string | null; untilMs: number }>();
+  readonly #numbers: LRUCache<string, string>;
 
   constructor(
-    private readonly now: () => number,
-    private readonly keepForMs = 3_600_000,
-    private readonly most = 50_000,
-    private readonly keepUnknownForMs = 300_000,
-  ) {}
+    now: () => number,
+    knownForMs = 3_600_000,
+    max = 50_000,
+    private readonly unknownForMs = 300_000,
+  ) {
+    this.#numbers = new LRUCache({ max, ttl: knownForMs, ttlResolution: 0, perf: { now } });
+  }
 
   get(digits: string): string | null | undefined {
-    const entry = this.known.get(digits);
-    return entry && entry.untilMs > this.now() ? entry.networkDigits : undefined;
+    const found = this.#numbers.get(digits);
+    return found === UNKNOWN ? null : found;
   }
 
   set(digits: string, networkDigits: string | null): void {
-    const forMs = networkDigits === null ? this.keepUnknownForMs : this.keepForMs;
-    this.known.delete(digits);
-    this.known.set(digits, { networkDigits, untilMs: this.now() + forMs });
-    const [oldest] = this.known.keys();
-    if (this.known.size > this.most && oldest !== undefined) this.known.delete(oldest);
+    if (networkDigits === null) this.#numbers.set(digits, UNKNOWN, { ttl: this.unknownForMs });
+    else this.#numbers.set(digits, networkDigits);
   }
 }
