@@ -4,13 +4,13 @@ import type { SessionControl } from '../sessions/session-control.js';
 
 export type { SessionControl };
 
-/** What a handler has at hand while its command runs. */
+/** What a handler gets while its command runs. */
 export interface CommandContext {
   readonly channelId: string;
   readonly requestId: string;
-  /** Set for a send that its caller may repeat: the network's id of the message is made from it. */
+  /** Set for a send that its caller may repeat: the network's id of the message is derived from it. */
   readonly sendAs?: string | undefined;
-  /** The channel's settings when the command was taken. */
+  /** The channel's settings when the command started. */
   readonly settings: ChannelSettings;
   readonly sessions: SessionControl;
   /**
@@ -19,33 +19,33 @@ export interface CommandContext {
    */
   session(): OpenSession;
   /**
-   * The words are on the wire and the order of this channel's messages is fixed: the channel's next command may start
+   * The message is on the wire and the order of this channel's messages is fixed: the channel's next command may start
    * while this one still waits for the network's answer.
    */
   leaveLane(): void;
-  /** Work that begins when the answer is on its way, and is done to its end. It must not reject. */
+  /** Work that starts once the reply was sent and runs to its end. It must not reject. */
   afterAnswer(work: () => Promise<unknown>): void;
 }
 
-/** What the preparation of a command has at hand. It says nothing to anybody. */
+/** What the preparation of a command gets. A preparation sends nothing to any chat. */
 export interface PreparationContext {
   readonly channelId: string;
   /**
-   * The open socket, which is woken if need be.
-   * @throws {GatewayError} 503 when it is not there in time
+   * The open socket, woken if necessary.
+   * @throws {GatewayError} 503 when it is not open in time
    */
   readonly openSession: () => Promise<OpenSession>;
-  /** Aborted when the command is over: nobody waits for what is still being prepared. */
+  /** Aborted when the command is over: its preparation is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** Does a command in its turn of the channel's lane. */
+/** Runs a command in its turn of the channel's lane. */
 export type Turn<Name extends CommandName> = (context: CommandContext) => Promise<CommandResult<Name>>;
 
 /**
- * A command of which the larger part can be done before its turn: files on their way to the network, pages that links
- * lead to. That part begins as soon as the command arrives, beside the lane and beside the preparations of others; the
- * command keeps its place meanwhile, so that messages go out in the order they were accepted.
+ * A command most of which can be done before its turn: uploads to the network, pages that links lead to. That part starts
+ * as soon as the command arrives, outside the lane and in parallel to other preparations. The command keeps its place
+ * meanwhile, so that messages are sent in the order they were accepted.
  */
 export interface PreparedHandler<Name extends CommandName> {
   /** @returns what remains to be done in the command's turn */

@@ -97,7 +97,7 @@ describe('CommandRunner', () => {
     expect(seen).toEqual([SESSION, DEFAULT_SETTINGS, 'hello']);
   });
 
-  it('does a send that is repeated while it is under way once, and gives all its answer', async () => {
+  it('runs a send that is repeated while it is under way once, and replies to all callers', async () => {
     const results: ReturnType<typeof deferred<SentMessage>>[] = [];
     const { runner, command, clock } = setup({
       'messages.sendText': (context) => {
@@ -139,7 +139,7 @@ describe('CommandRunner', () => {
     expect(seen).toEqual(['a\uFFFDb\uFFFD 👍']);
   });
 
-  it('starts commands in the order of their calls, however long each takes to find its channel', async () => {
+  it('starts commands in the order of their calls, even if one takes longer to find its channel', async () => {
     const slow = deferred<ChannelRecord>();
     const lookUps = [slow.promise, Promise.resolve(RECORD)];
     const started: unknown[] = [];
@@ -150,24 +150,24 @@ describe('CommandRunner', () => {
         return Promise.resolve(SENT);
       },
     });
-    const say = (order: number, body: string) => runner.run(command({ order, input: { to: '4915112345678', body } }));
-    const first = say(1, 'first');
-    const second = say(2, 'second');
+    const send = (order: number, body: string) => runner.run(command({ order, input: { to: '4915112345678', body } }));
+    const first = send(1, 'first');
+    const second = send(2, 'second');
     for (let turns = 0; turns < 5; turns++) await turn(); // all the time the second needs to get ahead
     slow.resolve(RECORD);
     await Promise.all([first, second]);
     expect(started).toEqual(['first', 'second']);
   });
 
-  it('runs commands that need no socket beside the lane, and gives them none', async () => {
+  it('runs commands that need no socket outside the lane, and gives them none', async () => {
     const { runner, command } = setup({ open: () => Promise.reject(new Error('not expected')) });
     const reply = await runner.run(command({ name: 'channel.loginCode', input: {} }));
     expect(reply).toEqual({ ok: true, result: { code: 'qr', expiresAtMs: 5 } });
   });
 
-  it('refuses what it does not know or cannot read', async () => {
+  it('refuses unknown commands, unknown channels and invalid input', async () => {
     const { runner, command } = setup();
-    await expect(runner.run(command({ name: 'messages.unheardOf' }))).resolves.toEqual(failing(502));
+    await expect(runner.run(command({ name: 'messages.unknown' }))).resolves.toEqual(failing(502));
     await expect(runner.run(command({ input: { to: '4915112345678' } }))).resolves.toEqual(failing(400));
     await expect(runner.run(command({ channelId: 'c9' }))).resolves.toEqual(failing(404));
   });
@@ -179,10 +179,10 @@ describe('CommandRunner', () => {
 
   it('does not start a command whose session woke too late', async () => {
     let started = false;
-    const [asked, woken] = [deferred<void>(), deferred<OpenSession>()];
+    const [requested, woken] = [deferred<void>(), deferred<OpenSession>()];
     const { runner, command, clock } = setup({
       open: () => {
-        asked.resolve();
+        requested.resolve();
         return woken.promise;
       },
       'messages.sendText': () => {
@@ -191,14 +191,14 @@ describe('CommandRunner', () => {
       },
     });
     const reply = runner.run(command());
-    await asked.promise;
+    await requested.promise;
     clock.nowMs = 50_000;
     woken.resolve(SESSION);
     await expect(reply).resolves.toEqual(failing(503));
     expect(started).toBe(false);
   });
 
-  it('passes on why the session is not there', async () => {
+  it('replies with the reason why the session is not open', async () => {
     const refusal = new GatewayError(503, { details: 'reconnecting', retryAfterS: 4 });
     const { runner, command } = setup({ open: () => Promise.reject(refusal) });
     await expect(runner.run(command())).resolves.toEqual({
@@ -207,17 +207,17 @@ describe('CommandRunner', () => {
     });
   });
 
-  it('tells those who stood in the lane behind a wake that the number is waking, not that it is busy', async () => {
-    const [asked, woken] = [deferred<void>(), deferred<OpenSession>()];
+  it('replies to commands in the lane behind a wake that the channel is waking, not that it is busy', async () => {
+    const [requested, woken] = [deferred<void>(), deferred<OpenSession>()];
     const { runner, command, due } = setup({
       awaited: 'waking',
       open: () => {
-        asked.resolve();
+        requested.resolve();
         return woken.promise;
       },
     });
     const first = runner.run(command());
-    await asked.promise;
+    await requested.promise;
     const second = runner.run(command({ order: 2 }));
     due.forEach((callback) => callback());
     await expect(second).resolves.toEqual({
@@ -228,7 +228,7 @@ describe('CommandRunner', () => {
     await expect(first).resolves.toEqual(failing(503));
   });
 
-  it('prepares commands side by side, and does them in the order of their calls', async () => {
+  it('prepares commands in parallel, and runs them in the order of their calls', async () => {
     const files = new Map(['slow', 'quick'].map((body) => [body, deferred<void>()]));
     const done: string[] = [];
     const { runner, command } = setup({
@@ -238,14 +238,14 @@ describe('CommandRunner', () => {
           expect(await openSession()).toBe(SESSION);
           await files.get(body)?.promise;
           return (context) => {
-            done.push(`say ${body} ${context.session() === SESSION}`);
+            done.push(`send ${body} ${context.session() === SESSION}`);
             return Promise.resolve(SENT);
           };
         },
       },
     });
-    const say = (order: number, body: string) => runner.run(command({ order, input: { to: '4915112345678', body } }));
-    const all = [say(1, 'slow'), say(2, 'quick')];
+    const send = (order: number, body: string) => runner.run(command({ order, input: { to: '4915112345678', body } }));
+    const all = [send(1, 'slow'), send(2, 'quick')];
     files.get('quick')?.resolve();
     for (let turns = 0; turns < 5; turns++) await turn(); // all the time the second needs to get ahead
     expect(done).toEqual(['prepare slow', 'prepare quick']);
@@ -254,26 +254,26 @@ describe('CommandRunner', () => {
       { ok: true, result: SENT },
       { ok: true, result: SENT },
     ]);
-    expect(done.slice(2)).toEqual(['say slow true', 'say quick true']);
+    expect(done.slice(2)).toEqual(['send slow true', 'send quick true']);
   });
 
-  it('answers with what a preparation failed with, at once and without a turn', async () => {
+  it('replies with the failure of a preparation at once, without a turn', async () => {
     const { runner, command } = setup({
       'messages.sendText': {
         prepare: (_, { body }) =>
-          body === 'stays'
+          body === 'endless'
             ? new Promise(() => undefined)
             : Promise.reject(new GatewayError(400, { details: 'media: x' })),
       },
     });
-    void runner.run(command({ order: 1, input: { to: '4915112345678', body: 'stays' } }));
+    void runner.run(command({ order: 1, input: { to: '4915112345678', body: 'endless' } }));
     await expect(runner.run(command({ order: 2 }))).resolves.toEqual({
       ok: false,
       error: expect.objectContaining({ status: 400, details: 'media: x' }) as object,
     });
   });
 
-  it('lets the next command of the channel start once the words are on the wire', async () => {
+  it('lets the next command of the channel start once the message is on the wire', async () => {
     const order: string[] = [];
     const answered = deferred<SentMessage>();
     const { runner, command } = setup({
@@ -293,7 +293,7 @@ describe('CommandRunner', () => {
     expect(order).toEqual(['hello', 'second']);
   });
 
-  it('translates what the network said, and answers 502 for the rest without telling its text', async () => {
+  it('translates errors of the network, and replies 502 to all others without their text', async () => {
     const known = setup({ 'messages.sendText': () => Promise.reject(new Error('known')) });
     await expect(known.runner.run(known.command())).resolves.toEqual(failing(403));
     const unknown = setup({ 'messages.sendText': () => Promise.reject(new Error('hello')) });
@@ -303,7 +303,7 @@ describe('CommandRunner', () => {
     expect(unknown.logged).toHaveLength(1);
   });
 
-  it('lets no channel wait for a handler of another that never ends', async () => {
+  it('does not let a channel wait for a handler of another one that never ends', async () => {
     const { runner, command } = setup({
       byId: () => Promise.resolve(RECORD),
       'messages.sendText': ({ channelId }) =>

@@ -1,11 +1,10 @@
 /**
  * Runs one command from the queue and makes its reply.
  *
- * What it guarantees: a command starts at most once and never after its `startBy`, whatever it waits for on the way
- * (the lane, the session's wake); 503 is given only to commands of which nothing was said to the network by the time
- * they were refused; commands of one channel that need its socket run one at a time in the order of calls, while what
- * can be prepared of them is prepared side by side. A handler
- * that throws is answered with its own `GatewayError`, with what the table of network errors says, or with 502.
+ * What it guarantees: a command starts at most once and never after its `startBy`, whatever it waits for before (the lane,
+ * the session's wake); 503 is the reply only if nothing was sent to the network; commands of one channel that need its
+ * socket run one at a time in the order of calls, while their preparations run in parallel. A handler that throws is
+ * replied to with its own `GatewayError`, with what the table of network errors says, or with 502.
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 import { FencedError, storable } from '@dormouse/database';
@@ -27,20 +26,20 @@ import type { CommandContext, Handler, Handlers, PreparationContext } from './co
 import { Lanes, SYSTEM_CLOCK, TooLate, type LaneClock, type LaneTicket } from './lane.js';
 import { RepeatedSends } from './repeated-sends.js';
 
-/** Saying a message and waiting for the network's answer takes no longer; a caller that waits less is not answered. */
-const SAYING_MS = 25_000;
+/** Longest time that transmitting a message and its acknowledgement take; with less left, the caller would get no reply. */
+const TRANSMIT_MS = 25_000;
 
 export interface CommandRunnerOptions {
   readonly sessions: SessionControl & {
     open(channelId: string, deadlineMs: number): Promise<OpenSession>;
-    /** The session does not fall asleep until what is returned is called. */
+    /** The session does not fall asleep until the returned function is called. */
     keepAwake(channelId: string): () => void;
-    /** Why the channel has no open socket, if one is on its way. */
+    /** Why the channel has no open socket, if one is being opened. */
     awaited(channelId: string): 'waking' | 'reconnecting' | undefined;
   };
   readonly directory: Pick<ChannelDirectory, 'byId'>;
   readonly handlers: Handlers;
-  /** What a failure of the network means to the caller; undefined when it is none that is known. */
+  /** The error that a failure of the network means to the caller; undefined for a failure it does not know. */
   readonly networkError: (error: unknown) => GatewayError | undefined;
   readonly log: {
     debug(facts: object, text: string): void;
@@ -48,7 +47,7 @@ export interface CommandRunnerOptions {
     error(facts: object, text: string): void;
   };
   readonly clock?: LaneClock;
-  /** Told of every command that was answered, with the status its caller gets. */
+  /** Called for every command that was replied to, with the status its caller gets. */
   readonly onAnswered?: (name: string, status: number, tookMs: number) => void;
 }
 
@@ -63,7 +62,7 @@ export class CommandRunner {
     this.repeated = new RepeatedSends(() => this.clock.now());
   }
 
-  /** How many channels have a command that runs or waits for its turn. */
+  /** Number of channels with a command that runs or waits for its turn. */
   get busyLanes(): number {
     return this.lanes.size;
   }
@@ -80,21 +79,22 @@ export class CommandRunner {
     const startedMs = this.clock.now();
     const facts = { command: name, channelId, requestId };
     try {
-      if (!isCommandName(name)) throw new GatewayError(502, { details: `the session runtime does not know ${name}` });
+      if (!isCommandName(name))
+        throw new GatewayError(502, { details: `the session worker does not know the command ${name}` });
       const result = await this.perform(name, command);
-      this.answered(facts, 200, startedMs);
+      this.noteAnswer(facts, 200, startedMs);
       return { ok: true, result };
     } catch (error) {
       const failure = this.explain(error, facts);
-      this.answered(facts, failure.status, startedMs);
+      this.noteAnswer(facts, failure.status, startedMs);
       return { ok: false, error: toErrorReply(failure) };
     }
   }
 
-  /** Nothing may be awaited before the lane is entered: what arrived first would lose its place. */
+  /** Nothing may be awaited before the lane is entered: the command that arrived first would lose its place. */
   private async perform<Name extends CommandName>(name: Name, command: ReceivedCommand): Promise<unknown> {
     const spec = COMMANDS[name];
-    // What is sent is what can be stored: an act must not fail after it was done, because of what it says.
+    // Only what can be stored is sent: an action must not fail after it was done, because of its text.
     const input = parseInput(spec.input, storable(command.input)) as CommandInput<Name>;
     const handler: Handler<Name> = this.options.handlers[name];
     if (typeof handler !== 'function')
@@ -107,14 +107,14 @@ export class CommandRunner {
     return this.inLane(command, { startBy: command.startBy }, (context) => handler(context, input));
   }
 
-  /** The preparation starts by `startBy`; the rest has its turn while there is time to say it and to answer. */
+  /** The preparation starts by `startBy`; the rest may start as long as there is time to transmit and to reply. */
   private async performPrepared(
     command: ReceivedCommand,
     spec: { startWithinMs: number; answerWithinMs: number },
     prepare: (context: PreparationContext) => Promise<(context: CommandContext) => Promise<unknown>>,
   ): Promise<unknown> {
     const { channelId, startBy } = command;
-    const turnBy = Math.max(startBy, startBy - spec.startWithinMs + spec.answerWithinMs - SAYING_MS);
+    const turnBy = Math.max(startBy, startBy - spec.startWithinMs + spec.answerWithinMs - TRANSMIT_MS);
     let session: OpenSession | undefined;
     let done = (): void => undefined;
     const openSession = async (): Promise<OpenSession> => {
@@ -123,16 +123,16 @@ export class CommandRunner {
       done = this.options.sessions.keepAwake(channelId);
       return session;
     };
-    const over = new AbortController();
-    const prepared = prepare({ channelId, openSession, signal: over.signal }).catch((error: unknown) => {
+    const finished = new AbortController();
+    const prepared = prepare({ channelId, openSession, signal: finished.signal }).catch((error: unknown) => {
       if (error instanceof FencedError) session?.reportFault(error);
       throw error;
     });
-    prepared.catch(() => undefined); // also told to those who have left the lane
+    prepared.catch(() => undefined); // it may fail after the command has left the lane
     try {
       return await this.inLane(command, { startBy: turnBy, prepared }, async (context) => (await prepared)(context));
     } finally {
-      over.abort(new Error('the command is over'));
+      finished.abort(new Error('the command is over'));
       done();
     }
   }
@@ -150,7 +150,7 @@ export class CommandRunner {
     };
   }
 
-  /** The session stays awake for it. */
+  /** The session stays awake meanwhile. */
   private afterAnswer(command: ReceivedCommand, work: () => Promise<unknown>): void {
     const done = this.options.sessions.keepAwake(command.channelId);
     command.afterAnswer(() => work().finally(done));
@@ -163,7 +163,7 @@ export class CommandRunner {
   ): Promise<T> {
     const { channelId, order } = command;
     const leaveLane = await this.lanes.enter(channelId, { order, startBy, prepared }).catch((error: unknown) => {
-      throw this.whyTooLate(channelId, error);
+      throw this.explainTooLate(channelId, error);
     });
     let session: OpenSession | undefined;
     let done = (): void => undefined;
@@ -183,18 +183,18 @@ export class CommandRunner {
     }
   }
 
-  /** Whoever stood in the lane behind a command that waited for the socket has waited for the socket, too. */
-  private whyTooLate(channelId: string, error: unknown): unknown {
+  /** A command that waited in the lane behind one that waited for the socket has waited for the socket, too. */
+  private explainTooLate(channelId: string, error: unknown): unknown {
     const awaited = this.options.sessions.awaited(channelId);
     return awaited === undefined || !(error instanceof TooLate) ? error : notConnected(awaited, 1);
   }
 
   private assertInTime(startBy: number): void {
     if (this.clock.now() < startBy) return;
-    throw new GatewayError(503, { details: 'the request could not be started in time', retryAfterS: 1 });
+    throw new GatewayError(503, { details: 'the request could not be started in time: try again', retryAfterS: 1 });
   }
 
-  /** Nothing of the error's own text is logged or shown unless it was made for that: it may hold what was said. */
+  /** The text of an error is logged or shown only if it was made for that: it may contain the message. */
   private explain(error: unknown, facts: object): GatewayError {
     if (error instanceof GatewayError) return error;
     const known = this.options.networkError(error);
@@ -203,10 +203,10 @@ export class CommandRunner {
     return new GatewayError(502);
   }
 
-  private answered(facts: { command: string }, status: number, startedMs: number): void {
+  private noteAnswer(facts: { command: string }, status: number, startedMs: number): void {
     const tookMs = this.clock.now() - startedMs;
     const line = { ...facts, status, tookMs };
-    // The edge has a line for every request; what went well needs no second one.
+    // The edge logs every request; a success needs no second line.
     if (status === 200) this.options.log.debug(line, 'command answered');
     else this.options.log.info(line, 'command answered');
     this.options.onAnswered?.(facts.command, status, tookMs);

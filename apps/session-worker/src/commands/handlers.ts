@@ -6,7 +6,7 @@ import { groupInviteHandlers } from './handlers/group-invites.handlers.js';
 import { groupHandlers, type GroupTools } from './handlers/groups.handlers.js';
 import { mediaHandlers } from './handlers/media.handlers.js';
 import type { MediaTools } from './sending/message-tools.js';
-import { messageActHandlers, type MessageActTools } from './handlers/message-actions.handlers.js';
+import { messageActionHandlers, type MessageActionTools } from './handlers/message-actions.handlers.js';
 import { messageHandlers, type PlainMessageTools } from './handlers/messages.handlers.js';
 import { presenceHandlers, type PresenceTools } from './handlers/presences.handlers.js';
 import { profileHandlers, type ProfileTools } from './handlers/profile.handlers.js';
@@ -19,7 +19,7 @@ export type HandlerTools = ChannelTools &
   ProfileTools &
   PlainMessageTools &
   MediaTools &
-  MessageActTools &
+  MessageActionTools &
   GroupTools;
 
 /** Every command's handler. One that is missing does not compile. */
@@ -32,7 +32,7 @@ export function makeHandlers(tools: HandlerTools): Handlers {
     ...channelHandlers(tools),
     ...messageHandlers(tools),
     ...mediaHandlers(tools),
-    ...messageActHandlers(tools),
+    ...messageActionHandlers(tools),
     ...groupHandlers(tools),
     ...groupInviteHandlers(tools),
   };

@@ -91,7 +91,7 @@ describe('Lane', () => {
     await expect(new Lane(clock).enter({ order: 1, startBy: clock.nowMs })).rejects.toMatchObject({ status: 503 });
   });
 
-  it('is left once, however often a command says so', async () => {
+  it('is left once, even if a command leaves it twice', async () => {
     const lane = new Lane(testClock());
     const leave = await lane.enter({ order: 1, startBy: FAR });
     leave();
@@ -155,7 +155,7 @@ describe('a command that has to be prepared', () => {
 });
 
 describe('Lanes', () => {
-  it('let channels run side by side and keep nothing of idle ones', async () => {
+  it('let channels run in parallel and hold nothing of idle ones', async () => {
     const lanes = new Lanes(testClock());
     const [one, two] = await Promise.all([
       lanes.enter('a', { order: 1, startBy: FAR }),

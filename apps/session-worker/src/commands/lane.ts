@@ -3,27 +3,27 @@
  *
  * What it guarantees: at most one command of a channel has the lane; of those waiting, the one called first is next;
  * a command that has not started by its `startBy` is refused with 503 at that moment and never starts, even if the
- * lane becomes free a moment later. A command that is still being prepared keeps its place: nobody passes it, while
+ * lane becomes free a moment later. A command that is still being prepared keeps its place: none overtakes it, while
  * those behind it are prepared at the same time; when its preparation fails it leaves the line at once. Channels do not
- * wait for each other. It holds no state beyond this process: when
- * the process dies, commands that waited die with it and their callers are told by the queue.
+ * wait for each other. It holds no state beyond this process: when the process dies, the commands that waited are lost
+ * with it, and the queue replies to their callers.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 
-/** Who wants the lane. */
+/** A command that waits for the lane. */
 export interface LaneTicket {
   /** Grows with the order of calls. */
   readonly order: number;
   /** Epoch milliseconds: not to be started later. */
   readonly startBy: number;
-  /** What has to be done before it can start; goes on while it stands in line. Absent: nothing. */
+  /** Its preparation, which has to end before it can start and goes on while it stands in line. Absent: none. */
   readonly prepared?: Promise<unknown> | undefined;
 }
 
 export interface LaneClock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Calls back after `delayMs`, unless cancelled by what it returns. */
+  /** Calls back after `delayMs`, unless the returned function is called before. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
@@ -35,7 +35,7 @@ export const SYSTEM_CLOCK: LaneClock = {
   },
 };
 
-/** Its time was over before its turn: 503, which promises that nothing was said to the network. */
+/** The command's time was over before its turn: 503, which promises that nothing was sent to the network. */
 export class TooLate extends GatewayError {
   constructor(details: string) {
     super(503, { details, retryAfterS: 1 });
@@ -53,21 +53,21 @@ interface Waiting {
 
 export class Lane {
   private readonly waiting: Waiting[] = [];
-  private taken = false;
+  private occupied = false;
   private turnPlanned = false;
 
   constructor(private readonly clock: LaneClock = SYSTEM_CLOCK) {}
 
-  /** Nobody has it and nobody waits. */
+  /** No command has it and none waits. */
   get idle(): boolean {
-    return !this.taken && this.waiting.length === 0;
+    return !this.occupied && this.waiting.length === 0;
   }
 
   /**
    * Waits for the lane.
-   * @returns gives the lane to the next; safe to call twice
-   * @throws {GatewayError} 503 when it was not free, or the command not prepared, by `startBy`; what the preparation
-   * failed with
+   * @returns leaves the lane to the next; safe to call twice
+   * @throws {GatewayError} 503 when it was not free, or the command not prepared, by `startBy`
+   * @throws what the preparation failed with
    */
   enter(ticket: LaneTicket): Promise<() => void> {
     const timeLeftMs = ticket.startBy - this.clock.now();
@@ -89,10 +89,10 @@ export class Lane {
         ready: ticket.prepared === undefined,
         start: () => {
           cancelTimer();
-          resolve(this.take());
+          resolve(this.occupy());
         },
       };
-      this.wait(entry);
+      this.lineUp(entry);
       ticket.prepared?.then(() => {
         entry.ready = true;
         this.planTurn();
@@ -100,26 +100,26 @@ export class Lane {
     });
   }
 
-  private wait(entry: Waiting): void {
+  private lineUp(entry: Waiting): void {
     const later = this.waiting.findIndex(({ ticket }) => ticket.order > entry.ticket.order);
     this.waiting.splice(later === -1 ? this.waiting.length : later, 0, entry);
     this.planTurn();
   }
 
-  private take(): () => void {
-    this.taken = true;
+  private occupy(): () => void {
+    this.occupied = true;
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      this.taken = false;
+      this.occupied = false;
       this.planTurn();
     };
   }
 
-  /** Commands that arrive together may arrive out of order: they line up first. */
+  /** Commands that arrive together may arrive out of order: all of them line up before one starts. */
   private planTurn(): void {
-    if (this.turnPlanned || this.taken) return;
+    if (this.turnPlanned || this.occupied) return;
     this.turnPlanned = true;
     queueMicrotask(() => {
       this.turnPlanned = false;
@@ -128,16 +128,16 @@ export class Lane {
   }
 
   private startNext(): void {
-    if (this.taken) return;
+    if (this.occupied) return;
     const nowMs = this.clock.now();
-    const next = this.waiting.find(({ ticket }) => ticket.startBy > nowMs); // the others' timers are due
+    const next = this.waiting.find(({ ticket }) => ticket.startBy > nowMs); // the others are about to be refused by their timers
     if (!next?.ready) return;
     this.waiting.splice(this.waiting.indexOf(next), 1);
     next.start();
   }
 }
 
-/** The lanes of all channels; a lane nobody uses costs nothing. */
+/** The lanes of all channels. An unused lane costs nothing. */
 export class Lanes {
   private readonly lanes = new Map<string, Lane>();
 
@@ -158,7 +158,7 @@ export class Lanes {
     }
   }
 
-  /** How many channels have a command running or waiting. */
+  /** Number of channels with a command that runs or waits. */
   get size(): number {
     return this.lanes.size;
   }

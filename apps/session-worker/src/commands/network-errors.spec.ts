@@ -14,21 +14,21 @@ describe('network errors', () => {
     expect(refusedMessage(code)).toMatchObject({ status, details });
   });
 
-  it('says when to try again if the network has had enough', () => {
+  it('of a rate limit of the network say when to try again', () => {
     expect(refusedMessage('429')).toMatchObject({ status: 429, retryAfterS: 30 });
   });
 
-  it('reads what the network answered to a question', () => {
+  it("follow from the code in the network's answer to a query", () => {
     expect(networkError(new Boom('item-not-found', { data: 404 }))).toMatchObject({ status: 404 });
     expect(networkError(new Boom('forbidden', { data: 403 }))).toMatchObject({ status: 403 });
     expect(networkError(new Boom('odd', { data: 477 }))).toMatchObject({ status: 502 });
   });
 
-  it('calls a connection that dropped a 502, as the words may have been said', () => {
+  it('are 502 for a connection that dropped, because the message may have been sent', () => {
     expect(networkError(new Boom('Connection Closed', { statusCode: 428 }))).toMatchObject({ status: 502 });
   });
 
-  it('knows nothing of other errors', () => {
+  it('are only those that came from the network', () => {
     expect(networkError(new TypeError('x'))).toBeUndefined();
     expect(networkError(new Boom('bad', { statusCode: 400 }))).toBeUndefined();
     expect(networkError(new GatewayError(404))).toBeUndefined();

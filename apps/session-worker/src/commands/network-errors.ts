@@ -1,4 +1,4 @@
-/** What a failure of the network means to the caller. What is not listed here is a 502 that says nothing more. */
+/** What a failure of the network means to the caller. What is not listed here is a 502 without details. */
 import { GatewayError, type ErrorStatus } from '@dormouse/gateway-contract';
 import { refusalOf } from '../convert/refusal.js';
 import { isConnectionLost, refusedRequest } from '../socket/requests/refused-request.js';
@@ -13,27 +13,27 @@ const STATUS_OF_CODE: Record<number, ErrorStatus> = {
   /** The group or the message is gone. */
   410: 404,
   429: 429,
-  /** Whoever wrote to this number does not have the recipient's trust, or may not start new chats for a while. */
+  /** The channel may not start a chat with this recipient, or may start no new chats for a while. */
   463: 403,
 };
 
 const RETRY_AFTER_S = 30;
 
-/** The refusal of a message in the network's acknowledgement, as the error its sender gets. */
+/** The error that the sender of a message gets for a refusal in the network's acknowledgement. */
 export function refusedMessage(code: string): GatewayError {
   const refusal = refusalOf(code);
   return fromCode(refusal.code, refusal.message);
 }
 
 /**
- * The error a failed call of the library stands for.
- * @returns undefined for an error that is not the network's
+ * The error that a failed call of the library means.
+ * @returns undefined for an error that did not come from the network
  */
 export function networkError(error: unknown): GatewayError | undefined {
   const code = refusedRequest(error);
   if (code !== undefined) return fromCode(code, `the network answered ${code}`, error);
   return isConnectionLost(error)
-    ? new GatewayError(502, { details: 'the connection to the network dropped meanwhile' }, { cause: error })
+    ? new GatewayError(502, { details: 'the connection to the network dropped before it answered' }, { cause: error })
     : undefined;
 }
 

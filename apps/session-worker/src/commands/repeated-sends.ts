@@ -1,13 +1,14 @@
 /**
  * Sends that their callers repeat (`Idempotency-Key`) while the first one is under way.
  *
- * What it guarantees: one of them is done, whatever kind it is; the others wait for it and take its answer, so the network
- * gets one message once. What may be tried again is forgotten with its answer; a success is remembered until it is surely
- * written down, where later repetitions find it.
+ * What it guarantees: one of them runs, of whatever kind; the others wait for it and get its reply, so that the network
+ * gets the message once. A failed one, which may be tried again, is forgotten with its reply; a success is remembered
+ * until it is surely stored, where later repetitions find it. No entry may be evicted before, so this is no cache with a
+ * maximum size.
  */
 import type { CommandReply } from '@dormouse/queues';
 
-/** Longer than it takes to write down that a message was sent, and to keep its answer. */
+/** Longer than it takes to store that a message was sent, and its reply. */
 const REMEMBERED_MS = 10_000;
 
 interface Send {
@@ -22,7 +23,7 @@ export class RepeatedSends {
 
   constructor(private readonly now: () => number) {}
 
-  /** Does it, or waits for the same that is being done. */
+  /** Runs it, or waits for the one with the same key that runs already. */
   once(channelId: string, sendAs: string, run: () => Promise<CommandReply>): Promise<CommandReply> {
     this.forgetOld();
     const key = `${channelId}\n${sendAs}`;

@@ -3,7 +3,7 @@ import type { MessageContent, MessageContext } from '../convert/message-bytes.js
 import type { NetworkFile } from './outgoing.js';
 
 /** Fields of the request beside the file. Where they are absent, the values found in the file are used. */
-export interface MediaMessageWords {
+export interface MediaMessageFields {
   caption?: string | undefined;
   /** Documents: the name the receiver saves it under. */
   fileName?: string | undefined;
@@ -25,7 +25,7 @@ function bytesOf(base64: string | undefined): Uint8Array | undefined {
 }
 
 /** The fields by which a message of any kind points to its file. */
-function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageWords) {
+function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageFields) {
   return {
     url: copy.url,
     directPath: copy.directPath,
@@ -40,7 +40,7 @@ function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageWord
 }
 
 /** Builds the message; the wrapper of view-once messages included. */
-export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): MessageContent {
+export function mediaMessage(file: NetworkFile, words: MediaMessageFields = {}): MessageContent {
   const { kind, facts } = file;
   const { caption, viewOnce } = words;
   const base = pointer(file, words);
@@ -69,7 +69,7 @@ export function mediaMessage(file: NetworkFile, words: MediaMessageWords = {}): 
 /** A document with a caption is sent in a wrapper. */
 function documentMessage(
   base: NonNullable<MessageContent['documentMessage']>,
-  words: MediaMessageWords,
+  words: MediaMessageFields,
 ): MessageContent {
   const fileName = words.fileName ?? 'file';
   const documentMessage = { ...base, fileName, title: fileName, caption: words.caption };

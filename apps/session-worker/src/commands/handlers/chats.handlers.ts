@@ -19,10 +19,10 @@ export interface ChatTools {
 }
 
 const DONE: Success = { success: true };
-/** Receipts go out for so many unread messages at most; older ones count as read with them. */
-const MOST_RECEIPTS = 100;
+/** Maximum number of receipts for unread messages; older ones count as read with them. */
+const MAX_RECEIPTS = 100;
 
-/** What is done to chats goes through the state that the phone shares with its devices. An unknown chat is 404. */
+/** Changes of chats go through the state that the phone shares with its devices. An unknown chat is 404. */
 export function chatHandlers(tools: ChatTools): Pick<Handlers, 'chats.markRead' | 'chats.update' | 'chats.delete'> {
   return {
     'chats.markRead': async (context, { chatId }) => {
@@ -56,56 +56,56 @@ async function find({ channelId }: CommandContext, { reader }: ChatTools, chatId
   return chat;
 }
 
-/** Each change is one of the phone's; what was made before one that fails is kept and told. */
+/** Each change is made separately; those before one that fails are stored, with their events. */
 async function apply(
   context: CommandContext,
   tools: ChatTools,
   chat: Chat,
   input: PatchChatInput,
 ): Promise<ChatRecord> {
-  const made: ChatRecord = { id: chat.id };
+  const changed: ChatRecord = { id: chat.id };
   const chats = () => context.session().network.chats;
   try {
     const last = await lastMessagesOf(context, tools, chat.id);
     if (input.archive !== undefined) {
       await chats().setArchived(chat.id, input.archive, last);
-      made.archived = input.archive;
+      changed.archived = input.archive;
     }
     if (input.pin !== undefined) {
       await chats().setPinned(chat.id, input.pin);
-      made.pinned = input.pin;
+      changed.pinned = input.pin;
     }
     const untilMs = muteUntil(input);
     if (untilMs !== undefined) {
       await chats().mute(chat.id, untilMs);
-      made.muteUntilMs = untilMs;
+      changed.muteUntilMs = untilMs;
     }
     if (input.mark_unread === true) {
       await chats().setRead(chat.id, false, last);
-      made.markedUnread = true;
+      changed.markedUnread = true;
     } else if (input.mark_unread === false) {
       await markRead(context, tools, chat);
-      made.unread = 0;
+      changed.unread = 0;
     }
     if (input.ephemeral !== undefined) await chats().setTimer(chat.id, CHAT_EPHEMERAL_S[input.ephemeral]);
   } catch (error) {
-    await record(context, tools, made);
+    await record(context, tools, changed);
     throw error;
   }
-  return made;
+  return changed;
 }
 
-/** Epoch milliseconds, 0 for not muted; undefined when nothing is said about it. */
+/** Epoch milliseconds, 0 for not muted; undefined when the request does not change it. */
 function muteUntil({ mute, mute_until: untilMs }: PatchChatInput): number | undefined {
   if (untilMs !== undefined) return untilMs;
   return mute === undefined ? undefined : mute ? FOREVER_MS : 0;
 }
 
-/** Tells the writers of what is unread, and the phone that all is read. */
+/** Sends the authors of unread messages receipts, and marks the chat as read on the phone. */
 async function markRead(context: CommandContext, tools: ChatTools, chat: Chat): Promise<void> {
   const { unread = 0 } = chat;
   if (unread > 0) {
-    const count = Math.min(unread, MOST_RECEIPTS);
+    const count = Math.min(unread, MAX_RECEIPTS);
     const moments = await tools.chats.lastMoments(context.channelId, chat.id, { count, fromOthers: true });
     if (moments.length > 0) await context.session().network.messages.markRead(moments.map(keyOf));
   }
@@ -113,7 +113,7 @@ async function markRead(context: CommandContext, tools: ChatTools, chat: Chat): 
   await context.session().network.chats.setRead(chat.id, true, last);
 }
 
-/** The network wants to know up to where a change of a chat was meant. */
+/** The network requires the last message up to which a change of a chat applies. */
 async function lastMessagesOf(context: CommandContext, tools: ChatTools, chatId: string): Promise<LastMessage[]> {
   const moments = await tools.chats.lastMoments(context.channelId, chatId, { count: 1, fromOthers: false });
   return moments.map((moment) => ({ key: keyOf(moment), timestampS: moment.timestamp }));
@@ -123,9 +123,9 @@ function keyOf({ id, remote, participant, fromMe }: KeyedMoment) {
   return { id, remoteJid: remote, fromMe, ...(participant !== undefined && { participant }) };
 }
 
-async function record(context: CommandContext, tools: ChatTools, made: ChatRecord): Promise<void> {
-  if (Object.keys(made).length === 1) return;
+async function record(context: CommandContext, tools: ChatTools, changed: ChatRecord): Promise<void> {
+  if (Object.keys(changed).length === 1) return;
   const { fence } = context.session();
-  const { seqs } = await tools.chats.recordChats(fence, context.channelId, [made]);
+  const { seqs } = await tools.chats.recordChats(fence, context.channelId, [changed]);
   if (seqs.length > 0) tools.eventsReady(context.channelId);
 }

@@ -20,28 +20,28 @@ export interface ContactTools {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** So many numbers are asked about at once, with a pause before the next: the network takes more for harvesting. */
+/** Numbers per query, and the pause between two: the network takes more for harvesting. */
 const BATCH = 50;
 const PAUSE_MS = 250;
 
 export function contactHandlers(tools: ContactTools): Pick<Handlers, 'contacts.check' | 'contacts.profile'> {
   return {
     'contacts.check': (context, input) => {
-      context.leaveLane(); // questions keep no message waiting
+      context.leaveLane(); // queries keep no message waiting
       return check(context, tools, input);
     },
-    'contacts.profile': async (context, { contactId: asked }) => {
+    'contacts.profile': async (context, { contactId }) => {
       context.leaveLane();
       const session = context.session();
-      const stored = await tools.reader.contact(context.channelId, asked);
-      const id = stored?.id ?? asked;
+      const stored = await tools.reader.contact(context.channelId, contactId);
+      const id = stored?.id ?? contactId;
       if (!stored && !(await isOnNetwork(context, id))) {
         throw new GatewayError(404, { details: 'ContactID: not on the network' });
       }
       const jid = contactJid(id);
       const { people } = session.network;
       const [about, pictures] = await Promise.all([people.about(jid), people.pictures(jid)]);
-      if (stored) await remember(context, tools, { id, about: about ?? '', ...pictures });
+      if (stored) await storeContact(context, tools, { id, about: about ?? '', ...pictures });
       return {
         name: stored?.name ?? '',
         ...(about !== undefined && { about }),
@@ -53,12 +53,12 @@ export function contactHandlers(tools: ContactTools): Pick<Handlers, 'contacts.c
   };
 }
 
-/** A LID has no number to ask about: it is known to somebody or it is nobody here. */
+/** A LID that is not stored has no number to query. */
 async function isOnNetwork(context: CommandContext, id: string): Promise<boolean> {
   return !id.includes('@') && (await context.session().network.people.findNumbers([id])).size > 0;
 }
 
-/** One answer for each input, in the order of the inputs; a number that is given twice is asked about once. */
+/** One answer for each input, in the order of the inputs; a number that is given twice is queried once. */
 async function check(
   context: CommandContext,
   tools: ContactTools,
@@ -66,17 +66,17 @@ async function check(
 ): Promise<CheckContactsResult> {
   const typed = contacts.map((input) => ({ input, digits: readPhoneNumber(input) }));
   const found = new Map<string, string>();
-  const open: string[] = [];
+  const unchecked: string[] = [];
   for (const digits of new Set(typed.flatMap(({ digits }) => digits ?? []))) {
     const known = forced ? undefined : tools.checkedNumbers.get(digits);
-    if (known === undefined) open.push(digits);
+    if (known === undefined) unchecked.push(digits);
     else if (known !== null) found.set(digits, known);
   }
-  for (let at = 0; at < open.length; at += BATCH) {
+  for (let at = 0; at < unchecked.length; at += BATCH) {
     if (at > 0) await tools.wait(PAUSE_MS);
-    const asked = open.slice(at, at + BATCH);
-    const answer = await context.session().network.people.findNumbers(asked); // of a refused question nothing is kept
-    for (const digits of asked) {
+    const batch = unchecked.slice(at, at + BATCH);
+    const answer = await context.session().network.people.findNumbers(batch); // a refused query is not cached
+    for (const digits of batch) {
       const id = answer.get(digits);
       tools.checkedNumbers.set(digits, id ?? null);
       if (id !== undefined) found.set(digits, id);
@@ -90,7 +90,7 @@ async function check(
   };
 }
 
-async function remember(context: CommandContext, tools: ContactTools, contact: ContactRecord): Promise<void> {
+async function storeContact(context: CommandContext, tools: ContactTools, contact: ContactRecord): Promise<void> {
   const { fence } = context.session();
   const { seqs } = await tools.chats.recordContacts(fence, context.channelId, [contact]);
   if (seqs.length > 0) tools.eventsReady(context.channelId);

@@ -16,14 +16,14 @@ import { pictureFrom } from './messages.handlers.js';
 
 type InviteCommands = 'groups.join' | 'groups.sendInvite' | 'groups.invite' | 'groups.revokeInvite';
 
-/** Invite links: seen, made anew, sent, followed. */
+/** Invite links: shown, renewed, sent, joined. */
 export function groupInviteHandlers(tools: GroupTools & MediaTools): Pick<Handlers, InviteCommands> {
   const { groups } = tools;
   return {
     'groups.join': async (context, { inviteCode }) => {
       const session = context.session();
       const groupId = await join(session, inviteCode);
-      // Where an admin lets people in, the channel is not in it yet: there is nothing to describe.
+      // Where an admin has to approve, the channel is not in the group yet: there is nothing to store.
       await groups.refresh(session, groupId).catch(unlessNotIn);
       return { success: true, group_id: groupId };
     },
@@ -48,35 +48,35 @@ export function groupInviteHandlers(tools: GroupTools & MediaTools): Pick<Handle
 }
 
 function inviteOf(code: string | undefined): GroupInvite {
-  if (code === undefined) throw new GatewayError(502, { details: 'the network gave no invite code' });
+  if (code === undefined) throw new GatewayError(502, { details: 'the network returned no invite code' });
   return { invite_code: code, invite_link: inviteLink(code) };
 }
 
-/** Is in the group already. */
+/** The channel is in the group already. */
 const ALREADY_IN = 409;
-/** The link was revoked or the group is gone; what is no link is "not acceptable" or "bad". */
-const NOWHERE = [400, 404, 406, 410];
+/** The link was revoked or the group is gone; a code of the wrong form is 406 or 400. */
+const INVALID_CODE = [400, 404, 406, 410];
 
-/** @returns the group's id, also when the channel is in it already, or waits for an admin from now on */
+/** @returns the group's id, also when the channel is in it already, or now waits for an admin's approval */
 async function join(session: OpenSession, code: string): Promise<string> {
   try {
     const joined = await session.network.groups.join(code);
     if (joined !== undefined) return bareJid(joined);
   } catch (error) {
-    if (refusedRequest(error) !== ALREADY_IN) throw nowhere(error);
+    if (refusedRequest(error) !== ALREADY_IN) throw invalidCode(error);
   }
   return bareJid((await infoOf(session, code)).id);
 }
 
 async function infoOf(session: OpenSession, code: string): Promise<GroupDescription> {
   return session.network.groups.invitedTo(code).catch((error: unknown) => {
-    throw nowhere(error);
+    throw invalidCode(error);
   });
 }
 
-function nowhere(error: unknown): unknown {
+function invalidCode(error: unknown): unknown {
   const refusal = refusedRequest(error);
-  return refusal !== undefined && NOWHERE.includes(refusal) ? noSuchInvite() : error;
+  return refusal !== undefined && INVALID_CODE.includes(refusal) ? noSuchInvite() : error;
 }
 
 function unlessNotIn(error: unknown): void {
@@ -86,7 +86,7 @@ function unlessNotIn(error: unknown): void {
 
 const LINK_MARK = '%URL%';
 
-/** Sends the link with what it leads to; never joins. */
+/** Sends the link with a preview of the group; never joins it. */
 async function prepareInvite(
   preparing: PreparationContext,
   tools: MediaTools,
@@ -120,7 +120,7 @@ async function prepareInvite(
     }));
 }
 
-/** What the customer gives goes before the group's own picture. */
+/** A picture from the customer is preferred to the group's own. */
 async function pictureFor(
   preparing: PreparationContext,
   tools: MediaTools,

@@ -1,4 +1,4 @@
-/** Adds, removes, promotes and demotes members, and tells what became of each. */
+/** Adds, removes, promotes and demotes members, and returns the result for each. */
 import {
   GatewayError,
   type ParticipantInvite,
@@ -29,25 +29,25 @@ export function inviteLink(code: string): string {
 /** Codes of the network in its answer about one person. */
 const DONE = '200';
 const ALREADY = '409';
-/** There is no such number. All other refusals are the person's own settings: an invitation helps. */
+/** There is no such number. All other refusals come from the person's own settings: an invitation helps. */
 const UNKNOWN = '404';
 
-/** A contact the customer named, with every address it has here. */
-interface Named {
+/** A contact that the customer named, with its addresses. */
+interface NamedContact {
   id: string;
   lid: string | undefined;
 }
 
-/** What the network said about one person. */
+/** The network's answer about one person. */
 interface Outcome {
-  named: Named;
+  named: NamedContact;
   status: string;
   member: MemberRecord | undefined;
-  /** An invitation for this person alone, and its end in epoch seconds. */
+  /** An invitation for this person only, and its end in epoch seconds. */
   offer: InviteOffer | undefined;
 }
 
-/** Adds people; whoever cannot be added is listed with an invitation to send. */
+/** Adds people. Those who cannot be added are listed, with an invitation to send. */
 export async function addMembers(
   context: CommandContext,
   tools: MemberTools,
@@ -57,10 +57,10 @@ export async function addMembers(
   const group = await tools.groups.read(session, groupId);
   if (!group.facts.membersMayAdd) requireAdmin(session, group);
   const missing = await missingFrom(session, group, participants);
-  const outcomes = await act(session, tools, group, missing, 'add', ({ id }) => contactJid(id));
+  const outcomes = await changeMembers(session, tools, group, missing, 'add', ({ id }) => contactJid(id));
   const added = outcomes.filter(({ status }) => status === DONE);
   const members = added.map(({ named, member }) => member && withNumber(member, named));
-  await followed(session, tools, groupId, 'add', members);
+  await storeChange(session, tools, groupId, 'add', members);
   const failed = outcomes.filter(({ status }) => status !== DONE && status !== ALREADY);
   const refused = failed.filter(({ status }) => status !== UNKNOWN);
   const offers = new Map(refused.flatMap(({ named, offer }) => (offer ? [[named.id, offer] as const] : [])));
@@ -75,7 +75,7 @@ export async function addMembers(
   };
 }
 
-/** Removes members. Who is none, or may not be removed (the creator), is listed as failed. */
+/** Removes members. Those who are no members, or may not be removed (the creator), are listed as failed. */
 export async function removeMembers(
   context: CommandContext,
   tools: MemberTools,
@@ -86,15 +86,15 @@ export async function removeMembers(
   requireAdmin(session, group);
   const strangers = await missingFrom(session, group, participants);
   const present = participants.filter((id) => !strangers.includes(id));
-  const outcomes = await act(session, tools, group, present, 'remove', wireName(group));
-  await followed(session, tools, groupId, 'remove', takenMembers(group, outcomes));
+  const outcomes = await changeMembers(session, tools, group, present, 'remove', wireName(group));
+  await storeChange(session, tools, groupId, 'remove', changedMembers(group, outcomes));
   const processed = outcomes.filter(({ status }) => status === DONE).map(({ named }) => named.id);
   return { success: true, processed, failed: participants.filter((id) => !processed.includes(id)) };
 }
 
 /**
  * Makes members admins, or admins members.
- * @throws {GatewayError} 404 when one of them is no member (nothing is changed then), 403 when the network refuses one
+ * @throws {GatewayError} 404 when one of them is no member (nothing is changed), 403 when the network refuses one
  */
 export async function changeRanks(
   context: CommandContext,
@@ -107,8 +107,8 @@ export async function changeRanks(
   requireAdmin(session, group);
   const strangers = await missingFrom(session, group, participants);
   if (strangers.length > 0) throw new GatewayError(404, { details: `participants: not a member: ${strangers[0]}` });
-  const outcomes = await act(session, tools, group, participants, action, wireName(group));
-  await followed(session, tools, groupId, action, takenMembers(group, outcomes));
+  const outcomes = await changeMembers(session, tools, group, participants, action, wireName(group));
+  await storeChange(session, tools, groupId, action, changedMembers(group, outcomes));
   const refused = outcomes.find(({ status }) => status !== DONE && status !== ALREADY);
   if (refused) throw new GatewayError(403, { details: `participants: refused by the network: ${refused.named.id}` });
   return { success: true };
@@ -120,13 +120,13 @@ export async function missingFrom(
   group: GroupRecord,
   contacts: readonly string[],
 ): Promise<string[]> {
-  const named = await Promise.all(contacts.map((id) => nameOf(session, id)));
+  const named = await Promise.all(contacts.map((id) => withAddresses(session, id)));
   return named.filter((each) => !memberNamed(session, group, each)).map(({ id }) => id);
 }
 
 /**
- * Invitations for people who could not be added: the group's own link where the channel may see it, as it works for
- * everybody; else what the network offered for the person alone.
+ * Invitations for people who could not be added: the group's own link where the channel may see it, because it works for
+ * everybody; else the one that the network offered for this person only.
  */
 export async function invitesFor(
   session: OpenSession,
@@ -154,16 +154,16 @@ export async function invitesFor(
   });
 }
 
-async function act(
+async function changeMembers(
   session: OpenSession,
   tools: MemberTools,
   group: GroupRecord,
   contacts: readonly string[],
   action: MemberAction,
-  jidOf: (named: Named) => string,
+  jidOf: (named: NamedContact) => string,
 ): Promise<Outcome[]> {
   if (contacts.length === 0) return [];
-  const named = await Promise.all(contacts.map((id) => nameOf(session, id)));
+  const named = await Promise.all(contacts.map((id) => withAddresses(session, id)));
   const answers = await asMember(session, tools, group, () =>
     session.network.groups.changeMembers(group.id, named.map(jidOf), action),
   );
@@ -173,12 +173,16 @@ async function act(
   });
 }
 
-/** The network keeps the order when it answers about all of them. */
-function sameOrder(answers: readonly MemberAnswer[], named: readonly Named[], index: number): MemberAnswer | undefined {
+/** The network keeps the order when its answer has all of them. */
+function sameOrder(
+  answers: readonly MemberAnswer[],
+  named: readonly NamedContact[],
+  index: number,
+): MemberAnswer | undefined {
   return answers.length === named.length ? answers[index] : undefined;
 }
 
-function isAbout({ id, lid }: Named, answer: MemberAnswer): boolean {
+function isAbout({ id, lid }: NamedContact, answer: MemberAnswer): boolean {
   return [answer.jid, answer.phoneNumber, answer.lid].some((address) => {
     const read = readJid(address);
     if (!read) return false;
@@ -186,7 +190,7 @@ function isAbout({ id, lid }: Named, answer: MemberAnswer): boolean {
   });
 }
 
-function outcomeOf(session: OpenSession, named: Named, answer: MemberAnswer | undefined): Outcome {
+function outcomeOf(session: OpenSession, named: NamedContact, answer: MemberAnswer | undefined): Outcome {
   if (!answer) return { named, status: '', member: undefined, offer: undefined };
   const { jid, status, phoneNumber, lid, offer } = answer;
   const participant = { id: jid ?? contactJid(named.id), phoneNumber, lid };
@@ -203,8 +207,8 @@ function withoutAbsent({ id, phoneNumber, lid }: { id: string; phoneNumber?: str
   return { id, ...(phoneNumber !== undefined && { phoneNumber }), ...(lid !== undefined && { lid }) };
 }
 
-/** Writes down what the network has just done; the group is asked for when it is not plain how it is now. */
-async function followed(
+/** Stores what the network has just done; the group is queried when its new state does not follow from that. */
+async function storeChange(
   session: OpenSession,
   tools: MemberTools,
   groupId: string,
@@ -225,32 +229,32 @@ function isNamedAs({ facts: { addressing } }: GroupRecord, { jid }: MemberRecord
   return (readJid(jid)?.server === 'lid') === (addressing === 'lid');
 }
 
-function takenMembers(group: GroupRecord, outcomes: readonly Outcome[]): (MemberRecord | undefined)[] {
+function changedMembers(group: GroupRecord, outcomes: readonly Outcome[]): (MemberRecord | undefined)[] {
   return outcomes
     .filter(({ status }) => status === DONE)
     .map(({ named }) => group.members.find((member) => isMember(member, named)));
 }
 
-function withNumber(member: MemberRecord, { id }: Named): MemberRecord {
+function withNumber(member: MemberRecord, { id }: NamedContact): MemberRecord {
   return member.phone === undefined && /^\d+$/.test(id) ? { ...member, phone: id } : member;
 }
 
 /** The address by which the group names a member. */
-function wireName(group: GroupRecord): (named: Named) => string {
+function wireName(group: GroupRecord): (named: NamedContact) => string {
   return (named) => group.members.find((member) => isMember(member, named))?.jid ?? contactJid(named.id);
 }
 
-async function nameOf({ network }: OpenSession, id: string): Promise<Named> {
+async function withAddresses({ network }: OpenSession, id: string): Promise<NamedContact> {
   const lid = id.endsWith('@lid') ? readJid(id)?.user : await network.people.lidOfNumber(id);
   return { id, lid };
 }
 
-function memberNamed({ identity }: OpenSession, { members }: GroupRecord, named: Named): boolean {
+function memberNamed({ identity }: OpenSession, { members }: GroupRecord, named: NamedContact): boolean {
   return members.some(
     (member) => isMember(member, named) || (named.id === identity.phone && isOwnMember(member, identity)),
   );
 }
 
-function isMember(member: MemberRecord, { id, lid }: Named): boolean {
+function isMember(member: MemberRecord, { id, lid }: NamedContact): boolean {
   return memberId(member) === id || (lid !== undefined && member.lid === lid);
 }

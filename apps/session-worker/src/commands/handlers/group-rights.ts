@@ -1,4 +1,4 @@
-/** Who may do what in a group, and what a refusal of the network means. */
+/** Rights in a group, and what a refusal of the network means. */
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord } from '@dormouse/message-store/write';
 import { isOwnMember } from '../../convert/group.js';
@@ -24,17 +24,17 @@ const FORBIDDEN = [401, 403];
 const GONE = [404, 410];
 
 /**
- * Says something to a group. A refusal means that the stored group was not true: it is asked for again.
+ * Runs a request about a group. A refusal means that the stored group was out of date: it is queried again.
  * @throws {GatewayError} 403 for missing rights, 404 when the channel is not in the group
  */
 export async function asMember<T>(
   session: OpenSession,
   { groups }: { groups: Pick<GroupStore, 'refresh'> },
   { id }: Pick<GroupRecord, 'id'>,
-  say: () => Promise<T>,
+  request: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await say();
+    return await request();
   } catch (error) {
     const refusal = refusedRequest(error);
     if (refusal === undefined || ![...FORBIDDEN, ...GONE].includes(refusal)) throw error;

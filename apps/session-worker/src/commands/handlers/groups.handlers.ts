@@ -31,7 +31,7 @@ type GroupCommands =
 
 const DONE: Success = { success: true };
 
-/** What is done to groups. One that is unknown, or that the channel is not in, is 404; missing rights are 403. */
+/** Commands on groups. One that is unknown, or that the channel is not in, is 404; missing rights are 403. */
 export function groupHandlers(tools: GroupTools): Pick<Handlers, GroupCommands> {
   const { groups } = tools;
   return {
@@ -79,19 +79,19 @@ export function groupHandlers(tools: GroupTools): Pick<Handlers, GroupCommands> 
   };
 }
 
-/** What a setting is to the network and to the stored group. */
+/** A setting as the network names it, and as the stored group has it. */
 const SETTINGS: Record<
   'send_messages' | 'edit_group_info' | 'approve_participants' | 'add_participants',
   { network: GroupPolicy; facts: (adminsOnly: boolean) => Partial<GroupRecord['facts']> }
 > = {
   send_messages: { network: 'sending', facts: (adminsOnly) => ({ announcements: adminsOnly }) },
   edit_group_info: { network: 'editing', facts: (adminsOnly) => ({ restricted: adminsOnly }) },
-  /** Anyone may let people in: who comes by the link enters at once. */
+  /** `anyone`: people who follow the link are members at once. */
   approve_participants: { network: 'approving', facts: (adminsOnly) => ({ approval: adminsOnly }) },
   add_participants: { network: 'adding', facts: (adminsOnly) => ({ membersMayAdd: !adminsOnly }) },
 };
 
-/** The network's answer names people it did not take as members, too: who is in the group is asked for after. */
+/** The network's answer also names people that it did not add: the members are queried afterwards. */
 async function create(
   context: CommandContext,
   tools: GroupTools,
@@ -121,7 +121,7 @@ async function create(
   };
 }
 
-/** Those whom an invitation helps: there is somebody under the number. Where the network does not say, all of them. */
+/** Those who can use an invitation: their number is on the network. All of them where the network does not answer. */
 async function onNetwork(session: OpenSession, contacts: readonly string[]): Promise<readonly string[]> {
   const numbers = contacts.filter((id) => !id.includes('@'));
   if (numbers.length === 0) return contacts;
@@ -142,7 +142,7 @@ function renamed(group: GroupRecord, name: string, by: string, nowS: number): Gr
 function described(group: GroupRecord, description: string, by: string): GroupRecord {
   const facts = { ...group.facts };
   delete facts.description;
-  delete facts.descriptionId; // the network gives it a new one and does not say which
+  delete facts.descriptionId; // the network assigns a new one and does not return it
   delete facts.descriptionOwner;
   return { ...group, facts: { ...facts, ...(description !== '' && { description, descriptionOwner: by }) } };
 }
@@ -151,7 +151,7 @@ function left(group: GroupRecord, { identity }: OpenSession): GroupRecord {
   return { ...group, member: false, members: group.members.filter((member) => !isOwnMember(member, identity)) };
 }
 
-/** @throws {GatewayError} 404 for a code that leads nowhere */
+/** For a code that is no invitation to any group. */
 export function noSuchInvite(): GatewayError {
   return new GatewayError(404, { details: 'InviteCode: no such invitation' });
 }

@@ -10,11 +10,11 @@ import { downloadNameOf, type MediaFile } from '@dormouse/media-store/read';
 import { colorToNetwork, shownFile } from '../../convert/media-to-network.js';
 import { decodeMessage } from '../../convert/message-bytes.js';
 import { pictureOf } from '../../convert/plain-to-network.js';
-import { mediaMessage, type MediaMessageWords } from '../../media/media-message.js';
+import { mediaMessage, type MediaMessageFields } from '../../media/media-message.js';
 import type { SendKind } from '../../media/prepared-file.js';
 import type { CommandContext, Handlers, PreparedHandler } from '../command-context.js';
 import { assertSendable, composeAndSend, type SendOptions } from '../sending/compose-message.js';
-import { findNamed } from '../sending/find-message.js';
+import { findMessage } from '../sending/find-message.js';
 import { editMessage } from '../sending/edit-message.js';
 import { keyToNetwork } from '../../convert/act-to-network.js';
 import type { MediaTools } from '../sending/message-tools.js';
@@ -28,7 +28,7 @@ type MediaCommands =
   | 'messages.sendSticker'
   | 'media.fetch';
 
-/** What all sends of files take. */
+/** The fields of all sends of files. */
 interface FileSend extends SendOptions {
   view_once?: boolean | undefined;
   media: string;
@@ -36,13 +36,13 @@ interface FileSend extends SendOptions {
   no_encode?: boolean | undefined;
 }
 
-type Words = Omit<MediaMessageWords, 'contextInfo' | 'viewOnce'>;
+type FileFields = Omit<MediaMessageFields, 'contextInfo' | 'viewOnce'>;
 
-/** Sends of files, and fetching those of heard messages. */
+/** Sends of files, and fetching those of received messages. */
 export function mediaHandlers(tools: MediaTools): Pick<Handlers, MediaCommands> {
   return {
-    'messages.sendImage': sendOf(tools, 'image', (input) => pictureWords(input)),
-    'messages.sendVideo': sendOf(tools, 'video', (input) => pictureWords(input)),
+    'messages.sendImage': sendOf(tools, 'image', (input) => pictureFields(input)),
+    'messages.sendVideo': sendOf(tools, 'video', (input) => pictureFields(input)),
     'messages.sendAudio': sendOf(tools, 'audio', ({ seconds, background_color: color }) => ({
       seconds,
       backgroundArgb: colorToNetwork(color),
@@ -57,12 +57,12 @@ export function mediaHandlers(tools: MediaTools): Pick<Handlers, MediaCommands> 
   };
 }
 
-function pictureWords({
+function pictureFields({
   caption,
   width,
   height,
   preview,
-}: CommandInput<'messages.sendImage'> | CommandInput<'messages.sendVideo'>): Words {
+}: CommandInput<'messages.sendImage'> | CommandInput<'messages.sendVideo'>): FileFields {
   return { caption, width, height, thumbnail: pictureOf(preview) };
 }
 
@@ -70,33 +70,33 @@ function pictureWords({
 type SendOf<Kind extends SendKind> = `messages.send${Capitalize<Kind>}`;
 
 /**
- * Sees to it that the network holds the file, then, in its turn, says the message that points to it. Until then nothing
- * was said: what fails, the customer may repeat. Who cannot be written to is found out before the work is done.
+ * Uploads the file if the network does not have it; then, in its turn, sends the message that points to it. Before that
+ * nothing was sent: the customer may repeat what failed. Recipients that cannot be sent to are refused before the work.
  */
 function sendOf<Kind extends SendKind>(
   tools: MediaTools,
   kind: Kind,
-  words: (input: CommandInput<SendOf<Kind>>, file: MediaFile) => Words,
+  fields: (input: CommandInput<SendOf<Kind>>, file: MediaFile) => FileFields,
 ): PreparedHandler<SendOf<Kind>> {
   return {
     prepare: async ({ channelId, openSession, signal }, input) => {
-      const asked: FileSend = input;
-      const { edit } = asked;
-      if (edit !== undefined) return (context) => editCaption(context, tools, edit, asked);
+      const send: FileSend = input;
+      const { edit } = send;
+      if (edit !== undefined) return (context) => editCaption(context, tools, edit, send);
       const { files, outgoing } = tools.media;
-      const file = await files.file(channelId, asked.media);
+      const file = await files.file(channelId, send.media);
       if (!file) throw new GatewayError(404, { details: 'media: no such media id' });
       const session = await openSession();
-      await assertSendable(session, tools, asked);
-      const placed = await outgoing.place(session, file, kind, { asIs: asked.no_encode ?? false, signal });
-      // What was made of a file is what the message tells of.
+      await assertSendable(session, tools, send);
+      const placed = await outgoing.place(session, file, kind, { asIs: send.no_encode ?? false, signal });
+      // The message shows the file that was made of it, if one was.
       const { madeId } = placed.facts;
       const sent = (madeId === undefined ? undefined : await files.file(channelId, madeId)) ?? file;
-      // Only files can be viewed once; everything else takes the option without effect.
-      const { view_once: viewOnce, ...options } = asked;
+      // Only files can be viewed once; on all other messages the option has no effect.
+      const { view_once: viewOnce, ...options } = send;
       return (context) =>
         composeAndSend(context, tools, options, async (contextInfo) => {
-          const content = mediaMessage(placed, { ...words(input, file), viewOnce, contextInfo });
+          const content = mediaMessage(placed, { ...fields(input, file), viewOnce, contextInfo });
           return { content, shown: shownFile(content, { id: sent.id, link: await files.link(sent) }) };
         });
     },
@@ -113,11 +113,11 @@ async function editCaption(
   if (caption !== undefined) {
     return editMessage(context, tools, { id, body: caption, context: { mentions }, field: 'edit' });
   }
-  await findNamed(context, tools, id, 'edit');
+  await findMessage(context, tools, id, 'edit');
   throw new GatewayError(403, { details: 'edit: only a text or a caption can replace a message' });
 }
 
-/** Takes its time beside the channel's other commands: it says nothing to anybody, except to the own phone. */
+/** Runs outside the lane: it sends nothing to any chat, only a request to the own phone. */
 async function fetchFile(
   context: CommandContext,
   tools: MediaTools,

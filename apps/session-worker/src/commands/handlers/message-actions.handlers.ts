@@ -4,21 +4,21 @@ import { deletionEdit, deletionToNetwork, keyToNetwork, reactionToNetwork } from
 import { withReaction } from '../../convert/change-from-network.js';
 import { forwardToNetwork } from '../../convert/forward-to-network.js';
 import { isGroup } from '../../convert/jid.js';
-import { actOn } from '../sending/act-on-message.js';
+import { actOnMessage } from '../sending/act-on-message.js';
 import type { CommandContext, Handlers } from '../command-context.js';
 import { composeAndSend } from '../sending/compose-message.js';
-import { findNamed } from '../sending/find-message.js';
+import { findMessage } from '../sending/find-message.js';
 import { editMessage } from '../sending/edit-message.js';
 import { isGroupAdmin } from '../sending/recipient.js';
 import { withRenewedFile } from '../sending/renew-file.js';
 import type { MediaTools, MessageTools } from '../sending/message-tools.js';
 
-/** What handlers of acts need. */
-export interface MessageActTools extends MediaTools {
+/** What handlers of actions on messages need. */
+export interface MessageActionTools extends MediaTools {
   readonly writer: MessageTools['writer'] & Pick<MessageWriter, 'recordRead' | 'recordRemoval'>;
 }
 
-type Acts =
+type MessageActions =
   | 'messages.forward'
   | 'messages.markRead'
   | 'messages.edit'
@@ -29,12 +29,12 @@ type Acts =
 const FIELD = 'MessageID';
 const DONE: Success = { success: true };
 
-/** What is done to messages that are there. An unknown one is 404. */
-export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts> {
+/** Commands on existing messages. An unknown one is 404. */
+export function messageActionHandlers(tools: MessageActionTools): Pick<Handlers, MessageActions> {
   return {
     'messages.forward': {
       prepare: async (preparing, { messageId, to }) => {
-        const target = await findNamed(preparing, tools, messageId, FIELD);
+        const target = await findMessage(preparing, tools, messageId, FIELD);
         const renewed = await withRenewedFile(preparing, tools, target);
         const composed = forwardToNetwork(renewed);
         if (!composed) throw new GatewayError(403, { details: `${FIELD}: a message of this kind cannot be forwarded` });
@@ -46,16 +46,16 @@ export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts>
     'messages.edit': (context, { messageId, body, mentions }) =>
       editMessage(context, tools, { id: messageId, body, context: { mentions }, field: FIELD }),
     'messages.delete': async (context, { messageId }) => {
-      const target = await findNamed(context, tools, messageId, FIELD);
+      const target = await findMessage(context, tools, messageId, FIELD);
       if (target.message.status === 'deleted') return DONE;
       if (await mayDeleteForEveryone(context, target)) await deleteForEveryone(context, tools, target);
       else await deleteForMe(context, tools, target);
       return DONE;
     },
     'messages.react': async (context, { messageId, emoji }) => {
-      const target = await findNamed(context, tools, messageId, FIELD);
+      const target = await findMessage(context, tools, messageId, FIELD);
       if (emoji === '' && !hasReacted(target.message, context.session().identity.phone)) return DONE;
-      await actOn(context, tools, {
+      await actOnMessage(context, tools, {
         target,
         content: reactionToNetwork(target, emoji, tools.now()),
         action: { type: 'reaction', emoji },
@@ -63,7 +63,7 @@ export function messageActHandlers(tools: MessageActTools): Pick<Handlers, Acts>
       });
       return DONE;
     },
-    /** The network tells a message once; a session that is open has been told all there is. */
+    /** The network delivers a message once: an open session has received all there is. */
     'messages.refresh': async (context, { messageId }) => {
       context.session().network.events.flush();
       const message = await tools.reader.message(context.channelId, messageId);
@@ -77,13 +77,13 @@ function hasReacted({ reactions = [] }: Message, author: string): boolean {
   return reactions.some((reaction) => reaction.author === author);
 }
 
-/** Own messages have nobody who waits for a receipt. */
+/** There is no receipt for own messages. */
 async function markRead(
   context: CommandContext,
-  tools: MessageActTools,
+  tools: MessageActionTools,
   { messageId }: MessageInput,
 ): Promise<Success> {
-  const target = await findNamed(context, tools, messageId, FIELD);
+  const target = await findMessage(context, tools, messageId, FIELD);
   if (target.message.from_me || target.message.type === 'system') return DONE;
   const session = context.session();
   await session.network.messages.markRead([keyToNetwork(target)]);
@@ -91,14 +91,14 @@ async function markRead(
   return DONE;
 }
 
-/** The author may, and in groups admins. */
+/** The author may, and the admins of a group. */
 async function mayDeleteForEveryone(context: CommandContext, { message, key }: StoredMessage): Promise<boolean> {
   if (message.from_me) return message.status !== 'failed';
   return isGroup(key.remote) && message.type !== 'system' && isGroupAdmin(context.session(), key.remote);
 }
 
 async function deleteForEveryone(context: CommandContext, tools: MessageTools, target: StoredMessage): Promise<void> {
-  await actOn(context, tools, {
+  await actOnMessage(context, tools, {
     target,
     content: deletionToNetwork(target),
     edit: deletionEdit(target),
@@ -108,7 +108,7 @@ async function deleteForEveryone(context: CommandContext, tools: MessageTools, t
 }
 
 /** On the channel's own devices only. */
-async function deleteForMe(context: CommandContext, tools: MessageActTools, target: StoredMessage): Promise<void> {
+async function deleteForMe(context: CommandContext, tools: MessageActionTools, target: StoredMessage): Promise<void> {
   const session = context.session();
   const key = keyToNetwork(target);
   const { timestamp } = target.message;

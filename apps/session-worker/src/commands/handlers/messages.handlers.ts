@@ -14,7 +14,7 @@ import {
 import { toPreview } from '../../convert/present.js';
 import type { CommandContext, Handlers, PreparationContext, Turn } from '../command-context.js';
 import { composeAndSend, type Compose, type SendOptions } from '../sending/compose-message.js';
-import { findNamed } from '../sending/find-message.js';
+import { findMessage } from '../sending/find-message.js';
 import { editMessage } from '../sending/edit-message.js';
 import type { LinkPreviews, PagePreview } from '../sending/link-previews.js';
 import type { MediaTools, MessageTools } from '../sending/message-tools.js';
@@ -31,7 +31,7 @@ type PlainSends =
   | 'messages.sendPoll'
   | 'messages.sendLinkPreview';
 
-/** Sends of everything that carries no file. */
+/** Sends of messages without a file. */
 export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainSends> {
   return {
     'messages.sendText': {
@@ -65,7 +65,7 @@ export function messageHandlers(tools: PlainMessageTools): Pick<Handlers, PlainS
   };
 }
 
-/** A preview is an extra: whatever goes wrong with its large picture, it is shown with the small one. */
+/** If anything goes wrong with the large picture, the preview is sent with the small one. */
 async function widePicture(
   { channelId, openSession }: PreparationContext,
   { previews, media }: PlainMessageTools,
@@ -76,7 +76,7 @@ async function widePicture(
   return media.outgoing.placeLinkPicture(await openSession(), picture).catch(() => undefined);
 }
 
-/** The network replaces texts and captions only. */
+/** The network edits only texts and captions. */
 async function sendOrRefuseEdit(
   context: CommandContext,
   tools: MessageTools,
@@ -84,13 +84,13 @@ async function sendOrRefuseEdit(
   compose: Compose,
 ): Promise<SentMessage> {
   if (input.edit !== undefined) {
-    await findNamed(context, tools, input.edit, 'edit');
+    await findMessage(context, tools, input.edit, 'edit');
     throw new GatewayError(403, { details: 'edit: only a text or a caption can replace a message' });
   }
   return composeAndSend(context, tools, input, compose);
 }
 
-/** What the customer does not give of the preview is taken from the page. */
+/** What the customer leaves out of the preview comes from the page. */
 async function prepareLinkPreview(
   preparing: PreparationContext,
   tools: PlainMessageTools,
@@ -127,7 +127,7 @@ async function prepareLinkPreview(
     }));
 }
 
-/** The small picture that is made of a file when it is prepared for the network. */
+/** The thumbnail of a file, which is made when the file is prepared for the network. */
 export async function pictureFrom(
   { channelId, openSession, signal }: PreparationContext,
   { media }: Pick<MediaTools, 'media'>,

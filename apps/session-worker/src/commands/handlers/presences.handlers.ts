@@ -15,9 +15,9 @@ export interface PresenceTools extends RecipientTools {
 }
 
 const DONE: Success = { success: true };
-/** Phones show an indicator for some seconds only: one that is to last longer is shown again. */
-const SHOWN_AGAIN_AFTER_MS = 10_000;
-/** An hour: whoever forgets to end it does not type for ever. */
+/** Phones show an indicator for some seconds only: a longer one is repeated at this interval. */
+const REPEAT_INTERVAL_MS = 10_000;
+/** An hour: an indicator that is never ended is not shown for ever. */
 const LONGEST_S = 3_600;
 
 export function presenceHandlers(tools: PresenceTools): Pick<Handlers, 'presences.setOwn' | 'presences.send'> {
@@ -25,9 +25,11 @@ export function presenceHandlers(tools: PresenceTools): Pick<Handlers, 'presence
   return {
     'presences.setOwn': async (context, { presence }) => {
       const { network, identity } = context.session();
-      // The network takes no presence of somebody without a name, and the library keeps silent about it.
+      // The network accepts no presence of a number without a name, and the library does not report that.
       if (identity.pushName === undefined) {
-        throw new GatewayError(502, { details: 'the network shows no presence before the number has a name' });
+        throw new GatewayError(502, {
+          details: 'the network accepts no presence before the number has a profile name',
+        });
       }
       await network.profile.setOnline(presence === 'online');
       return DONE;
@@ -41,7 +43,7 @@ export function presenceHandlers(tools: PresenceTools): Pick<Handlers, 'presence
   };
 }
 
-/** Typing is shown in groups, too, whoever may write there. */
+/** Typing is shown in groups, too, also where only admins write. */
 async function addressOf(session: OpenSession, tools: PresenceTools, to: string): Promise<string> {
   const recipient = readRecipient(to);
   if (recipient?.kind !== 'group') return (await findRecipient(session, tools, to)).jid;
@@ -50,7 +52,7 @@ async function addressOf(session: OpenSession, tools: PresenceTools, to: string)
   return groupId;
 }
 
-/** What is shown in which chat, and when it ends. A later one in the same chat takes its place. */
+/** The indicators that are shown, by chat. A later one in the same chat replaces the one before. */
 class Indicators {
   private readonly shown = new WeakMap<OpenSession, Map<string, symbol>>();
 
@@ -62,33 +64,33 @@ class Indicators {
     presence: SendPresenceInput['presence'],
     delayS: number,
   ): Promise<void> {
-    const turn = Symbol(jid);
-    const turns = this.shown.get(session) ?? new Map<string, symbol>();
-    this.shown.set(session, turns);
-    turns.set(jid, turn);
+    const shown = Symbol(jid);
+    const inChats = this.shown.get(session) ?? new Map<string, symbol>();
+    this.shown.set(session, inChats);
+    inChats.set(jid, shown);
     await session.network.profile.showInChat(jid, presence);
     if (presence === 'pause' || delayS === 0) {
-      turns.delete(jid);
+      inChats.delete(jid);
       return;
     }
-    const last = () => turns.get(jid) === turn;
-    void this.keep(session, jid, presence, Math.min(delayS, LONGEST_S) * 1_000, last).then(
-      () => last() && turns.delete(jid),
-      () => turns.delete(jid), // the connection is gone, and what it showed with it
+    const isLatest = () => inChats.get(jid) === shown;
+    void this.repeat(session, jid, presence, Math.min(delayS, LONGEST_S) * 1_000, isLatest).then(
+      () => isLatest() && inChats.delete(jid),
+      () => inChats.delete(jid), // the connection is gone, and its indicators with it
     );
   }
 
-  private async keep(
+  private async repeat(
     { network }: OpenSession,
     jid: string,
     indicator: 'typing' | 'recording',
     forMs: number,
-    last: () => boolean,
+    isLatest: () => boolean,
   ): Promise<void> {
-    for (let leftMs = forMs; leftMs > 0; leftMs -= SHOWN_AGAIN_AFTER_MS) {
+    for (let leftMs = forMs; leftMs > 0; leftMs -= REPEAT_INTERVAL_MS) {
       if (leftMs < forMs) await network.profile.showInChat(jid, indicator);
-      await this.wait(Math.min(leftMs, SHOWN_AGAIN_AFTER_MS));
-      if (!last()) return;
+      await this.wait(Math.min(leftMs, REPEAT_INTERVAL_MS));
+      if (!isLatest()) return;
     }
     await network.profile.showInChat(jid, 'pause');
   }

@@ -5,7 +5,7 @@ import type { Handlers } from '../command-context.js';
 /** What handlers of the own profile need. */
 export interface ProfileTools {
   /**
-   * A kept file as a square JPEG.
+   * A stored file as a square JPEG.
    * @throws {GatewayError} 400 naming `icon` for an unknown id or a file that is no picture
    */
   readonly iconOf: (channelId: string, mediaId: string) => Promise<Buffer>;
@@ -16,7 +16,7 @@ const DONE: Success = { success: true };
 export function profileHandlers(tools: ProfileTools): Pick<Handlers, 'profile.get' | 'profile.update'> {
   return {
     'profile.get': async (context) => {
-      context.leaveLane(); // questions keep no message waiting
+      context.leaveLane(); // queries keep no message waiting
       const { network, identity } = context.session();
       const jid = contactJid(identity.phone);
       const [about, { picture, pictureFull }] = await Promise.all([
@@ -33,7 +33,7 @@ export function profileHandlers(tools: ProfileTools): Pick<Handlers, 'profile.ge
     },
     'profile.update': async (context, { name, about, icon }) => {
       const { network, identity } = context.session();
-      // The file first: it can be refused for what it is, before anything was changed.
+      // The file first: it can be refused, and nothing is changed then.
       const jpeg = icon === undefined ? undefined : await tools.iconOf(context.channelId, icon);
       if (jpeg) await network.profile.setPicture(contactJid(identity.phone), jpeg);
       if (about !== undefined) await network.profile.setAbout(about);

@@ -4,46 +4,41 @@ import type { StoredMessage } from '@dormouse/message-store/write';
 import { encodeMessage, type MessageContent } from '../../convert/message-bytes.js';
 import { toMessageId } from '../../convert/message-id.js';
 import { MESSAGE_SECRET_BYTES, withMessageSecret } from '../../convert/message-secret.js';
+import type { WireMessage } from '../../socket/requests/message-requests.js';
 import type { CommandContext } from '../command-context.js';
-import { transmitMessage, NotTransmittedError } from './transmit-message.js';
-import { keyIdFor } from './message-key.js';
 import { refusedMessage } from '../network-errors.js';
+import { keyIdFor } from './message-key.js';
 import type { MessageTools } from './message-tools.js';
+import { NotTransmittedError, transmitMessage } from './transmit-message.js';
 
-/** Something done to a message that is there: itself a message on the network. */
-export interface Act {
+/** An action on an existing message. On the network it is a message of its own. */
+export interface MessageAction {
   target: StoredMessage;
   content: MessageContent;
   /** The stanza's `edit` attribute: 1 edit, 7 deletion by the author, 8 by an admin. */
   edit?: string;
   /** As customers see it, without its target. */
   action: ActionContent;
-  /** The target as it is afterwards. */
+  /** The target as it is afterwards; undefined when the action changes nothing of it. */
   apply: (before: Message, trigger: Message) => Message | undefined;
 }
 
 /**
- * Does it. The change is stored and told after the network took it: a refused one changed nothing. The act itself is kept
- * in the network's form, too, for a recipient that could not read it.
- * @throws {GatewayError} what the network's refusal stands for; 502 when it may have been done
+ * Sends the action, then stores the change with its events: a refused action changes nothing. The action itself is stored
+ * in the network's form, too, for a recipient that cannot decrypt it.
+ * @throws {GatewayError} what the network's refusal means; 502 when it may have been done
  */
-export async function actOn(context: CommandContext, tools: MessageTools, act: Act): Promise<void> {
-  const { target, edit, action, apply } = act;
-  const content = withMessageSecret(act.content, () => randomBytes(MESSAGE_SECRET_BYTES));
-  const session = context.session();
+export async function actOnMessage(
+  context: CommandContext,
+  tools: MessageTools,
+  { target, content: composed, edit, action, apply }: MessageAction,
+): Promise<void> {
+  const content = withMessageSecret(composed, () => randomBytes(MESSAGE_SECRET_BYTES));
   const keyId = keyIdFor(context);
   const { remote } = target.key;
   const attributes = edit === undefined ? {} : { attributes: { edit } };
-  const { error } = await transmitMessage(
-    session,
-    { keyId, jid: remote, content, ...attributes },
-    {
-      onWritten: () => context.leaveLane(),
-    },
-  ).catch((failure: unknown) => {
-    throw failure instanceof NotTransmittedError ? failure.cause : failure;
-  });
-  if (error !== undefined) throw refusedMessage(error);
+  await transmitAction(context, { keyId, jid: remote, content, ...attributes });
+  const session = context.session();
   const { chat_id: chatId, id: targetId } = target.message;
   const { phone, deviceId } = session.identity;
   const trigger: Message = {
@@ -58,11 +53,18 @@ export async function actOn(context: CommandContext, tools: MessageTools, act: A
     action: { ...action, target: targetId },
     from: phone,
   };
-  const bytes = encodeMessage(content);
   const { seqs } = await tools.writer.recordChange(session.fence, context.channelId, {
-    trigger: { message: trigger, key: { id: keyId, remote }, proto: bytes },
+    trigger: { message: trigger, key: { id: keyId, remote }, proto: encodeMessage(content) },
     target: { keyId: target.key.id, chatId },
     apply: (before) => apply(before, trigger),
   });
   if (seqs.length > 0) tools.eventsReady(context.channelId);
+}
+
+async function transmitAction(context: CommandContext, message: WireMessage): Promise<void> {
+  const onWritten = (): void => context.leaveLane();
+  const { error } = await transmitMessage(context.session(), message, { onWritten }).catch((failure: unknown) => {
+    throw failure instanceof NotTransmittedError ? failure.cause : failure;
+  });
+  if (error !== undefined) throw refusedMessage(error);
 }

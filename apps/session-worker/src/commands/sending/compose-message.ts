@@ -1,16 +1,16 @@
-/** What all kinds of sends have in common: whom to, what they answer, the indicator before, the context they carry. */
+/** What all kinds of sends have in common: recipient, quoted message, typing indicator, context. */
 import type { SentMessage } from '@dormouse/gateway-contract';
 import type { MessageContext } from '../../convert/message-bytes.js';
 import { contextToNetwork, shownContext } from '../../convert/message-to-network.js';
 import type { Composed } from '../../convert/plain-to-network.js';
 import type { OpenSession } from '../../socket/open-session.js';
 import type { CommandContext } from '../command-context.js';
-import { findNamed } from './find-message.js';
+import { findMessage } from './find-message.js';
 import { findRecipient } from './recipient.js';
 import type { MessageTools } from './message-tools.js';
 import { sendMessage } from './send-message.js';
 
-/** The fields that every send takes. */
+/** The fields of every send. */
 export interface SendOptions {
   to: string;
   quoted?: string | undefined;
@@ -22,13 +22,13 @@ export interface SendOptions {
   ephemeral?: number | undefined;
 }
 
-/** Makes the content around a context (quote, mentions, lifetime). */
+/** Makes the content with a context (quote, mentions, lifetime). */
 export type Compose = (contextInfo: MessageContext | undefined) => Composed | Promise<Composed>;
 
 /**
  * Sends one message of any kind.
- * @throws {GatewayError} 404 for an unknown quote or a group the channel is not in; 403 where only admins write; what the
- * network makes of it (see network-errors.ts)
+ * @throws {GatewayError} 404 for an unknown quote or a group the channel is not in; 403 where only admins write; what a
+ * refusal of the network means (`network-errors.ts`)
  */
 export async function composeAndSend(
   context: CommandContext,
@@ -38,7 +38,7 @@ export async function composeAndSend(
 ): Promise<SentMessage> {
   const session = context.session();
   const to = await findRecipient(session, tools, options.to);
-  const quoted = options.quoted === undefined ? undefined : await findNamed(context, tools, options.quoted, 'quoted');
+  const quoted = options.quoted === undefined ? undefined : await findMessage(context, tools, options.quoted, 'quoted');
   const people = { own: session.identity, numbers: new Map<string, string>() };
   const { mentions, ephemeral = to.timer?.seconds } = options;
   const timerSetAtS = options.ephemeral === undefined ? to.timer?.setAtS : undefined;
@@ -54,7 +54,7 @@ export async function composeAndSend(
 }
 
 /**
- * Whether a message could be sent as things are: asked before work is done for it.
+ * Checks that a message could be sent, before work is done for it.
  * @throws {GatewayError} 404 for an unknown quote or a group the channel is not in; 403 where only admins write
  */
 export async function assertSendable(
@@ -63,10 +63,10 @@ export async function assertSendable(
   options: Pick<SendOptions, 'to' | 'quoted'>,
 ): Promise<void> {
   await findRecipient(session, tools, options.to);
-  if (options.quoted !== undefined) await findNamed(session, tools, options.quoted, 'quoted');
+  if (options.quoted !== undefined) await findMessage(session, tools, options.quoted, 'quoted');
 }
 
-/** Shows "typing" or "recording" for some seconds; the message follows in the same turn of the channel's lane. */
+/** Shows "typing" or "recording" for some seconds. The message follows in the same turn of the channel's lane. */
 async function showIndicator(
   context: CommandContext,
   tools: MessageTools,

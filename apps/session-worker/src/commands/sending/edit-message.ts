@@ -1,9 +1,9 @@
 import { EDIT_WINDOW_S, GatewayError, type EditResult, type Message } from '@dormouse/gateway-contract';
 import type { StoredMessage } from '@dormouse/message-store/write';
 import { editToNetwork, shownContext, type OutgoingContext } from '../../convert/message-to-network.js';
-import { actOn } from './act-on-message.js';
+import { actOnMessage } from './act-on-message.js';
 import type { CommandContext } from '../command-context.js';
-import { findNamed } from './find-message.js';
+import { findMessage } from './find-message.js';
 import type { MessageTools } from './message-tools.js';
 
 const TEXT_TYPES = ['text', 'link_preview'];
@@ -20,18 +20,18 @@ export interface Edit {
 }
 
 /**
- * Edits a message. The change is stored and told after the network took it: a refused edit changed nothing.
+ * Edits a message. The change is stored, with its event, after the network accepted it: a refused edit changes nothing.
  * @returns the message as it is now
- * @throws {GatewayError} 404 for an unknown message; 403 for one of somebody else, deleted, older than 15 minutes, or
+ * @throws {GatewayError} 404 for an unknown message; 403 for one of another author, deleted, older than 15 minutes, or
  * without text
  */
 export async function editMessage(context: CommandContext, tools: MessageTools, edit: Edit): Promise<EditResult> {
-  const stored = await findNamed(context, tools, edit.id, edit.field);
+  const stored = await findMessage(context, tools, edit.id, edit.field);
   assertEditable(stored, edit.field, tools.now());
   const people = { own: context.session().identity, numbers: new Map<string, string>() };
   const { type } = stored.message;
   const apply = (before: Message): Message => edited(before, edit);
-  await actOn(context, tools, {
+  await actOnMessage(context, tools, {
     target: stored,
     content: editToNetwork(stored, edit.body, edit.context, people, tools.now()),
     edit: '1',
@@ -48,8 +48,8 @@ function assertEditable({ message }: StoredMessage, field: string, nowMs: number
   };
   if (!message.from_me) refuse('only own messages can be edited');
   if (message.status === 'deleted') refuse('the message is deleted');
-  if (nowMs / 1_000 - message.timestamp > EDIT_WINDOW_S) refuse('a message can be edited for 15 minutes');
-  if (![...TEXT_TYPES, ...CAPTIONED_TYPES].includes(message.type)) refuse('a message of this type has no text');
+  if (nowMs / 1_000 - message.timestamp > EDIT_WINDOW_S) refuse('a message can be edited only within 15 minutes');
+  if (![...TEXT_TYPES, ...CAPTIONED_TYPES].includes(message.type)) refuse('a message of this type has no text to edit');
 }
 
 /** An edited text is a plain one: the preview of the old link goes. */

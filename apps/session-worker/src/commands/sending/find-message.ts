@@ -4,10 +4,10 @@ import type { CommandContext } from '../command-context.js';
 import type { MessageTools } from './message-tools.js';
 
 /**
- * A stored message that a field of the request names.
+ * The stored message that a field of the request names.
  * @throws {GatewayError} 404 naming the field
  */
-export async function findNamed(
+export async function findMessage(
   { channelId }: Pick<CommandContext, 'channelId'>,
   { writer }: Pick<MessageTools, 'writer'>,
   id: string,

@@ -14,9 +14,9 @@ export interface MessageTools {
   readonly timers: RecipientTools['timers'];
   readonly numbers: RecipientTools['numbers'];
   readonly writer: Pick<MessageWriter, 'recordMessage' | 'recordStatuses' | 'recordChange' | 'find' | 'isUnconfirmed'>;
-  /** Sees to it that a send whose outcome is not known does not stay pending. */
+  /** Settles sends whose outcome is unknown, so that none stays pending. */
   readonly unconfirmed: UnconfirmedIds;
-  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  /** Notifies the dispatcher of new events. A lost signal does no harm: the dispatcher polls. */
   readonly eventsReady: (channelId: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -9,9 +9,9 @@ describe('the text of a page', () => {
   it.each([
     ['the header', 'text/html; charset=windows-1251', html('', CYRILLIC_1251), 'Привет'],
     ['the header, in quotes and capitals', 'text/html;Charset="WINDOWS-1251"', html('', CYRILLIC_1251), 'Привет'],
-    ['its own statement', 'text/html', html('<meta charset=windows-1251>', CYRILLIC_1251), 'Привет'],
+    ['its own declaration', 'text/html', html('<meta charset=windows-1251>', CYRILLIC_1251), 'Привет'],
     [
-      'its statement in the old form',
+      'its declaration in the old form',
       'text/html',
       html('<META http-equiv="Content-Type" content="text/html; charset=shift_jis">', Buffer.from('93fa967b', 'hex')),
       '日本',
@@ -26,7 +26,7 @@ describe('the text of a page', () => {
     ['nothing, when it is UTF-8', 'text/html', html('', 'Grüße'), 'Grüße'],
     ['nothing, when it is Western', 'text/html', html('', Buffer.from('Gr\xfc\xdfe', 'latin1')), 'Grüße'],
     [
-      'its statement, when the header names nothing known',
+      'its declaration, when the header names an unknown encoding',
       'text/html; charset=x',
       html('<meta charset="koi8-r">', Buffer.from('f0d2c9d7c5d4', 'hex')),
       'Привет',
@@ -35,13 +35,13 @@ describe('the text of a page', () => {
     expect(pageText(page, contentType)).toContain(`<title>${title}</title>`);
   });
 
-  it('believes the mark before the header, and the header before the page', () => {
+  it('is decoded by its mark before its header, and by its header before its declaration', () => {
     const utf8 = Buffer.concat([Buffer.from('efbbbf', 'hex'), html('', 'Привет')]);
     expect(pageText(utf8, 'text/html; charset=windows-1251')).toContain('Привет');
     expect(pageText(html('<meta charset="koi8-r">', CYRILLIC_1251), 'text/html; charset=cp1251')).toContain('Привет');
   });
 
-  it('does not believe a statement in a comment, nor one of UTF-16 that could be read', () => {
+  it('ignores a declaration in a comment, and one of UTF-16 that can be read as ASCII', () => {
     expect(pageText(html('<!-- <meta charset="koi8-r"> --><meta charset="utf-16">', 'Привет'), '')).toContain('Привет');
   });
 });

@@ -1,9 +1,9 @@
-/** The text of a web page, whichever encoding it is in (WHATWG HTML, "determining the character encoding"). Pure. */
+/** The text of a web page, in any encoding (WHATWG HTML, "determining the character encoding"). Pure. */
 
-/** Browsers look for the page's own statement at its beginning. */
-const STATEMENT_BYTES = 4_096;
-/** What pages without any statement are in, unless they are UTF-8. */
-const USUAL_BEFORE_UTF8 = 'windows-1252';
+/** How far browsers look for the page's own declaration of its encoding. */
+const DECLARATION_BYTES = 4_096;
+/** Encoding of pages that declare none, unless they are UTF-8. */
+const FALLBACK_ENCODING = 'windows-1252';
 
 const BYTE_ORDER_MARKS: readonly [mark: string, encoding: string][] = [
   ['efbbbf', 'utf-8'],
@@ -12,23 +12,23 @@ const BYTE_ORDER_MARKS: readonly [mark: string, encoding: string][] = [
 ];
 
 /**
- * Decodes a page: by its byte order mark, the header it came with, its own statement, in this order; without any as
- * UTF-8 where it is that, else as Western text.
+ * Decodes a page by its byte order mark, its content type header or its own declaration, in this order. Without any of
+ * them it is UTF-8 if it is valid as such, else Western text.
  * @param contentType the header, e.g. `text/html; charset=windows-1251`
  */
 export function pageText(page: Uint8Array, contentType: string): string {
   const bytes = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
-  const decoder = decoderOf(marked(bytes)) ?? decoderOf(charsetOf(contentType)) ?? decoderOf(stated(bytes));
+  const decoder = decoderOf(byteOrderMark(bytes)) ?? decoderOf(charsetOf(contentType)) ?? decoderOf(declared(bytes));
   if (decoder) return decoder.decode(bytes);
   try {
     // The end may be cut off inside a character.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
   } catch {
-    return new TextDecoder(USUAL_BEFORE_UTF8).decode(bytes);
+    return new TextDecoder(FALLBACK_ENCODING).decode(bytes);
   }
 }
 
-/** Undefined for an encoding that nobody knows. */
+/** Undefined for an unknown encoding. */
 function decoderOf(encoding: string | undefined) {
   if (encoding === undefined) return undefined;
   try {
@@ -38,7 +38,7 @@ function decoderOf(encoding: string | undefined) {
   }
 }
 
-function marked(bytes: Buffer): string | undefined {
+function byteOrderMark(bytes: Buffer): string | undefined {
   const start = bytes.toString('hex', 0, 3);
   return BYTE_ORDER_MARKS.find(([mark]) => start.startsWith(mark))?.[1];
 }
@@ -47,21 +47,24 @@ function charsetOf(text: string): string | undefined {
   return /\bcharset\s*=\s*["']?\s*([\w.:-]+)/i.exec(text)?.[1];
 }
 
-/** What the page says in a `<meta>` or in its XML declaration. */
-function stated(bytes: Buffer): string | undefined {
-  const start = bytes.toString('latin1', 0, STATEMENT_BYTES);
+/** The encoding that the page declares in a `<meta>` or in its XML declaration. */
+function declared(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, DECLARATION_BYTES);
   const inXml = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)/i.exec(start)?.[1];
   const metas = start.replaceAll(/<!--.*?-->/gs, '').match(/<meta\b[^>]*>/gi) ?? [];
   const named = inXml ?? metas.map(charsetOf).find((charset) => charset !== undefined);
-  // A statement that could be read as ASCII is not in UTF-16, whatever it says.
+  // A declaration that can be read as ASCII is not in UTF-16, even if it names it.
   return named && /^utf-?16/i.test(named) ? 'utf-8' : named;
 }
 
-/** The beginning of a text, cut between what readers see as characters. */
-export function shortened(text: string, mostUnits: number): string {
-  if (text.length <= mostUnits) return text;
-  const start = text.slice(0, mostUnits + 1);
+/**
+ * The beginning of a text, cut between what readers see as characters.
+ * @param maxUnits UTF-16 code units
+ */
+export function shortened(text: string, maxUnits: number): string {
+  if (text.length <= maxUnits) return text;
+  const start = text.slice(0, maxUnits + 1);
   let end = 0;
-  for (const { index } of new Intl.Segmenter().segment(start)) if (index <= mostUnits) end = index;
+  for (const { index } of new Intl.Segmenter().segment(start)) if (index <= maxUnits) end = index;
   return start.slice(0, end);
 }

@@ -11,11 +11,11 @@ export interface Destination {
   jid: string;
   /** The chat as customers see it. */
   chatId: string;
-  /** How long messages stay there, where they do not stay for ever. */
+  /** How long messages stay in the chat; absent: for ever. */
   timer?: { seconds: number; setAtS?: number } | undefined;
 }
 
-/** What is asked of the store to find a recipient. */
+/** What finding a recipient needs. */
 export interface RecipientTools {
   readonly reader: Pick<MessageReader, 'chat' | 'hasShown'>;
   readonly timers: Pick<ChatTimers, 'of'>;
@@ -23,10 +23,10 @@ export interface RecipientTools {
 }
 
 /**
- * Finds the recipient of a message. A LID is taken only if this channel showed it to its customer; once its number is
+ * Finds the recipient of a message. A LID is accepted only if this channel showed it to its customer; once its number is
  * known, the message goes to the number's chat.
- * @throws {GatewayError} 404 for a LID nobody was shown, a group the channel is not in; 403 for a group in which only
- * admins write
+ * @throws {GatewayError} 400 for what is no recipient; 404 for a LID that the customer was never shown, or a group the
+ * channel is not in; 403 for a group in which only admins write
  */
 export async function findRecipient(session: OpenSession, tools: RecipientTools, to: string): Promise<Destination> {
   const recipient = readRecipient(to);
@@ -62,7 +62,7 @@ async function runningTimer(session: OpenSession, { timers }: RecipientTools, ch
 }
 
 /**
- * Asked before the message is sent: the network would take it and deliver it to nobody.
+ * Checked before the message is sent: the network would accept it and deliver it to nobody.
  * @returns seconds that messages stay in the group, 0 for ever
  */
 async function assertMayWrite(session: OpenSession, groupId: string): Promise<number> {

@@ -18,7 +18,7 @@ function stored(ageDays: number, fromMe = true): StoredMessage {
   const imageMessage = {
     directPath: '/old',
     mediaKey: Buffer.alloc(32, 1),
-    caption: 'kept',
+    caption: 'same',
     mediaKeyTimestamp: NOW_S - ageDays * DAY_S,
   };
   const image = { id: 'jpeg-00-00', mime_type: 'image/jpeg', file_size: 5 };
@@ -29,20 +29,20 @@ function stored(ageDays: number, fromMe = true): StoredMessage {
   };
 }
 
-function tools(has: boolean, asked: string[] = []): Pick<MediaTools, 'media' | 'now'> {
-  let there = has;
+function tools(has: boolean, calls: string[] = []): Pick<MediaTools, 'media' | 'now'> {
+  let isStored = has;
   const media = {
-    files: { file: () => Promise.resolve(there ? { id: 'jpeg-00-00' } : undefined) },
+    files: { file: () => Promise.resolve(isStored ? { id: 'jpeg-00-00' } : undefined) },
     outgoing: {
       place: (_session: unknown, _file: unknown, kind: string, { asIs }: { asIs: boolean }) => {
-        asked.push(`place ${kind}${asIs ? ' as it is' : ''}`);
+        calls.push(`place ${kind}${asIs ? ' as it is' : ''}`);
         return Promise.resolve({ kind, copy } as unknown as NetworkFile);
       },
     },
     incoming: {
       fetch: () => {
-        asked.push('fetch');
-        there = true;
+        calls.push('fetch');
+        isStored = true;
         return Promise.resolve();
       },
     },
@@ -53,27 +53,27 @@ function tools(has: boolean, asked: string[] = []): Pick<MediaTools, 'media' | '
 const imageOf = ({ proto: bytes }: StoredMessage) => proto.Message.decode(bytes ?? Buffer.alloc(0)).imageMessage;
 
 describe('withRenewedFile', () => {
-  it('leaves a file alone that the network surely has', async () => {
-    const asked: string[] = [];
-    expect(imageOf(await withRenewedFile(context, tools(true, asked), stored(11)))?.directPath).toBe('/old');
-    expect(asked).toEqual([]);
+  it('leaves a file alone that the network still has', async () => {
+    const calls: string[] = [];
+    expect(imageOf(await withRenewedFile(context, tools(true, calls), stored(11)))?.directPath).toBe('/old');
+    expect(calls).toEqual([]);
   });
 
-  it('takes an old file to the network again and says everything else as before', async () => {
-    const asked: string[] = [];
-    const image = imageOf(await withRenewedFile(context, tools(true, asked), stored(13)));
-    expect(image).toMatchObject({ directPath: '/new', caption: 'kept' });
-    expect(asked).toEqual(['place image']);
+  it('uploads an old file again and leaves everything else of the message as it was', async () => {
+    const calls: string[] = [];
+    const image = imageOf(await withRenewedFile(context, tools(true, calls), stored(13)));
+    expect(image).toMatchObject({ directPath: '/new', caption: 'same' });
+    expect(calls).toEqual(['place image']);
   });
 
-  it('fetches the file of a heard message first', async () => {
-    const asked: string[] = [];
-    const image = imageOf(await withRenewedFile(context, tools(false, asked), stored(13, false)));
+  it('fetches the file of a received message first', async () => {
+    const calls: string[] = [];
+    const image = imageOf(await withRenewedFile(context, tools(false, calls), stored(13, false)));
     expect(image?.directPath).toBe('/new');
-    expect(asked).toEqual(['fetch', 'place image as it is']);
+    expect(calls).toEqual(['fetch', 'place image as it is']);
   });
 
-  it('says a message whose file nobody has as it is', async () => {
+  it('leaves a message as it is whose file is no longer available', async () => {
     expect(imageOf(await withRenewedFile(context, tools(false), stored(13)))?.directPath).toBe('/old');
   });
 });

@@ -8,7 +8,7 @@ import type { NetworkFile } from '../../media/outgoing.js';
 import type { PreparationContext } from '../command-context.js';
 import type { MediaTools } from './message-tools.js';
 
-/** Younger files are surely on the network still, and will be for a while. */
+/** Younger files are still on the network and stay there for a while. */
 const RENEW_AFTER_S = 12 * 24 * 60 * 60;
 
 const PARTS = [
@@ -21,8 +21,8 @@ const PARTS = [
 ] as const;
 
 /**
- * A message that is to be said again, with its file on the network: one that the network has forgotten, or soon will, is
- * taken there again. A message without a file, or whose file nobody has any more, stays as it is.
+ * A message to be forwarded, with its file on the network: a file that the network has deleted, or soon will, is uploaded
+ * again. A message without a file, or whose file is no longer available anywhere, stays as it is.
  */
 export async function withRenewedFile(
   context: PreparationContext,
@@ -36,7 +36,7 @@ export async function withRenewedFile(
   if (!content || !file || !part) return stored;
   const uploadedS = toNumber(part.mediaKeyTimestamp) ?? stored.message.timestamp;
   if (tools.now() / 1_000 - uploadedS < RENEW_AFTER_S) return stored;
-  const placed = await placedAgain(context, tools, stored, { kind: file.kind, content });
+  const placed = await uploadedAgain(context, tools, stored, { kind: file.kind, content });
   if (!placed) return stored;
   return {
     ...stored,
@@ -44,7 +44,7 @@ export async function withRenewedFile(
   };
 }
 
-async function placedAgain(
+async function uploadedAgain(
   context: PreparationContext,
   { media }: Pick<MediaTools, 'media'>,
   stored: StoredMessage,
@@ -57,12 +57,12 @@ async function placedAgain(
   if (typeof shown !== 'object' || shown === null || !('id' in shown)) return undefined;
   const mediaId = String(shown.id);
   if (!message.from_me && !(await media.files.file(channelId, mediaId))) {
-    const heard = { key: keyToNetwork(stored), message: content };
+    const received = { key: keyToNetwork(stored), message: content };
     const { network, fileRoute } = session;
-    await media.incoming.fetch({ channelId, mediaId, message: heard, network, fileRoute }).catch(() => undefined);
+    await media.incoming.fetch({ channelId, mediaId, message: received, network, fileRoute }).catch(() => undefined);
   }
   const file = await media.files.file(channelId, mediaId);
-  // What was heard is in the form of the network already.
+  // A received file is in the network's form already.
   return file && media.outgoing.place(session, file, kind, { asIs: !message.from_me, signal: context.signal });
 }
 

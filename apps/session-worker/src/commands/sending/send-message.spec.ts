@@ -13,10 +13,10 @@ const NOW_MS = 1_790_000_000_000;
 type Ack = () => Promise<MessageAck>;
 const accepted: Ack = () => Promise.resolve({});
 
-/** A store and a network that remember what they are told. Its library encrypts at once, and waits for what is held. */
-function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resolve()) {
+/** A store and a network that record their calls. The library encrypts at once, and holds back what is to wait. */
+function setup(acks: Ack[] = [], beforeStore: () => Promise<void> = () => Promise.resolve()) {
   const stored = new Map<string, StoredMessage>();
-  const said: { id: string; content: proto.IMessage; edit: string | undefined }[] = [];
+  const sent: { id: string; content: proto.IMessage; edit: string | undefined }[] = [];
   const unconfirmed: string[] = [];
   let held: Promise<unknown> = Promise.resolve();
   const tools = {
@@ -24,7 +24,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
     writer: {
       find: (_: string, id: string) => Promise.resolve(stored.get(id)),
       recordMessage: async (_: unknown, __: string, { message, key, proto: bytes }: MessageRecord) => {
-        await room();
+        await beforeStore();
         stored.set(message.id, { message, key, proto: Buffer.from(bytes ?? []) });
         return { seqs: [], ids: [message.id] };
       },
@@ -58,7 +58,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
         { messageId, additionalAttributes }: { messageId: string; additionalAttributes?: { edit?: string } },
       ) => {
         await held;
-        said.push({ id: messageId, content, edit: additionalAttributes?.edit });
+        sent.push({ id: messageId, content, edit: additionalAttributes?.edit });
         return messageId;
       },
     }),
@@ -77,7 +77,7 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
       content: { extendedTextMessage: { text } },
       shown: { type: 'text', text: { body: text } },
     });
-  const keep = (message: Partial<Message>) =>
+  const storeMessage = (message: Partial<Message>) =>
     stored.set('m1', {
       message: {
         id: 'm1',
@@ -93,92 +93,92 @@ function setup(acks: Ack[] = [], room: () => Promise<void> = () => Promise.resol
       key: { id: '3EB0AA', remote: ADA },
     });
   const edit = () => editMessage(context(), tools, { id: 'm1', body: 'typo', context: {}, field: 'MessageID' });
-  return { said, stored, unconfirmed, send, keep, edit };
+  return { sent, stored, unconfirmed, send, storeMessage, edit };
 }
 
 describe('a send', () => {
   it('has an id of its own each time', async () => {
-    const { said, send } = setup();
+    const { sent, send } = setup();
     await send();
     await send();
-    expect(new Set(said.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('that is repeated is not said again once the network took it', async () => {
-    const { said, send } = setup();
+  it('that is repeated is not sent again once the network accepted it', async () => {
+    const { sent, send } = setup();
     const first = await send('key');
     const again = await send('key');
     expect(again.message.id).toBe(first.message.id);
-    expect(said).toHaveLength(1);
-    expect(said[0]?.id).toMatch(/^3EB0[0-9A-F]{18}$/);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.id).toMatch(/^3EB0[0-9A-F]{18}$/);
   });
 
   it('whose outcome is unknown is repeated as the same message, with the same content', async () => {
     const lost = new GatewayError(502, { details: 'no answer' });
-    const { said, send, stored, unconfirmed } = setup([() => Promise.reject(lost)]);
-    const refusal: unknown = await send('key', 'first words').catch((error: unknown) => error);
+    const { sent, send, stored, unconfirmed } = setup([() => Promise.reject(lost)]);
+    const refusal: unknown = await send('key', 'first text').catch((error: unknown) => error);
     expect(refusal).toMatchObject({ status: 502, details: `no answer; its id is ${[...stored.keys()][0]}` });
-    expect(unconfirmed).toEqual([said[0]?.id]);
-    const { message } = await send('key', 'first words');
-    expect(said.map(({ id }) => id)).toEqual([said[0]?.id, said[0]?.id]);
-    expect(said[1]?.content.extendedTextMessage?.text).toBe('first words');
+    expect(unconfirmed).toEqual([sent[0]?.id]);
+    const { message } = await send('key', 'first text');
+    expect(sent.map(({ id }) => id)).toEqual([sent[0]?.id, sent[0]?.id]);
+    expect(sent[1]?.content.extendedTextMessage?.text).toBe('first text');
     expect([...stored.keys()]).toEqual([message.id]);
     expect(stored.get(message.id)?.message.status).toBe('sent');
   });
 
   it('has a secret of its own, which is stored with it and is the same in a repetition', async () => {
-    const { said, send, stored } = setup([() => Promise.reject(new GatewayError(502))]);
+    const { sent, send, stored } = setup([() => Promise.reject(new GatewayError(502))]);
     await send('key').catch(() => undefined);
     await send('key');
-    const [first, again] = said.map(({ content }) => Buffer.from(content.messageContextInfo?.messageSecret ?? []));
+    const [first, again] = sent.map(({ content }) => Buffer.from(content.messageContextInfo?.messageSecret ?? []));
     expect(first).toHaveLength(32);
     expect(again).toEqual(first);
-    const [kept] = [...stored.values()].map(({ proto: bytes = Buffer.alloc(0) }) => proto.Message.decode(bytes));
-    expect(kept?.messageContextInfo?.messageSecret).toEqual(first);
+    const [inStore] = [...stored.values()].map(({ proto: bytes = Buffer.alloc(0) }) => proto.Message.decode(bytes));
+    expect(inStore?.messageContextInfo?.messageSecret).toEqual(first);
     await send('other');
-    expect(Buffer.from(said.at(-1)?.content.messageContextInfo?.messageSecret ?? [])).not.toEqual(first);
+    expect(Buffer.from(sent.at(-1)?.content.messageContextInfo?.messageSecret ?? [])).not.toEqual(first);
   });
 
-  it('that cannot be stored is refused with 503 before anything is said', async () => {
-    const { said, send } = setup([], () => Promise.reject(new Error('no room')));
+  it('that cannot be stored is refused with 503 before anything is sent', async () => {
+    const { sent, send } = setup([], () => Promise.reject(new Error('store full')));
     await expect(send()).rejects.toMatchObject({
       status: 503,
       details: 'the message could not be stored: it was not sent',
     });
-    expect(said).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
   it('that failed is repeated as another message, the same one each time', async () => {
-    const { said, send, stored } = setup([() => Promise.resolve({ error: '463' })]);
+    const { sent, send, stored } = setup([() => Promise.resolve({ error: '463' })]);
     await expect(send('key')).rejects.toMatchObject({ status: 403 });
     const second = await send('key');
     const third = await send('key');
     expect(third.message.id).toBe(second.message.id);
-    expect(new Set(said.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(2);
     expect([...stored.values()].map(({ message }) => message.status)).toEqual(['failed', 'sent']);
   });
 });
 
 describe('an edit', () => {
-  it('is said with its mark while 15 minutes last', async () => {
-    const { said, keep, edit } = setup();
-    keep({ timestamp: NOW_MS / 1_000 - 900 });
+  it('is sent as an edit for 15 minutes', async () => {
+    const { sent, storeMessage, edit } = setup();
+    storeMessage({ timestamp: NOW_MS / 1_000 - 900 });
     expect(await edit()).toMatchObject({ sent: true, success: true });
-    expect(said).toMatchObject([{ edit: '1' }]);
+    expect(sent).toMatchObject([{ edit: '1' }]);
   });
 
   it.each([
     ['older than 15 minutes', { timestamp: NOW_MS / 1_000 - 901 }],
-    ['of somebody else', { from_me: false }],
+    ['of another author', { from_me: false }],
     ['deleted', { status: 'deleted' }],
     ['without text', { type: 'location', location: { latitude: 1, longitude: 1 } }],
   ] satisfies [string, Partial<Message>][])(
-    'is refused for a message %s, before anything is said',
+    'is refused for a message %s, before anything is sent',
     async (_, fields) => {
-      const { said, keep, edit } = setup();
-      keep(fields);
+      const { sent, storeMessage, edit } = setup();
+      storeMessage(fields);
       await expect(edit()).rejects.toMatchObject({ status: 403 });
-      expect(said).toEqual([]);
+      expect(sent).toEqual([]);
     },
   );
 

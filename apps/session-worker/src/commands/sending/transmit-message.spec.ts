@@ -45,7 +45,7 @@ describe('transmitMessage', () => {
     return { ack, write, calls, holds, result, written: () => written };
   };
 
-  it('says when the words are out, and answers with the ack of the network', async () => {
+  it('reports when the message is on the wire, and resolves with the acknowledgement of the network', async () => {
     const { ack, write, result, written } = begin();
     expect(written()).toBe(0);
     write.resolve(message.keyId);
@@ -55,7 +55,7 @@ describe('transmitMessage', () => {
     expect(written()).toBe(1);
   });
 
-  it('gives the message once, under the id chosen before', async () => {
+  it('transmits the message once, under the id that was chosen before', async () => {
     const { ack, write, calls, result } = begin({ attributes: { edit: '1' } });
     write.resolve('');
     ack.resolve({});
@@ -65,18 +65,18 @@ describe('transmitMessage', () => {
     ]);
   });
 
-  it('takes an ack as proof that the words are out', async () => {
+  it('takes an acknowledgement as proof that the message is on the wire', async () => {
     const { ack, result, written } = begin();
     ack.resolve({ error: '463' });
     expect(await result).toEqual({ error: '463' });
     expect(written()).toBe(1);
   });
 
-  it('tells words that were never out from those that may be', async () => {
-    const unsaid = begin();
-    unsaid.write.reject(new Error('no keys'));
-    await expect(unsaid.result).rejects.toBeInstanceOf(NotTransmittedError);
-    expect(unsaid.written()).toBe(0);
+  it('distinguishes a message that was never transmitted from one that may have been', async () => {
+    const unsent = begin();
+    unsent.write.reject(new Error('no keys'));
+    await expect(unsent.result).rejects.toBeInstanceOf(NotTransmittedError);
+    expect(unsent.written()).toBe(0);
     const dropped = begin();
     dropped.write.resolve('');
     dropped.ack.reject(new GatewayError(502));
@@ -98,7 +98,7 @@ describe('transmitMessage', () => {
     expect(order).toEqual(['statement', 'encryption']);
   });
 
-  it('holds back what is encrypted until what comes first is done, and no longer than until the words are out', async () => {
+  it('holds back what is encrypted until what comes first is done, and no longer than until the message is on the wire', async () => {
     const first = deferred<void>();
     const { ack, write, calls, holds, result } = begin({ first: first.promise });
     await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -116,17 +116,17 @@ describe('transmitMessage', () => {
     expect(holds.size).toBe(0);
   });
 
-  it('does not say what needs no encryption before what comes first is done', async () => {
+  it('does not transmit what needs no encryption before what comes first is done', async () => {
     const first = deferred<void>();
     const { calls, result } = begin({ jid: '120363000000000001@newsletter', first: first.promise });
     await Promise.resolve();
     expect(calls).toEqual([]);
-    first.reject(new Error('no room'));
+    first.reject(new Error('store full'));
     await expect(result).rejects.toBeInstanceOf(NotTransmittedError);
     expect(calls).toEqual([]);
   });
 
-  it('knows that nothing was said when the connection drops before what comes first is done', async () => {
+  it('knows that nothing was transmitted when the connection drops before what comes first is done', async () => {
     const { ack, holds, result } = begin({ first: new Promise(() => undefined) });
     ack.reject(new GatewayError(502));
     await expect(result).rejects.toMatchObject({ name: 'NotTransmittedError', cause: { status: 503 } });

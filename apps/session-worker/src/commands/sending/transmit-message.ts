@@ -1,28 +1,28 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import type { WireMessage } from '../../socket/requests/message-requests.js';
 import { isNewsletter } from '../../convert/jid.js';
 import { deferred } from '../../socket/deferred.js';
 import type { MessageAck, OpenSession } from '../../socket/open-session.js';
+import type { WireMessage } from '../../socket/requests/message-requests.js';
 
-/** The message was not given to the network: the library failed before it wrote it. */
+/** The message was not transmitted: the library failed before it wrote it. */
 export class NotTransmittedError extends Error {
   constructor(cause: unknown) {
-    super('the message could not be handed to the network', { cause });
+    super('the message could not be sent to the network', { cause });
     this.name = 'NotTransmittedError';
   }
 }
 
 export interface TransmitOptions {
-  /** Called once the words are on the wire, before the answer. */
+  /** Called once the message is on the wire, before the acknowledgement. */
   readonly onWritten: () => void;
-  /** Goes on while the message is encrypted; nothing of it is said before this has ended well, nor if it fails. */
+  /** Runs while the message is encrypted; nothing is transmitted before this has ended well, nor if it fails. */
   readonly first?: Promise<unknown>;
 }
 
 /**
- * Gives a message to the network and waits for the network's own answer to it.
+ * Transmits a message and waits for the network's own acknowledgement.
  * @throws {NotTransmittedError} when nothing of it was written
- * @throws {GatewayError} 502 when no answer came in time or the connection dropped first: it may have been said
+ * @throws {GatewayError} 502 when no acknowledgement came in time or the connection dropped first: it may have been sent
  */
 export async function transmitMessage(
   session: OpenSession,
@@ -30,7 +30,7 @@ export async function transmitMessage(
   { onWritten, first }: TransmitOptions,
 ): Promise<MessageAck> {
   if (!first) return relay(session, message, onWritten);
-  if (isNewsletter(message.jid)) await unsaidIfFails(first); // said as it is, without encryption
+  if (isNewsletter(message.jid)) await failsBeforeTransmission(first); // not encrypted: nothing would hold it back
   let isReady = false;
   const release = session.holdCiphertext(first.then(() => void (isReady = true)));
   try {
@@ -45,14 +45,15 @@ export async function transmitMessage(
 }
 
 /**
- * Lets what was begun reach its socket before the processor is taken. The pool of connections gives one out by a tick,
- * and ticks come after all that promises set off: encryption is nothing else, and the statement would leave after it.
+ * Lets a statement that was begun reach its connection before encryption occupies the processor. The pool gives a
+ * connection out by `process.nextTick`, and ticks run after all promise callbacks, which is what encryption consists of:
+ * without this the statement would leave after it.
  */
 function nextTick(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** The connection ended while nothing could have been said yet. */
+/** The connection ended before anything could have been transmitted. */
 function droppedBefore(cause: unknown): GatewayError {
   return new GatewayError(
     503,
@@ -61,7 +62,7 @@ function droppedBefore(cause: unknown): GatewayError {
   );
 }
 
-async function unsaidIfFails(work: Promise<unknown>): Promise<void> {
+async function failsBeforeTransmission(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     throw new NotTransmittedError(error);
   });
@@ -77,9 +78,10 @@ async function relay(session: OpenSession, message: WireMessage, onWritten: () =
     () => undefined,
     (error: unknown) => new NotTransmittedError(error),
   );
-  // A connection that drops leaves the library waiting for answers to its own questions: the answer's end is ours too.
-  const unsaid = await Promise.race([outcome, acknowledged.then(() => undefined)]);
-  if (unsaid) throw unsaid;
+  // After a dropped connection the library goes on waiting for answers to its queries: what ends the wait for the
+  // acknowledgement ends this one, too.
+  const failure = await Promise.race([outcome, acknowledged.then(() => undefined)]);
+  if (failure) throw failure;
   onWritten();
   return acknowledged;
 }

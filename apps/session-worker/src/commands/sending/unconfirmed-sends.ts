@@ -1,12 +1,12 @@
 /**
  * Sends whose outcome is not known: the network did not acknowledge them in time, or the connection or the worker ended
- * before it did. Their callers have got 502.
+ * before it did. Their callers got 502.
  *
  * What it guarantees: none of them stays pending. A late acknowledgement or a receipt makes it sent; without either it
  * becomes failed, and its customer is notified, within a minute of the reconnection (or of the 502, where the connection
- * goes on). Nothing is sent again: what the network did not take stays unsent, because its caller may have sent it anew.
- * A failure that turns out to be none ends with the first receipt. What an earlier owner of the channel left is found in
- * the store. PostgreSQL away: it is tried again while the connection lasts, then by the next one.
+ * goes on). Nothing is sent again: what the network did not take stays unsent, because its caller may have sent it again.
+ * The first receipt ends a wrong failure. What an earlier owner of the channel left pending is found in
+ * the store. With PostgreSQL away it is retried while the connection lasts, then by the next one.
  */
 import { UNCONFIRMED, type MessageWriter, type StatusReport } from '@dormouse/message-store/write';
 import { refusalOf } from '../../convert/refusal.js';
@@ -15,20 +15,20 @@ import type { Attachment, OpenSession, SessionListener } from '../../socket/open
 
 export interface UnconfirmedOptions {
   readonly writer: Pick<MessageWriter, 'pendingSends' | 'recordStatuses'>;
-  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  /** Notifies the dispatcher of new events. A lost signal does no harm: the dispatcher polls. */
   readonly eventsReady: (channelId: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /**
-   * How long receipts of earlier sends may take after all that waited at the network was handed over, and how long a
-   * late acknowledgement may take on the same connection.
+   * How long receipts of earlier sends may take after the network delivered all that waited, and how long a late
+   * acknowledgement may take on the same connection. Milliseconds.
    */
   readonly graceMs?: number;
 }
 
 const GRACE_MS = 15_000;
 
-/** Where a send leaves its id when its outcome is not known. */
+/** Where a send puts its id when its outcome is unknown. */
 export interface UnconfirmedIds {
   add(session: OpenSession, keyId: string): void;
 }
@@ -76,7 +76,7 @@ class Watch {
     this.since = this.nowS();
   }
 
-  /** Once the receipts that waited have been handed over, what earlier connections left has had its chance. */
+  /** The receipts that waited have arrived: what is still pending from earlier connections was not accepted. */
   caughtUp(): void {
     this.later(() => this.failEarlier());
   }
@@ -125,7 +125,7 @@ class Watch {
   private async failEarlier(): Promise<void> {
     const { channelId, identity } = this.session;
     const pending = await this.options.writer.pendingSends(channelId, identity.phone, this.since);
-    // One that its caller repeats is under way again, one of this connection has its own time.
+    // One that its caller repeats is awaited again; one of this connection has its own timeout.
     await this.fail(pending.filter((keyId) => !this.session.awaitsAck(keyId) && !this.late.has(keyId)));
   }
 
