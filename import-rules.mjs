@@ -61,6 +61,7 @@ export const PROJECTS = {
     specs: TEST_STORES,
   },
   'libs/bootstrap': { projects: [], packages: ['@nestjs/*'] },
+  'libs/http-server': { projects: ['bootstrap', 'gateway-contract'], packages: ['@nestjs/*'] },
   'apps/edge-api': {
     projects: [
       'bootstrap',
@@ -68,6 +69,7 @@ export const PROJECTS = {
       'channel-token',
       'database',
       'gateway-contract',
+      'http-server',
       'media-files',
       'media-store/read',
       'media-store/retention',
@@ -154,6 +156,7 @@ export const PROJECTS = {
       'database/shards',
       'event-outbox',
       'gateway-contract',
+      'http-server',
       'management-contract',
       'media-store/read',
       'object-storage',

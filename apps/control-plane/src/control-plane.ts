@@ -1,64 +1,53 @@
-import type { IncomingMessage } from 'node:http';
 import {
-  answerBrokenRequests,
-  headerFault,
   measureConnections,
   NestLog,
   openProbeServer,
   Probes,
-  requestIdFrom,
-  acceptEveryExpectation,
   type Logger,
   type RunningServer,
 } from '@dormouse/bootstrap';
 import { ChannelSeals } from '@dormouse/channel-directory';
 import { openGlobalDatabase } from '@dormouse/database';
-import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
+import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
+import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type Services } from './app.module.js';
 import type { ControlPlaneConfig } from './config.js';
-import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
 import { readJsonBodies } from './http/json-body.js';
-import { pathIds } from './http/path-ids.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';
-import { answerLiveness, logRequests } from './http/request-log.js';
+import { answerLiveness } from './http/liveness.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
 const MAX_BODY_BYTES = 65_536;
-/** Longer than load balancers keep an idle connection open, so that they close it, and never while a request is on its way. */
-const KEEP_ALIVE_MS = 65_000;
+const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const FRAMEWORK_ERRORS: FrameworkErrors = {
+  404: { status: 404, details: 'there is no such endpoint' },
+  413: { status: 413, message: 'request body too large' },
+  502: { status: 502, message: 'the request could not be carried out' },
+};
 
 /** The Nest application, complete but not listening. */
 export async function createApp(
   services: Services,
   { site, probes, trustedProxies = [] }: { site: Site; probes: Probes; trustedProxies?: string[] },
 ): Promise<NestFastifyApplication> {
-  const adapter = new FastifyAdapter({
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 1_024 },
-    genReqId: ({ headers }: Pick<IncomingMessage, 'headers'>) => requestIdFrom(headers['x-request-id']),
-    requestIdHeader: false,
-    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
-    bodyLimit: MAX_BODY_BYTES,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    skipMiddie: true,
-    ...answerBrokenRequests({
-      answerTo: ({ status, details }) => errorAnswer(new GatewayError(status, { details }), site),
-      log: services.log,
-    }),
+  const adapter = openHttpAdapter({
+    site,
+    log: services.log,
+    probes,
+    trustedProxies,
+    bucketsS: BUCKETS_S,
+    callerOf: ({ account, operator }) => ({ accountId: account?.id, operator: operator?.name }),
+    fastify: {
+      routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 1_024 },
+      bodyLimit: MAX_BODY_BYTES,
+    },
   });
   const fastify = adapter.getInstance();
-  logRequests(fastify, { log: services.log, probes });
-  acceptEveryExpectation(fastify.server);
-  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
-    const fault = headerFault(raw);
-    done(fault && new GatewayError(fault.status, fault));
-  });
   answerLiveness(fastify, probes);
   readJsonBodies(fastify);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(services), adapter, {
@@ -69,7 +58,7 @@ export async function createApp(
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
   measureFleet(probes.metrics, app.get(Fleet));
   app.useGlobalPipes(pathIds);
-  app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log));
+  app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log, FRAMEWORK_ERRORS));
   return app;
 }
 

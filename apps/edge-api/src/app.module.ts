@@ -52,7 +52,7 @@ export interface AppServices {
 
 /**
  * The 56 endpoints. In front of all of them stands the access chain (access/access-chain.ts: 401, 501, 402, 429, 413);
- * whatever is thrown leaves through errors/error-envelope.filter.ts.
+ * whatever is thrown leaves through the filter of http-server.
  */
 @Module({})
 export class AppModule {

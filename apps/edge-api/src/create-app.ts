@@ -1,27 +1,17 @@
-import type { IncomingMessage } from 'node:http';
-import {
-  answerBrokenRequests,
-  headerFault,
-  NestLog,
-  requestIdFrom,
-  acceptEveryExpectation,
-  type Logger,
-} from '@dormouse/bootstrap';
-import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract';
+import { NestLog, type Logger } from '@dormouse/bootstrap';
+import type { Site } from '@dormouse/gateway-contract';
+import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { guardAccess, type AccessServices } from './access/access-chain.js';
 import { allowOrigins, originHeaders, type AllowedOrigins } from './access/cross-origin.js';
 import { AppModule, type AppServices } from './app.module.js';
 import { readBodies } from './body/bodies.js';
-import { pathIds } from './body/path-ids.js';
 import { cleanUrl } from './clean-path.js';
-import { ErrorEnvelopeFilter } from './errors/error-envelope.filter.js';
-import { logRequests } from './request-log.js';
 
-/** Longer than load balancers keep an idle connection (usually 60 s), so that they, not we, close it. */
-const KEEP_ALIVE_MS = 65_000;
-/** Timeout of a request's arrival. Uploads take longest. */
+/** Of requests: from a stored read (milliseconds) to a send that waits for a wake. */
+const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45];
+/** Timeout of a request's arrival. Uploads need longest. */
 const ARRIVES_WITHIN_MS = 300_000;
 /** Ids are looked up whatever they look like: longer than any request line that Node reads (16 KiB). */
 const MAX_ID_LENGTH = 65_536;
@@ -30,7 +20,7 @@ export interface AppSettings {
   services: AppServices;
   access: AccessServices;
   allowedOrigins: AllowedOrigins;
-  /** Addresses whose `X-Forwarded-For` is believed; undefined: none. */
+  /** Addresses whose `X-Forwarded-For` is trusted; undefined: none. */
   trustedProxies?: string[] | undefined;
   site: Site;
   log: Logger;
@@ -39,37 +29,25 @@ export interface AppSettings {
 /** The Nest application, complete but not listening. */
 export async function createApp(settings: AppSettings): Promise<NestFastifyApplication> {
   const { services, access, allowedOrigins, trustedProxies, site, log } = settings;
-  const broken = answerBrokenRequests({
-    answerTo: ({ status, details }) => {
-      const answer = errorAnswer(new GatewayError(status, { details }), site);
-      return { ...answer, headers: { ...answer.headers, ...originHeaders(allowedOrigins, undefined) } };
-    },
+  const adapter = openHttpAdapter({
+    site,
     log,
-  });
-  const adapter = new FastifyAdapter({
-    rewriteUrl: ({ url = '/' }) => cleanUrl(url),
-    routerOptions: { maxParamLength: MAX_ID_LENGTH },
-    // HEAD is not on the list: an automatic one would answer an existence check wrongly.
-    exposeHeadRoutes: false,
-    genReqId: ({ headers }: Pick<IncomingMessage, 'headers'>) => requestIdFrom(headers['x-request-id']),
-    requestIdHeader: false,
-    bodyLimit: access.maxJsonBytes,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: ARRIVES_WITHIN_MS,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    ...broken,
-    ...(trustedProxies && { trustProxy: trustedProxies }),
-    skipMiddie: true,
+    probes: access.probes,
+    trustedProxies: trustedProxies ?? [],
+    bucketsS: BUCKETS_S,
+    callerOf: ({ channel }) => ({ channelId: channel?.id }),
+    faultHeaders: () => originHeaders(allowedOrigins, undefined),
+    beforeChecks: (fastify) => allowOrigins(fastify, allowedOrigins),
+    fastify: {
+      rewriteUrl: ({ url = '/' }) => cleanUrl(url),
+      routerOptions: { maxParamLength: MAX_ID_LENGTH },
+      // HEAD is not on the list: an automatic one would answer an existence check wrongly.
+      exposeHeadRoutes: false,
+      bodyLimit: access.maxJsonBytes,
+      requestTimeout: ARRIVES_WITHIN_MS,
+    },
   });
   const fastify = adapter.getInstance();
-  logRequests(fastify, { log, probes: access.probes });
-  acceptEveryExpectation(fastify.server);
-  allowOrigins(fastify, allowedOrigins);
-  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
-    const fault = headerFault(raw);
-    done(fault && new GatewayError(fault.status, fault));
-  });
   guardAccess(fastify, access);
   readBodies(fastify, access);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.serving(services), adapter, {

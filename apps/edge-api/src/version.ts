@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
-
-const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+import { packageVersion } from '@dormouse/bootstrap';
 
 /** The version shown by GET /health. */
-export const VERSION = z.object({ version: z.string() }).parse(manifest).version;
+export const VERSION = packageVersion(new URL('../package.json', import.meta.url));

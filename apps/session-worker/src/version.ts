@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import { packageVersion } from '@dormouse/bootstrap';
 
-const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-
-/** The version that channel events tell. */
-export const VERSION = z.object({ version: z.string() }).parse(manifest).version;
+/** The version in channel events. */
+export const VERSION = packageVersion(new URL('../package.json', import.meta.url));

@@ -9,6 +9,7 @@ export {
 export { measureConnections, type MeasuredPool, type MeasuredRedis } from './connection-metrics.js';
 export { describeError, NestLog, openLog, withoutToken, type Logger, type LogSettings } from './log.js';
 export { masterKeysFrom, type GivenMasterKeys, type MasterKeys } from './master-keys.js';
+export { packageVersion } from './package-version.js';
 export { openProbeServer, Probes, type ProbeAnswer, type ReadinessCheck } from './probes.js';
 export { ConfigError, readConfig, variable } from './read-config.js';
 export { requireTogether, type Read } from './dependent-switches.js';

@@ -10,11 +10,11 @@ import {
   type ListChannelsQuery,
   type ManagedChannel,
 } from '@dormouse/management-contract';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentAccount } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
-import { valid } from '../http/valid.js';
 import { Channels } from './channels.js';
 
 @Controller('channels')

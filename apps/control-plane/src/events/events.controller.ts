@@ -1,11 +1,11 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import { eventsQuery, type EventPage, type EventsQuery } from '@dormouse/management-contract';
+import { valid } from '@dormouse/http-server';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { presentedKey } from '../accounts/account-key.js';
 import { CurrentAccount } from '../accounts/account.guard.js';
 import { Accounts, type Account } from '../accounts/accounts.js';
-import { valid } from '../http/valid.js';
 import { EventStreams, streamCursor } from './event-streams.js';
 import { Events } from './events.js';
 

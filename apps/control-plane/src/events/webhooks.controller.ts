@@ -17,10 +17,10 @@ import {
   type WebhookList,
   type WebhookSecretsShape,
 } from '@dormouse/management-contract';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentAccount } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
-import { valid } from '../http/valid.js';
 import { Events } from './events.js';
 
 @Controller('channels/:id')

@@ -13,10 +13,10 @@ import {
   type RegionFigures,
   type StuckThings,
 } from '@dormouse/management-contract';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentOperator, OperatorsOnly } from '../accounts/account.guard.js';
-import { valid } from '../http/valid.js';
 import type { Operator } from '../operators/operator-keys.js';
 import { Fleet } from './fleet.js';
 

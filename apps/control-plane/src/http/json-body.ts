@@ -1,4 +1,5 @@
 import { GatewayError } from '@dormouse/gateway-contract';
+import { announcesBody, unreadableType } from '@dormouse/http-server';
 import type { FastifyInstance } from 'fastify';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -8,10 +9,7 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addHook('preParsing', ({ headers, mediaType }, _reply, payload, done) => {
     if (headers['content-type'] !== undefined && mediaType === undefined) {
-      if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) {
-        const details = 'content-type: must be one media type, such as application/json';
-        return done(new GatewayError(400, { details }));
-      }
+      if (announcesBody({ headers })) return done(unreadableType());
       // Fastify rejects an invalid content type even without a body.
       delete headers['content-type'];
     }

@@ -9,7 +9,7 @@
  *   429      too many requests of this channel; or, in place of 401, too many of this address without a valid token
  *   413      a body announced as too large (a body that becomes too large while it is read: body/bodies.ts)
  *   -- the body is read --
- *   400      body/bodies.ts, body/valid.ts
+ *   400      body/bodies.ts, valid() of http-server
  *   503, 404, 403, 502   the handlers, and the worker behind them
  *
  * PostgreSQL unreachable: tokens cannot be looked up; 503, since nothing was sent to the network. Redis unreachable: see

@@ -8,8 +8,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
+import { drainBody } from '@dormouse/http-server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { drainBody } from '../body/drain-request.js';
 import { FORWARDED_HEADER } from './home-region.js';
 import { forwardTarget, type ForwardTarget } from './forward-target.js';
 

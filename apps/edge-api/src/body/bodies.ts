@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '@dormouse/gateway-contract';
+import { announcesBody, unreadableType } from '@dormouse/http-server';
 import type { ByteBudget, HeldBytes } from '@dormouse/media-files';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { policyOf, type EndpointPolicy } from '../access/endpoint.js';
@@ -90,14 +91,6 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
     const read = (longText?: LongTextField) => readJson(bytesOf(payload), { ...limit, keep }, longText);
     return hasFile ? new UnreadJson(read) : read();
   });
-}
-
-function announcesBody({ headers }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-function unreadableType(): GatewayError {
-  return new GatewayError(400, { details: 'content-type: must be one media type, such as application/json' });
 }
 
 function keeping(memory: HeldBytes | null, maxBytes: number): (bytes: number) => void {

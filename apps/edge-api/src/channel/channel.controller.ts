@@ -7,10 +7,10 @@ import {
   type SettingsPatch,
   type SettingsUpdateResult,
 } from '@dormouse/gateway-contract';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Get, Patch } from '@nestjs/common';
 import { CurrentChannel } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { valid } from '../body/valid.js';
 import { VERSION } from '../version.js';
 import { Settings } from './settings.js';
 

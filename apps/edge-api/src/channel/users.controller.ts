@@ -1,9 +1,9 @@
 import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
 import { GatewayError, type Success } from '@dormouse/gateway-contract';
 import { CommandClient } from '@dormouse/queues';
+import { valid } from '@dormouse/http-server';
 import { Controller, Get, Header, HttpCode, Post, Query, StreamableFile } from '@nestjs/common';
 import { CurrentChannel, RequestId } from '../access/current-channel.js';
-import { valid } from '../body/valid.js';
 import { loginImageQuery, type LoginImageQuery } from './login-image.js';
 import { LoginImages } from './login-images.js';
 

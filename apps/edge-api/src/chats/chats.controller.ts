@@ -14,10 +14,10 @@ import {
 } from '@dormouse/gateway-contract';
 import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { valid } from '../body/valid.js';
 import { requireLinked } from '../messages/sendable.js';
 import { ChannelCommands } from '../messages/channel-commands.js';
 

@@ -12,11 +12,11 @@ import {
   type UserProfile,
 } from '@dormouse/gateway-contract';
 import { MessageReader } from '@dormouse/message-store/read';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { RateLimits } from '../access/rate-limits.js';
-import { valid } from '../body/valid.js';
 import { ChannelCommands } from '../messages/channel-commands.js';
 
 /** Contacts of the channel, and queries to the network about people. */

@@ -19,10 +19,10 @@ import {
   type Success,
 } from '@dormouse/gateway-contract';
 import { GroupReader } from '@dormouse/message-store/read';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { valid } from '../body/valid.js';
 import { ChannelCommands } from '../messages/channel-commands.js';
 import { groupIdIn } from './group-id.js';
 

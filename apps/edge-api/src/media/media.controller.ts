@@ -10,11 +10,11 @@ import {
 } from '@dormouse/gateway-contract';
 import { downloadNameOf, MediaReader, type MediaFile } from '@dormouse/media-store/read';
 import { attachmentHeader } from '@dormouse/object-storage';
+import { valid } from '@dormouse/http-server';
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { valid } from '../body/valid.js';
 import { readRange } from './byte-ranges.js';
 import { RequestFiles } from './request-files.js';
 import { StoredFiles } from './stored-files.js';

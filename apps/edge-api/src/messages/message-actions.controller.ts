@@ -13,10 +13,10 @@ import { Body, Controller, Delete, HttpCode, Param, Post, Put } from '@nestjs/co
 import { CurrentCaller, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
 import { RateLimits } from '../access/rate-limits.js';
-import { valid } from '../body/valid.js';
 import { requireLinked } from './sendable.js';
 import { ChannelCommands } from './channel-commands.js';
 import { ChannelDirectory } from '@dormouse/channel-directory';
+import { valid } from '@dormouse/http-server';
 
 /** Actions on one message. Ids that this channel does not have are 404, whatever their form. */
 @Controller('messages/:MessageID')

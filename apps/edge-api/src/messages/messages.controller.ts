@@ -20,10 +20,10 @@ import {
 } from '@dormouse/gateway-contract';
 import { FreshLinks } from '@dormouse/media-store/read';
 import { MessageReader } from '@dormouse/message-store/read';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CurrentCaller, CurrentChannel, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { valid } from '../body/valid.js';
 import { ChannelCommands } from './channel-commands.js';
 
 @Controller('messages')

@@ -7,9 +7,9 @@ import {
   type SetOwnPresenceBody,
   type Success,
 } from '@dormouse/gateway-contract';
+import { valid } from '@dormouse/http-server';
 import { Body, Controller, Param, Put } from '@nestjs/common';
 import { CurrentCaller, type Caller } from '../access/current-channel.js';
-import { valid } from '../body/valid.js';
 import { ChannelCommands } from '../messages/channel-commands.js';
 
 /** What others see of the channel: online, typing, recording. */

@@ -1,8 +1,8 @@
-import { type Logger } from '@dormouse/bootstrap';
-import { errorAnswer, toGatewayError, type Site } from '@dormouse/gateway-contract';
+import type { Logger } from '@dormouse/bootstrap';
+import { errorAnswer, toGatewayError, type FrameworkErrors, type Site } from '@dormouse/gateway-contract';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lingeringClose } from '../body/drain-request.js';
+import { lingeringClose } from './drain-request.js';
 
 /** Reading of the body began and was given up while it was still arriving. */
 function isHalfRead({ complete, readableDidRead }: FastifyRequest['raw']): boolean {
@@ -15,7 +15,7 @@ function isAbort(thrown: unknown): boolean {
 }
 
 /**
- * The only code that writes an error body. Whatever is thrown, by a handler, a pipe, the access chain, Nest or Fastify,
+ * The only code that writes an error body. Whatever is thrown, by a handler, a pipe, a hook, Nest or Fastify,
  * ends here and leaves as the envelope with a status of the error table.
  */
 @Catch()
@@ -23,13 +23,15 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
   constructor(
     private readonly site: Site,
     private readonly log: Logger,
+    /** Answers to errors of Nest and Fastify, where they differ from those of the gateway API. */
+    private readonly frameworkErrors?: FrameworkErrors,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    const error = toGatewayError(thrown);
+    const error = toGatewayError(thrown, this.frameworkErrors);
     if (isAbort(thrown) && reply.raw.destroyed) {
       this.log.info({ requestId: request.id }, 'the client disconnected before its answer');
     } else if (error !== thrown && error.status === 502) {

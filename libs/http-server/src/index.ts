@@ -1,0 +1,6 @@
+export { drainBody } from './drain-request.js';
+export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
+export { openHttpAdapter, type HttpAdapterOptions } from './http-adapter.js';
+export { pathIds } from './path-ids.js';
+export { announcesBody, unreadableType } from './request-body.js';
+export { valid } from './valid.js';
