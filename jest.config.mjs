@@ -24,14 +24,14 @@ const tier = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   testEnvironmentOptions: { customExportConditions: ['@dormouse/source', 'node', 'node-addons'] },
   transform: { '^.+\\.tsx?$': swc },
-  // For what hangs: a test that is slow because the machine is busy has not failed.
-  testTimeout: 30_000,
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.dormouse/'],
 };
 
 /** The tier is in the file name: x.spec.ts has no I/O, x.int.spec.ts uses real stores, servers or processes, x.e2e.spec.ts the whole stack. */
 export default {
   workerIdleMemoryLimit: '700MB',
+  // For what hangs: a test that is slow because the machine is busy has not failed. Jest ignores it in a project.
+  testTimeout: 30_000,
   projects: [
     {
       ...tier,
