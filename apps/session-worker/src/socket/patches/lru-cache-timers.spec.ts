@@ -12,7 +12,8 @@ function cacheOfTheLibrary(context: AsyncLocalStorage<string>) {
   const ownCache: unknown = Reflect.get(new MessageRetryManager(libraryLog(silent), 5), 'recentMessagesMap');
   let ended: (context: string | undefined) => void = () => undefined;
   const endsIn = new Promise<string | undefined>((resolve) => (ended = resolve));
-  const options = { ttl: 5, ttlAutopurge: true, updateAgeOnGet: true, dispose: () => ended(context.getStore()) };
+  // Longer than a busy machine may pause between two statements.
+  const options = { ttl: 250, ttlAutopurge: true, updateAgeOnGet: true, dispose: () => ended(context.getStore()) };
   const made: unknown = Reflect.construct((ownCache as { constructor: Cache }).constructor, [options]);
   return { cache: made as InstanceType<Cache>, endsIn };
 }
