@@ -73,6 +73,7 @@ export default tseslint.config(
     // Jest imports its global setup and its environments by default export.
     files: [
       'tools/stack/src/testing/jest-stores.ts',
+      'tools/stack/src/testing/jest-shared-stacks.ts',
       'tools/stack/src/testing/jest-unit-environment.ts',
       'tools/stack/src/testing/jest-integration-environment.ts',
     ],

@@ -204,7 +204,7 @@ export const PROJECTS = {
       stores: ['processes', 'objects'],
       launch: ['processes', 'objects', 'stores'],
       commands: ['processes', 'stores', 'launch'],
-      testing: ['processes', 'objects', 'stores'],
+      testing: ['processes', 'objects', 'stores', 'launch'],
       repository: ['launch', 'testing'],
     },
     specFolders: ['testing'],

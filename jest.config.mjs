@@ -53,6 +53,8 @@ export default {
       displayName: 'e2e',
       testEnvironment: '<rootDir>/tools/stack/dist/testing/jest-integration-environment.js',
       testMatch: ['<rootDir>/apps/e2e/src/**/*.e2e.spec.ts'],
+      globalSetup: '<rootDir>/tools/stack/dist/testing/jest-shared-stacks.js',
+      globalTeardown: '<rootDir>/tools/stack/dist/testing/jest-shared-stacks-teardown.js',
     },
   ],
 };

@@ -65,10 +65,11 @@ describe('access from elsewhere', () => {
 
   describe('by way of the edge of another region', () => {
     it('messages are sent, listed and read', async () => {
-      const sent = await nearest.post<Sent>('/messages/text', { to: friend.phone, body: 'from far away' });
+      const guest = await running.network.createPhone({ name: 'Gus Guest' });
+      const sent = await nearest.post<Sent>('/messages/text', { to: guest.phone, body: 'from far away' });
       expect(sent.status).toBe(200);
-      await friend.waitFor({ text: 'from far away' });
-      const { body } = await nearest.get<Listed>(`/messages/list/${friend.phone}@s.whatsapp.net`);
+      await guest.waitFor({ text: 'from far away' });
+      const { body } = await nearest.get<Listed>(`/messages/list/${guest.phone}@s.whatsapp.net`);
       expect(body.messages.map(({ id }) => id)).toEqual([sent.body.message.id]);
       const one = await nearest.get<Listed['messages'][0]>(`/messages/${sent.body.message.id}`);
       expect(one.body.text?.body).toBe('from far away');
@@ -162,18 +163,18 @@ describe('access from elsewhere', () => {
       ['GET', 'a backslash', (host: string) => `/\\${host}/x`],
     ])('%s of %s is refused, and nothing leaves', async (method, _form, targetOn) => {
       const { port } = internal.address() as AddressInfo;
-      const { status, body } = await ask(method, targetOn(`127.0.0.1:${port}`));
+      const { status, body } = await requestRaw(method, targetOn(`127.0.0.1:${port}`));
       expectEnvelope({ status, body: JSON.parse(body) as Envelope }, 400);
       expect(body).toMatch(/"details":"path: /);
       expect(connections).toBe(0);
     });
 
     /** With a request line that a client library would not write. */
-    async function ask(method: string, target: string): Promise<{ status: number; body: string }> {
+    async function requestRaw(method: string, target: string): Promise<{ status: number; body: string }> {
       const { port } = new URL(nearestUrl);
       const headers = { host: `localhost:${port}`, authorization: `Bearer ${channel.client.token}` };
-      const asking = request({ host: '127.0.0.1', port, method, path: target, headers }).end();
-      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+      const sent = request({ host: '127.0.0.1', port, method, path: target, headers }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
       return { status: answer.statusCode ?? 0, body: await text(answer) };
     }
   });

@@ -18,9 +18,15 @@ describe('session workers that cannot reach a store, under traffic both ways', (
   }, 180_000);
   afterAll(() => journey.end(), 60_000);
 
+  // A store that a failed journey has left cut off.
+  beforeEach(async () => {
+    for (const { postgres, redis, objects } of workers) for (const one of [postgres, redis, objects]) one.restore();
+    journey.redisOfOthers.restore();
+    await journey.fleet.untilSpread(workers);
+  }, 60_000);
   afterEach(async () => {
     const { now, linked } = await journey.devices();
-    expect(now).toEqual(linked); // nobody had to scan anew
+    expect(now).toEqual(linked); // nobody had to scan again
     expect(await journey.overlaps()).toBe(0);
   });
 
@@ -33,7 +39,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
     if (!rows[0]) throw new Error('no channel');
     return rows[0];
   };
-  /** States are written down in the background. */
+  /** States are stored in the background. */
   const untilIs = (channel: LinkedChannel, expected: object) =>
     eventually(async () => isDeepStrictEqual(await stateOf(channel), expected), { what: JSON.stringify(expected) });
   const untilAsleep = (channel: LinkedChannel) =>
@@ -81,7 +87,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
     ['does not answer', 'hold', 502],
     ['refuses connections', 'refuse', 503],
   ])(
-    'Redis %s: calls fail with the truth, sessions stay open, what is heard is told, all goes on',
+    'Redis %s: calls fail with the truth, sessions stay open, what is received is delivered, all goes on',
     async (_what, way, answer) => {
       const ways = [journey.redisOfOthers, ...workers.map(({ redis }) => redis)];
       const traffic = journey.traffic();
@@ -94,7 +100,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
         { what: 'a call is refused' },
       );
       if (answer === 503) expect(Number(refused.retryAfter)).toBeGreaterThan(0);
-      const meanwhile = `said while Redis ${_what}`;
+      const meanwhile = `sent while Redis ${_what}`;
       await journey.friend.send(journey.channels[0]?.phone.phone ?? '', meanwhile);
       await journey.hook.waitFor(meanwhile, ({ body }) => JSON.stringify(body).includes(meanwhile));
       for (const one of ways) one.restore();
@@ -106,7 +112,7 @@ describe('session workers that cannot reach a store, under traffic both ways', (
     120_000,
   );
 
-  it('object storage: nobody falls asleep, nobody wakes, callers are told so, nothing is overwritten', async () => {
+  it('object storage: nobody falls asleep, nobody wakes, callers get the reason, nothing is overwritten', async () => {
     const { running, friend } = journey;
     const asleep = await running.createLinkedChannel('asleep');
     const awake = await running.createLinkedChannel('awake');

@@ -8,7 +8,7 @@ import type { WebhookCall } from './harness/webhook-receiver.js';
 /** What SIGTERM may take. */
 const DRAIN_WITHIN_MS = 25_000;
 
-/** A dead connection is noticed after twice this and 5 s. */
+/** A dead connection is detected after twice this and 5 s. */
 const QUICK_ALIVE = { KEEP_ALIVE_MS: '500', ACK_WAIT_MS: '5000' };
 
 describe('a fleet of session workers, under traffic both ways', () => {
@@ -22,9 +22,17 @@ describe('a fleet of session workers, under traffic both ways', () => {
   }, 180_000);
   afterAll(() => journey.end(), 60_000);
 
+  /** Before the journey: one that pauses a worker leaves some. */
+  let overlaps: number;
+
+  beforeEach(async () => {
+    await journey.fleet.untilSpread([first, second]);
+    overlaps = await journey.overlaps();
+  }, 60_000);
   afterEach(async () => {
+    await journey.running.network.removeFaults();
     const { now, linked } = await journey.devices();
-    expect(now).toEqual(linked); // nobody had to scan anew
+    expect(now).toEqual(linked); // nobody had to scan again
   });
 
   /** Why the channel's sockets closed by themselves, as the workers log it. */
@@ -33,11 +41,11 @@ describe('a fleet of session workers, under traffic both ways', () => {
     return closes.flatMap(({ channelId, reason }) => (channelId === channel?.id ? [reason] : []));
   };
 
-  it('keeps the trouble of one number to itself: a silent line, unreadable messages, a ban', async () => {
+  it('keeps the trouble of one number to itself: a silent connection, unreadable messages, a ban', async () => {
     const { network } = journey.running;
     const banned = await journey.link('banned');
-    const told = { webhooks: [{ url: journey.hook.url, events: [{ type: 'channel', method: 'post' }] }] };
-    await banned.client.request('PATCH', '/settings', { body: told });
+    const settings = { webhooks: [{ url: journey.hook.url, events: [{ type: 'channel', method: 'post' }] }] };
+    await banned.client.request('PATCH', '/settings', { body: settings });
     const [troubled, ...others] = journey.channels;
     const phone = troubled?.phone.phone;
     const traffic = journey.traffic();
@@ -45,11 +53,11 @@ describe('a fleet of session workers, under traffic both ways', () => {
     await network.call('POST', '/faults', { kind: 'corrupt-message', phone, count: 3 });
     const { id: silence } = await network.addFault({ kind: 'silence', phone });
     await network.addFault({ kind: 'ban', phone: banned.phone.phone });
-    const toldOf = ({ body }: WebhookCall): unknown =>
+    const healthOf = ({ body }: WebhookCall): unknown =>
       body['health'] && body.channel_id === banned.id && body['health'];
-    await journey.hook.waitFor('the ban', (call) => JSON.stringify(toldOf(call) ?? '').includes('"text":"error"'));
+    await journey.hook.waitFor('the ban', (call) => JSON.stringify(healthOf(call) ?? '').includes('"text":"error"'));
     await eventually(async () => (await closesOf(troubled)).includes('connection_lost'), {
-      what: 'the silent line is noticed',
+      what: 'the silent connection is detected',
     });
     await traffic.flows(others);
     await network.removeFault(silence);
@@ -60,10 +68,10 @@ describe('a fleet of session workers, under traffic both ways', () => {
     expect(failed).toEqual([]);
     // The first belongs to its link. After the ban it was not tried again.
     expect(await closesOf(banned)).toEqual(['restart_required', 'locked']);
-    expect(await journey.overlaps()).toBe(0);
+    expect(await journey.overlaps()).toBe(overlaps);
   }, 120_000);
 
-  it('takes a third worker in and lets it go again: no call fails, nothing is lost or said twice', async () => {
+  it('accepts a third worker and lets it leave again: no call fails, nothing is lost or sent twice', async () => {
     const traffic = journey.traffic();
     await traffic.flows();
     const third = await journey.fleet.join();
@@ -77,7 +85,7 @@ describe('a fleet of session workers, under traffic both ways', () => {
     await traffic.stop();
     expect(await traffic.broken()).toEqual(NOTHING_BROKEN);
     expect(traffic.sends.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(await journey.overlaps()).toBe(0);
+    expect(await journey.overlaps()).toBe(overlaps);
   }, 120_000);
 
   it('drains a worker on SIGTERM: its sessions close and open elsewhere, every command is answered once', async () => {
@@ -99,16 +107,15 @@ describe('a fleet of session workers, under traffic both ways', () => {
     await traffic.stop();
     expect(await traffic.broken()).toEqual(NOTHING_BROKEN);
     expect(traffic.sends.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(await journey.overlaps()).toBe(0);
+    expect(await journey.overlaps()).toBe(overlaps);
   }, 120_000);
 
-  it('outlives a pause of a worker beyond its leases: it comes back as nobody, writes nothing, and joins again', async () => {
+  it('outlives a pause of a worker beyond its leases: it comes back without shards, writes nothing, and joins again', async () => {
     const { running, fleet, friend } = journey;
     const traffic = journey.traffic();
     await traffic.flows();
     const paused = await journey.channelsOf(second);
     const turns = await journey.turns(paused);
-    const overlaps = await journey.overlaps();
     const { id: fault } = await running.network.addFault({ kind: 'hold-acks', phone: paused[0]?.phone.phone });
     const underWay = paused[0]?.client.post('/messages/text', { to: friend.phone, body: 'under way' });
     await friend.waitFor({ text: 'under way' });

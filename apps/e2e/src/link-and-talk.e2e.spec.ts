@@ -1,7 +1,6 @@
 import { schemaViolation } from './harness/contract.js';
 import { eventually } from './harness/eventually.js';
-import type { GatewayClient } from './harness/gateway-client.js';
-import { loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
+import { type LinkedChannel, loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
 
@@ -20,40 +19,63 @@ interface WireMessage {
 describe('one number, from its first scan to its end', () => {
   let running: RunningStack;
   let webhook: WebhookReceiver;
-  let owner: VirtualPhone;
   let friend: VirtualPhone;
-  let client: GatewayClient;
-  let channelId: string;
-  let device: number;
-  let sent: WireMessage;
+  /** Linked for all journeys that leave it so. */
+  let shop: LinkedChannel;
 
   beforeAll(async () => {
     running = await RunningStack.start();
     webhook = await WebhookReceiver.start();
-    owner = await running.network.createPhone({ name: 'Olive Owner' });
-    friend = await running.network.createPhone({ name: 'Fred Friend' });
+    shop = await linkWithWebhook();
   }, 120_000);
-
   afterAll(async () => {
     await webhook.close();
     await running.stop();
   }, 60_000);
+  beforeEach(async () => {
+    friend = await running.network.createPhone({ name: 'Fred Friend' });
+  });
 
-  const statuses = async (): Promise<string[]> => {
-    const { body } = await client.get<{ statuses: { status: string }[] }>(`/statuses/${sent.id}`);
+  /** A channel of its own for a journey that counts, or that ends its link. */
+  const linkWithWebhook = async (): Promise<LinkedChannel> => {
+    const linked = await running.createLinkedChannel('Olive Owner');
+    const { status } = await linked.client.request('PATCH', '/settings', {
+      body: { webhooks: [{ url: webhook.url, events: [{ type: 'messages' }, { type: 'statuses' }] }] },
+    });
+    expect(status).toBe(200);
+    return linked;
+  };
+  const sendText = async ({ client }: LinkedChannel, body: string): Promise<WireMessage> => {
+    const answer = await client.post<{ sent: boolean; message: WireMessage }>('/messages/text', {
+      to: friend.phone,
+      body,
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.sent).toBe(true);
+    return answer.body.message;
+  };
+  const statusesOf = async ({ client }: LinkedChannel, { id }: WireMessage): Promise<string[]> => {
+    const { body } = await client.get<{ statuses: { status: string }[] }>(`/statuses/${id}`);
     return body.statuses.map(({ status }) => status);
+  };
+  const untilRead = async (linked: LinkedChannel, sent: WireMessage): Promise<void> => {
+    await eventually(async () => (await statusesOf(linked, sent)).includes('delivered'), { what: 'delivered' });
+    expect(await statusesOf(linked, sent)).not.toContain('read');
+    await friend.read(linked.phone.phone);
+    await eventually(async () => (await statusesOf(linked, sent)).includes('read'), { what: 'read' });
   };
 
   it('is not linked when it was created', async () => {
-    ({ id: channelId, client } = await running.createChannel('first'));
+    const { id, client } = await running.createChannel('first');
     const { status, body } = await client.get<{ channel_id: string; status: unknown; user?: unknown }>('/health');
     expect(status).toBe(200);
-    expect(body.channel_id).toBe(channelId);
+    expect(body.channel_id).toBe(id);
     expect(body.status).toEqual({ code: 0, text: 'not_linked' });
     expect(body.user).toBeUndefined();
   }, 30_000);
 
   it('refuses to send before it is linked, and says how to link', async () => {
+    const { client } = await running.createChannel('first');
     const { status, body } = await client.post<{ error: { details: string } }>('/messages/text', {
       to: friend.phone,
       body: 'too early',
@@ -63,9 +85,11 @@ describe('one number, from its first scan to its end', () => {
   }, 60_000);
 
   it('is connected after a phone scanned its code', async () => {
-    const code = await loginCode(client);
-    await untilStatus(client, 'qr', 5_000); // the edge may show a record of up to a second ago
-    ({ device } = await owner.scan(code));
+    const { client } = await running.createChannel('first');
+    const owner = await running.network.createPhone({ name: 'Olive Owner' });
+    await loginCode(client);
+    await untilStatus(client, 'qr'); // the edge may show a record of up to a second ago
+    const { device } = await eventually(async () => owner.scan(await loginCode(client)), { what: 'it is linked' });
     await untilConnected(client);
     const health = () => client.get<{ user: { id: string; name: string }; device_id: number }>('/health');
     const { body } = await health();
@@ -76,68 +100,62 @@ describe('one number, from its first scan to its end', () => {
   }, 60_000);
 
   it('refuses another login code while it is linked', async () => {
-    expect((await client.get('/users/login/image')).status).toBe(403);
+    expect((await shop.client.get('/users/login/image')).status).toBe(403);
   }, 30_000);
 
-  it('delivers a text to the phone it is for', async () => {
-    const { status } = await client.request('PATCH', '/settings', {
-      body: { webhooks: [{ url: webhook.url, events: [{ type: 'messages' }, { type: 'statuses' }] }] },
-    });
-    expect(status).toBe(200);
-    const answer = await client.post<{ sent: boolean; message: WireMessage }>('/messages/text', {
-      to: friend.phone,
-      body: 'Hello Fred 👋',
-    });
-    expect(answer.status).toBe(200);
-    expect(answer.body.sent).toBe(true);
-    sent = answer.body.message;
+  it('delivers a text to the phone it is for, and shows it on the own phone as well', async () => {
+    const sent = await sendText(shop, 'Hello Fred 👋');
     expect(sent).toMatchObject({
       type: 'text',
       chat_id: `${friend.phone}@s.whatsapp.net`,
       from_me: true,
-      from: owner.phone,
+      from: shop.phone.phone,
       status: 'pending',
       source: 'api',
       text: { body: 'Hello Fred 👋' },
     });
-    const heard = await friend.waitFor({ text: 'Hello Fred 👋' });
-    expect(heard.deliveries).toBe(1);
-    expect(heard.fromMe).toBe(false);
+    const received = await friend.waitFor({ text: 'Hello Fred 👋' });
+    expect(received.deliveries).toBe(1);
+    expect(received.fromMe).toBe(false);
+    const copy = await shop.phone.waitFor({ text: 'Hello Fred 👋', chat: friend.phone });
+    expect(copy.fromMe).toBe(true);
   }, 60_000);
 
-  it('shows the text on the own phone as well', async () => {
-    const copy = await owner.waitFor({ text: 'Hello Fred 👋' });
-    expect(copy.fromMe).toBe(true);
-  }, 30_000);
-
   it('follows the message from pending over sent and delivered to read', async () => {
-    await eventually(async () => (await statuses()).includes('delivered'), { what: 'delivered' });
-    expect(await statuses()).not.toContain('read');
-    await friend.read(owner.phone);
-    await eventually(async () => (await statuses()).includes('read'), { what: 'read' });
-    expect(await statuses()).toEqual(['pending', 'sent', 'delivered', 'read']);
-    const { body } = await client.get<WireMessage>(`/messages/${sent.id}`);
+    const sent = await sendText(shop, 'Have you read it?');
+    await untilRead(shop, sent);
+    expect(await statusesOf(shop, sent)).toEqual(['pending', 'sent', 'delivered', 'read']);
+    const { body } = await shop.client.get<WireMessage>(`/messages/${sent.id}`);
     expect(body.status).toBe('read');
   }, 60_000);
 
-  it('tells the webhook of the send and of each step, in order', async () => {
-    await webhook.waitFor('read', ({ body }) => JSON.stringify(body).includes('"status":"read"'));
-    const told = webhook.calls.map(({ body }) => {
+  it('reports the send and each step to the webhook, in order', async () => {
+    const own = await linkWithWebhook();
+    const sent = await sendText(own, 'step by step');
+    await untilRead(own, sent);
+    const calls = () => webhook.calls.filter(({ body }) => body.channel_id === own.id);
+    await webhook.waitFor('read', () => calls().some(({ body }) => JSON.stringify(body).includes('"status":"read"')));
+    const reported = calls().map(({ body }) => {
       const [message] = (body['messages'] ?? []) as WireMessage[];
       const [step] = (body['statuses'] ?? []) as { id: string; status: string }[];
       return message ? `message ${message.id}` : `${step?.status} ${step?.id}`;
     });
-    expect(told).toEqual([`message ${sent.id}`, `sent ${sent.id}`, `delivered ${sent.id}`, `read ${sent.id}`]);
-  }, 30_000);
+    expect(reported).toEqual([`message ${sent.id}`, `sent ${sent.id}`, `delivered ${sent.id}`, `read ${sent.id}`]);
+    for (const { body } of calls()) {
+      const schema = 'messages' in body ? 'HookMessagesPost' : 'HookStatusesPost';
+      expect(schemaViolation(schema, body)).toBeUndefined();
+    }
+  }, 60_000);
 
-  it('tells the webhook of a text that came in, in the shape of the contract', async () => {
-    // Lists go by the second; within one the ids decide. The answer is to be newer than what it answers.
-    await eventually(() => Promise.resolve(Date.now() >= (sent.timestamp + 1) * 1_000), { what: 'a second later' });
-    await friend.send(owner.phone, 'Hi Olive');
-    const call = await webhook.waitFor('the text', ({ body }) => JSON.stringify(body).includes('Hi Olive'));
+  it('reports a text that came in to the webhook, in the shape of the contract', async () => {
+    await friend.send(shop.phone.phone, 'Hi Olive');
+    const call = await webhook.waitFor('the text', ({ body }) => {
+      const text = JSON.stringify(body);
+      return text.includes('Hi Olive') && text.includes(friend.phone);
+    });
     expect(call.method).toBe('POST');
     expect(schemaViolation('HookMessagesPost', call.body)).toBeUndefined();
-    expect(call.body.channel_id).toBe(channelId);
+    expect(call.body.channel_id).toBe(shop.id);
     expect(call.body.event).toEqual({ type: 'messages', event: 'post', method: 'post' });
     const [message] = call.body['messages'] as WireMessage[];
     expect(message).toMatchObject({
@@ -149,13 +167,17 @@ describe('one number, from its first scan to its end', () => {
       source: 'mobile',
       text: { body: 'Hi Olive' },
     });
-    for (const { body } of webhook.calls) {
-      const schema = 'messages' in body ? 'HookMessagesPost' : 'HookStatusesPost';
-      expect(schemaViolation(schema, body)).toBeUndefined();
-    }
   }, 60_000);
 
   it('lists both messages, newest first, and the chat with its last message', async () => {
+    const own = await linkWithWebhook();
+    const { client } = own;
+    const sent = await sendText(own, 'Hello Fred 👋');
+    // Lists go by the second; within one the ids decide. The answer is to be newer than what it answers.
+    await eventually(() => Promise.resolve(Date.now() >= (sent.timestamp + 1) * 1_000), { what: 'a second later' });
+    await friend.send(own.phone.phone, 'Hi Olive');
+    const total = async (path: string) => (await client.get<{ total: number }>(path)).body.total;
+    await eventually(async () => (await total('/messages/list')) === 2, { what: 'the answer' });
     const chat = `${friend.phone}@s.whatsapp.net`;
     for (const path of ['/messages/list', `/messages/list/${chat}`, `/messages/list/${encodeURIComponent(chat)}`]) {
       const { body } = await client.get<{ messages: WireMessage[]; total: number }>(path);
@@ -166,24 +188,21 @@ describe('one number, from its first scan to its end', () => {
     expect(body.chats).toHaveLength(1);
     expect(body.chats[0]).toMatchObject({ id: chat, unread: 1, last_message: { text: { body: 'Hi Olive' } } });
     expect((await client.get(`/chats/${chat}`)).body).toEqual(body.chats[0]);
-  }, 30_000);
+  }, 60_000);
 
   it('works again after the worker was restarted, without a scan', async () => {
     await running.stack.restart('session-worker');
-    await untilConnected(client);
-    const { status } = await client.post('/messages/text', { to: friend.phone, body: 'still me' });
-    expect(status).toBe(200);
+    await untilConnected(shop.client);
+    await sendText(shop, 'still me');
     expect((await friend.waitFor({ text: 'still me' })).deliveries).toBe(1);
   }, 90_000);
 
-  it('hears what was said while the worker was away', async () => {
-    const replacement = running.stack.restart('session-worker', {
-      whileDown: () => friend.send(owner.phone, 'while you slept').then(() => undefined),
+  it('receives what was sent while the worker was away', async () => {
+    const text = `while you slept, ${friend.phone}`;
+    await running.stack.restart('session-worker', {
+      whileDown: () => friend.send(shop.phone.phone, text).then(() => undefined),
     });
-    await replacement;
-    const call = await webhook.waitFor('the missed text', ({ body }) =>
-      JSON.stringify(body).includes('while you slept'),
-    );
+    const call = await webhook.waitFor('the missed text', ({ body }) => JSON.stringify(body).includes(text));
     expect(call.body['messages']).toHaveLength(1);
   }, 90_000);
 
@@ -191,14 +210,15 @@ describe('one number, from its first scan to its end', () => {
     ['for want of trust', 463, 403],
     ['because nobody has the number', 404, 200],
   ])(
-    'tells that a text has failed which the network refuses %s, and why',
+    'reports that a text has failed which the network refuses %s, and why',
     async (why, code, answered) => {
-      await running.network.addFault({ kind: 'refuse-send', phone: owner.phone, code });
+      const { client, phone } = shop;
+      await running.network.addFault({ kind: 'refuse-send', phone: phone.phone, code });
       const text = `refused ${why}`;
       const { status } = await client.post('/messages/text', { to: friend.phone, body: text });
       expect(status).toBe(answered);
       const send = await webhook.waitFor('the send', ({ body }) => JSON.stringify(body['messages'])?.includes(text));
-      const [{ id } = sent] = send.body['messages'] as WireMessage[];
+      const [{ id } = { id: '' }] = send.body['messages'] as WireMessage[];
       const failed = await webhook.waitFor('the failure', ({ body }) => {
         const [step] = (body['statuses'] ?? []) as { id: string; status: string }[];
         return step?.id === id && step.status === 'failed';
@@ -210,7 +230,7 @@ describe('one number, from its first scan to its end', () => {
       const steps = await client.get<{ statuses: unknown[] }>(`/statuses/${id}`);
       expect(steps.body.statuses).toMatchObject([{ status: 'pending' }, step]);
       expect((await friend.messages()).filter((message) => message.text === text)).toEqual([]);
-      // Nobody has it but the channel, which may delete it for itself.
+      // Only the channel has it, which may delete it for itself.
       expect((await client.request('DELETE', `/messages/${id}`)).body).toEqual({ success: true });
       expect((await client.get<WireMessage>(`/messages/${id}`)).body).toMatchObject({ status: 'deleted' });
     },
@@ -218,38 +238,38 @@ describe('one number, from its first scan to its end', () => {
   );
 
   it('is not linked after a logout, and the phone no longer lists the device', async () => {
+    const { client, phone } = await running.createLinkedChannel('Olive Owner');
     expect((await client.post('/users/logout')).status).toBe(200);
     await untilStatus(client, 'not_linked');
-    await eventually(async () => (await owner.devices()).length === 0, { what: 'device gone from the phone' });
+    await eventually(async () => (await phone.devices()).length === 0, { what: 'device gone from the phone' });
     expect((await client.post('/users/logout')).status).toBe(200);
     expect((await client.post('/messages/text', { to: friend.phone, body: 'gone' })).status).toBe(503);
   }, 60_000);
 
-  it('notices that the phone unlinked it', async () => {
-    ({ device } = await owner.scan(await loginCode(client)));
-    await untilConnected(client);
-    await owner.unlink(device);
+  it('detects that the phone unlinked it', async () => {
+    const { client, phone, device } = await running.createLinkedChannel('Olive Owner');
+    await phone.unlink(device);
     await untilStatus(client, 'not_linked');
   }, 60_000);
 
   it('loses the old token within two seconds of a rotation', async () => {
-    const rotated = running.client(await running.management.rotateToken(channelId));
+    const { id, client } = await running.createChannel('first');
+    expect((await client.get('/health')).status).toBe(200);
+    const rotated = running.client(await running.management.rotateToken(id));
     expect((await rotated.get('/health')).status).toBe(200);
     await eventually(async () => (await client.get('/health')).status === 401, {
       what: 'old token refused',
       withinMs: 2_000,
     });
-    client = rotated;
   }, 30_000);
 
   it('answers 401 once the channel is deleted', async () => {
-    await owner.scan(await loginCode(client));
-    await untilConnected(client);
-    expect(await running.management.deleteChannel(channelId)).toBeLessThan(300);
+    const { id, client, phone } = await running.createLinkedChannel('Olive Owner');
+    expect(await running.management.deleteChannel(id)).toBeLessThan(300);
     await eventually(async () => (await client.get('/health')).status === 401, {
       what: 'token refused',
       withinMs: 2_000,
     });
-    await eventually(async () => (await owner.devices()).length === 0, { what: 'device gone from the phone' });
+    await eventually(async () => (await phone.devices()).length === 0, { what: 'device gone from the phone' });
   }, 60_000);
 });

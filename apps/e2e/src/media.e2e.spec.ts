@@ -3,8 +3,9 @@ import { FILM, OPUS, PDF, picture, tone, type SampleFile } from '@dormouse/stack
 import { eventually } from './harness/eventually.js';
 import { FileServer } from './harness/file-server.js';
 import type { GatewayClient } from './harness/gateway-client.js';
-import { MessageJourney, type Sent, type Shown, type WireMessage } from './harness/message-journey.js';
+import { MessageJourney, networkId, type Sent, type Shown, type WireMessage } from './harness/message-journey.js';
 import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
 
@@ -28,14 +29,8 @@ interface FileOnPhone {
 const base64 = ({ type, bytes }: SampleFile) => `data:${type};base64,${bytes.toString('base64')}`;
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64');
 
-/** The network's id of a message: the first segment of the public one. */
-function networkId(id: string): string {
-  const [segment = ''] = id.split('-');
-  return Buffer.from(segment.replaceAll('.', '+').replaceAll('_', '/'), 'base64').toString('hex').toUpperCase();
-}
-
 describe('messages that carry files', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let channel: LinkedChannel;
   let journey: MessageJourney;
   let client: GatewayClient;
@@ -44,7 +39,7 @@ describe('messages that carry files', () => {
   let server: FileServer;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.shared();
     webhook = await WebhookReceiver.start();
     server = await FileServer.start({
       '/photo.png': PHOTO,
@@ -55,8 +50,9 @@ describe('messages that carry files', () => {
     client = channel.client;
     ada = await running.network.createPhone({ name: 'Ada Example' });
     journey = new MessageJourney(running, channel, ada, webhook);
-    await settings(['image', 'video', 'audio', 'voice', 'document', 'sticker']);
   }, 120_000);
+  beforeEach(() => settings(KINDS));
+  afterEach(() => running.network.removeFaults());
 
   afterAll(async () => {
     await server.close();
@@ -188,7 +184,7 @@ describe('messages that carry files', () => {
       expect((await seen(ada, message))['viewOnce']).toBe(true);
     }, 60_000);
 
-    it('an upload again and again, taken to the network once', async () => {
+    it('an upload again and again, uploaded to the network once', async () => {
       const upload = await client.request<{ id: string }>('POST', '/media', {
         raw: { body: PDF.bytes, contentType: 'application/pdf' },
       });
@@ -212,14 +208,12 @@ describe('messages that carry files', () => {
       expect(got.bytes.equals(PHOTO.bytes)).toBe(true);
     }, 60_000);
 
-    it('not at all when the network does not take the file; the next try works', async () => {
+    it('not at all when the network does not accept the file; the next try works', async () => {
       const media = base64(picture(11, 7));
       await running.network.addFault({ kind: 'refuse-upload', code: 500, count: 8 });
       const refused = await client.post<{ error: { code: number } }>('/messages/image', { to: ada.phone, media });
       expect(refused.status).toBe(502);
-      for (const { id } of await running.network.call<{ id: string }[]>('GET', '/faults')) {
-        await running.network.removeFault(id);
-      }
+      await running.network.removeFaults();
       await journey.send('image', { media });
     }, 60_000);
 
@@ -242,7 +236,7 @@ describe('messages that carry files', () => {
     }, 60_000);
   });
 
-  describe('heard', () => {
+  describe('received', () => {
     const samples: Record<(typeof KINDS)[number], SampleFile> = {
       image: PHOTO,
       video: FILM,
@@ -252,21 +246,21 @@ describe('messages that carry files', () => {
       sticker: picture(32, 32),
     };
 
-    const say = async (kind: (typeof KINDS)[number], sample: SampleFile, extra: object = {}) => {
+    const write = async (kind: (typeof KINDS)[number], sample: SampleFile, extra: object = {}) => {
       const file = {
         base64: sample.bytes.toString('base64'),
         mimetype: sample.type,
         ...(kind === 'document' && { fileName: 'notes.pdf' }),
       };
-      return journey.say(ada, { [kind]: file, ...extra });
+      return journey.write(ada, { [kind]: file, ...extra });
     };
 
-    const told = (id: string) => journey.told(`message ${id}`, (message) => networkId(message.id) === id);
+    const received = (id: string) => journey.received(`message ${id}`, (message) => networkId(message.id) === id);
 
     it.each(KINDS)(
-      'a %s is told with a link that works without a token',
+      'a %s is reported with a link that works without a token',
       async (kind) => {
-        const message = await told(await say(kind, samples[kind]));
+        const message = await received(await write(kind, samples[kind]));
         const content = contentOf(message);
         expect(message.type).toBe(kind);
         expect(content).toMatchObject({ file_size: samples[kind].bytes.length, sha256: hashOf(samples[kind].bytes) });
@@ -280,27 +274,29 @@ describe('messages that carry files', () => {
     it('a transfer that breaks off is tried again', async () => {
       await running.network.addFault({ kind: 'break-media', count: 1 });
       const sample = picture(90, 91);
-      const message = await told(await say('image', sample));
+      const message = await received(await write('image', sample));
       expect((await fetched(contentOf(message).link ?? '')).equals(sample.bytes)).toBe(true);
     }, 60_000);
 
-    it('a file nobody asked for is fetched when somebody does', async () => {
+    it('a file that is not downloaded by itself is downloaded on request', async () => {
       await settings([]);
+      const uploads = async () => (await client.get<{ total: number }>('/media')).body.total;
+      const before = await uploads();
       const sample = picture(50, 51);
-      const message = await told(await say('image', sample, { caption: 'later' }));
+      const message = await received(await write('image', sample, { caption: 'later' }));
       const content = contentOf(message);
       expect(content).toMatchObject({ caption: 'later' });
       expect(content.link).toBeUndefined();
       const got = await client.get(`/media/${content.id}`);
       expect([got.status, got.headers['content-type']]).toEqual([200, 'image/png']);
       expect(got.bytes.equals(sample.bytes)).toBe(true);
-      expect((await client.get<{ total: number }>('/media')).body.total).toBe(1);
+      expect(await uploads()).toBe(before);
     }, 60_000);
 
     it('a file that the network no longer has is put back by the phone', async () => {
       const sample = picture(70, 71);
-      const id = await say('image', sample);
-      const message = await told(id);
+      const id = await write('image', sample);
+      const message = await received(id);
       const shown = (await journey.onPhone(ada, { id })) as Shown & FileOnPhone;
       await running.network.addFault({ kind: 'expire-media', directPath: shown.file.directPath, code: 410 });
       const got = await client.get(`/media/${contentOf(message).id}`);
@@ -308,29 +304,28 @@ describe('messages that carry files', () => {
       expect(got.bytes.equals(sample.bytes)).toBe(true);
     }, 60_000);
 
-    it('a message is told without a link when its file cannot be had', async () => {
-      await settings(['image']);
+    it('a message is reported without a link when its file cannot be downloaded', async () => {
       const fault = await running.network.addFault({ kind: 'break-media' });
-      const message = await told(await say('image', picture(80, 81)));
+      const message = await received(await write('image', picture(80, 81)));
       expect(contentOf(message).link).toBeUndefined();
       await running.network.removeFault(fault.id);
       await eventually(async () => (await client.get(`/media/${contentOf(message).id}`)).status === 200, {
-        what: 'the file, once the network gives it',
+        what: 'the file, once the network serves it',
       });
     }, 60_000);
   });
 
-  it('a heard file is gone with the chat it came in, an uploaded one stays', async () => {
-    await settings(['image']);
+  it('a received file is gone with the chat it came in, an uploaded one stays', async () => {
+    const bo = await running.network.createPhone({ name: 'Bo Example' });
     const upload = await client.request<{ id: string }>('POST', '/media', {
       raw: { body: PDF.bytes, contentType: 'application/pdf' },
     });
     const base = picture(60, 61).bytes.toString('base64');
-    const id = await journey.say(ada, { image: { base64: base, mimetype: 'image/png' } });
-    const message = await journey.told('the picture', (heard) => networkId(heard.id) === id);
+    const id = await journey.write(bo, { image: { base64: base, mimetype: 'image/png' } });
+    const message = await journey.received('the picture', (received) => networkId(received.id) === id);
     const file = `/media/${contentOf(message).id}`;
     expect((await client.get(file)).status).toBe(200);
-    expect((await client.request('DELETE', `/chats/${ada.phone}`)).status).toBe(200);
+    expect((await client.request('DELETE', `/chats/${bo.phone}`)).status).toBe(200);
     expect((await client.get(file)).status).toBe(404);
     expect((await client.get(`/media/${upload.body.id}`)).status).toBe(200);
   }, 60_000);

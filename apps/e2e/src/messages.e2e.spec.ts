@@ -1,7 +1,7 @@
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient } from './harness/gateway-client.js';
-import { MessageJourney, type Sent, type WireMessage } from './harness/message-journey.js';
-import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
+import { MessageJourney, networkId, type Sent, type WireMessage } from './harness/message-journey.js';
+import { NO_RATE_LIMITS, RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { png, WebSite } from './harness/web-site.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
@@ -21,10 +21,7 @@ describe('messages of every kind that carries no file', () => {
 
   beforeAll(async () => {
     running = await RunningStack.start({
-      env: {
-        'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' },
-        'session-worker': { ACK_WAIT_MS: '1500' },
-      },
+      env: { ...NO_RATE_LIMITS, 'session-worker': { ACK_WAIT_MS: '1500' } },
     });
     webhook = await WebhookReceiver.start();
     page = await WebSite.start();
@@ -46,10 +43,13 @@ describe('messages of every kind that carries no file', () => {
     await running.stop();
   }, 60_000);
 
+  beforeEach(() => untilConnected(client), 60_000);
+  afterEach(() => running.network.removeFaults());
+
   describe('sent', () => {
     it('a text with quote, mentions and lifetime', async () => {
-      await journey.say(ada, { text: 'quote me' });
-      const quoted = await journey.heard('text', 'quote me');
+      await journey.write(ada, { text: 'quote me' });
+      const quoted = await journey.receivedWith('text', 'quote me');
       const message = await journey.send('text', {
         body: `@${ada.phone} quoted you`,
         quoted: quoted.id,
@@ -64,7 +64,7 @@ describe('messages of every kind that carries no file', () => {
       expect(await journey.stored(message.id)).toMatchObject({ type: 'text', context: message.context });
     }, 30_000);
 
-    it('a text that asks to be seen once, as any other', async () => {
+    it('a text to be seen once, as any other', async () => {
       const message = await journey.send('text', { body: 'only once', view_once: true });
       expect(message['text']).toEqual({ body: 'only once' });
       expect((await journey.onPhone(ada, { text: 'only once' }))['viewOnce']).not.toBe(true);
@@ -85,16 +85,17 @@ describe('messages of every kind that carries no file', () => {
       const place = { latitude: 1.25, longitude: -103.5, name: 'Harbour', address: 'Pier 1' };
       const message = await journey.send('location', place);
       expect(message).toMatchObject({ type: 'location', location: place });
-      expect((await journey.onPhone(ada, { type: 'location' }))['location']).toEqual(place);
+      expect((await journey.onPhone(ada, { id: networkId(message.id) }))['location']).toEqual(place);
     }, 30_000);
 
     it('a contact', async () => {
       const message = await journey.send('contact', { name: 'Carl Card', vcard: VCARD });
       expect(message['contact']).toEqual({ name: 'Carl Card', vcard: VCARD });
-      expect(await journey.onPhone(ada, { type: 'contact' })).toMatchObject({ text: 'Carl Card', vcard: VCARD });
+      const shown = await journey.onPhone(ada, { id: networkId(message.id) });
+      expect(shown).toMatchObject({ type: 'contact', text: 'Carl Card', vcard: VCARD });
     }, 30_000);
 
-    it('a link with the preview the customer gives', async () => {
+    it('a link with the preview that the customer sends', async () => {
       const body = `See ${pageUrl}/p/1`;
       const message = await journey.send('link_preview', { body, title: 'Product 1', description: 'Blue' });
       expect(message).toMatchObject({
@@ -136,10 +137,10 @@ describe('messages of every kind that carries no file', () => {
       expect(message.poll).toMatchObject({ title: 'Lunch?', vote_limit: 0, total: 0 });
       const shown = await journey.onPhone(ada, { text: 'Lunch?' });
       expect(shown['options']).toEqual(['Noodles', 'Rice', 'Soup']);
-      await journey.say(ada, { vote: { id: shown.id, options: ['Rice', 'Soup'] } });
+      await journey.write(ada, { vote: { id: shown.id, options: ['Rice', 'Soup'] } });
       const update = await journey.patched(message.id, 'vote');
       expect(update.after_update.poll).toMatchObject({ total: 2 });
-      await journey.say(ada, { vote: { id: shown.id, options: ['Rice'] } });
+      await journey.write(ada, { vote: { id: shown.id, options: ['Rice'] } });
       const poll = await eventually(
         async () => {
           const { poll: now } = await journey.stored(message.id);
@@ -168,8 +169,8 @@ describe('messages of every kind that carries no file', () => {
     ])(
       'a %s',
       async (type, draft, words) => {
-        await journey.say(ada, draft);
-        const message = await journey.heard(type, words);
+        await journey.write(ada, draft);
+        const message = await journey.receivedWith(type, words);
         expect(message).toMatchObject({ from_me: false, from: ada.phone, from_name: 'Ada Example' });
         expect(await journey.stored(message.id)).toMatchObject({ [type]: message[type] });
       },
@@ -177,12 +178,15 @@ describe('messages of every kind that carries no file', () => {
     );
   });
 
-  describe('acts of the channel', () => {
+  describe('actions of the channel', () => {
     let theirs: WireMessage;
     let theirId: string;
-    beforeAll(async () => {
-      theirId = await journey.say(ada, { text: 'act on me' });
-      theirs = await journey.heard('text', 'act on me');
+    let theirText: string;
+    let count = 0;
+    beforeEach(async () => {
+      theirText = `act on me ${(count += 1)}!`;
+      theirId = await journey.write(ada, { text: theirText });
+      theirs = await journey.receivedWith('text', theirText);
     }, 30_000);
 
     it('marking as read turns the sender’s ticks blue, both ways', async () => {
@@ -212,11 +216,11 @@ describe('messages of every kind that carries no file', () => {
       const first = await forward(theirs.id);
       expect(first).toMatchObject({
         type: 'text',
-        text: { body: 'act on me' },
+        text: { body: theirText },
         chat_id: `${bo.phone}@s.whatsapp.net`,
         context: { forwarded: true, forwarding_score: 1 },
       });
-      expect(await journey.onPhone(bo, { text: 'act on me' })).toMatchObject({ forwarded: true });
+      expect(await journey.onPhone(bo, { text: theirText })).toMatchObject({ forwarded: true });
       expect((await forward(first.id)).context).toEqual({ forwarded: true, forwarding_score: 2 });
     }, 30_000);
 
@@ -275,11 +279,11 @@ describe('messages of every kind that carries no file', () => {
     }, 30_000);
   });
 
-  describe('acts of others', () => {
-    it('an edit, a reaction, a deletion change the message and are told', async () => {
-      const id = await journey.say(ada, { text: 'ferst' });
-      const message = await journey.heard('text', 'ferst');
-      await journey.say(ada, { edit: { id, text: 'first' } });
+  describe('actions of others', () => {
+    it('an edit, a reaction, a deletion change the message and are reported', async () => {
+      const id = await journey.write(ada, { text: 'ferst' });
+      const message = await journey.receivedWith('text', 'ferst');
+      await journey.write(ada, { edit: { id, text: 'first' } });
       expect((await journey.patched(message.id, 'edit')).after_update).toMatchObject({
         id: message.id,
         text: { body: 'first' },
@@ -287,14 +291,14 @@ describe('messages of every kind that carries no file', () => {
       expect((await journey.stored(message.id))['text']).toEqual({ body: 'first' });
       const own = await journey.send('text', { body: 'react to me' });
       const shown = await journey.onPhone(ada, { text: 'react to me' });
-      await journey.say(ada, { reaction: { id: shown.id, emoji: '🎉' } });
+      await journey.write(ada, { reaction: { id: shown.id, emoji: '🎉' } });
       await journey.patched(own.id, 'reaction');
       expect((await journey.stored(own.id)).reactions).toMatchObject([{ emoji: '🎉' }]);
-      await journey.say(ada, { delete: { id } });
+      await journey.write(ada, { delete: { id } });
       await journey.removed(message.id);
-      const action = await journey.told(
+      const action = await journey.received(
         'the deletion',
-        ({ action: act }) => act?.type === 'delete' && act.target === message.id,
+        ({ action: given }) => given?.type === 'delete' && given.target === message.id,
       );
       expect(action.type).toBe('action');
     }, 30_000);
@@ -310,7 +314,7 @@ describe('messages of every kind that carries no file', () => {
       group = made.id.includes('@') ? made.id : `${made.id}@g.us`;
     }, 30_000);
 
-    it('statuses are told per reader', async () => {
+    it('statuses are reported per reader', async () => {
       const message = await journey.send('text', { to: group, body: 'to the team' });
       await journey.onPhone(ada, { text: 'to the team' });
       await journey.onPhone(bo, { text: 'to the team' });
@@ -329,8 +333,8 @@ describe('messages of every kind that carries no file', () => {
     }, 30_000);
 
     it('an admin deletes for everyone; quotes name their author', async () => {
-      const id = await journey.say(ada, { to: group, text: 'spam in the group' });
-      const message = await journey.heard('text', 'spam in the group');
+      const id = await journey.write(ada, { to: group, text: 'spam in the group' });
+      const message = await journey.receivedWith('text', 'spam in the group');
       expect(message).toMatchObject({ chat_id: group, from: ada.phone });
       expect((await client.request('PUT', `/messages/${message.id}/reaction`, { body: { emoji: '😡' } })).status).toBe(
         200,
@@ -387,9 +391,9 @@ describe('messages of every kind that carries no file', () => {
 
   it('what a phone could not read is sent again, though the worker that sent it dies right after', async () => {
     await running.network.addFault({ kind: 'corrupt-message', phone: ada.phone, device: 0, count: 1 });
-    await journey.send('text', { body: 'say again' });
+    await journey.send('text', { body: 'send again' });
     await running.stack.killWorkers('SIGKILL');
     await running.stack.startWorker();
-    expect(await journey.onPhone(ada, { text: 'say again', timeoutMs: 30_000 })).toMatchObject({ fromMe: false });
+    expect(await journey.onPhone(ada, { text: 'send again', timeoutMs: 30_000 })).toMatchObject({ fromMe: false });
   }, 60_000);
 });

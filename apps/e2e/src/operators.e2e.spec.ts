@@ -42,29 +42,36 @@ describe('operators', () => {
     operator = new ManagementClient(running.stack.urls.controlPlane, running.stack.operatorKey);
     friend = await running.network.createPhone();
     for (const name of ['one', 'two', 'three']) channels.push(await running.createLinkedChannel(name));
-    await eventually(async () => (await workers()).every(({ shards }) => shards.length === 4), {
-      what: 'two workers with four shards each',
-      withinMs: 30_000,
-    });
   }, 120_000);
-
   afterAll(() => running.stop(), 60_000);
 
-  const ask = async <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> =>
+  // What a journey that failed may have left: a worker that drains, a number that sleeps.
+  beforeEach(async () => {
+    for (const { id } of await workers()) await request('DELETE', `/workers/${id}/drain`);
+    await eventually(async () => (await workers()).every(({ shards }) => shards.length === 4), {
+      what: 'two workers with four shards each',
+      withinMs: 40_000,
+    });
+    for (const { id } of channels) {
+      await eventually(async () => (await request('POST', `/channels/${id}/wake`)).status === 200, { what: 'awake' });
+    }
+  }, 60_000);
+
+  const request = async <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> =>
     operator.call<T>(method, `/fleet/sg${path}`, body);
-  const figures = async (): Promise<Figures> => (await ask<Figures>('GET', '')).body;
-  const workers = async (): Promise<Worker[]> => (await ask<{ workers: Worker[] }>('GET', '/workers')).body.workers;
+  const figures = async (): Promise<Figures> => (await request<Figures>('GET', '')).body;
+  const workers = async (): Promise<Worker[]> => (await request<{ workers: Worker[] }>('GET', '/workers')).body.workers;
   const sessionOf = async ({ id }: LinkedChannel): Promise<Session> =>
-    (await ask<Session>('GET', `/channels/${id}`)).body;
+    (await request<Session>('GET', `/channels/${id}`)).body;
   const shardOf = async (channel: LinkedChannel): Promise<Shard> =>
-    (await ask<Shard>('GET', `/shards/${(await sessionOf(channel)).shard}`)).body;
+    (await request<Shard>('GET', `/shards/${(await sessionOf(channel)).shard}`)).body;
   const channel = (index: number): LinkedChannel => {
     const found = channels[index];
     if (!found) throw new Error(`no channel ${index}`);
     return found;
   };
 
-  /** Sends until it is accepted; only what surely was not said (503) is said again. */
+  /** Sends until it is accepted; only what surely was not sent (503) is sent again. */
   const send = async ({ client }: LinkedChannel, text: string): Promise<void> => {
     await eventually(
       async () => {
@@ -89,14 +96,14 @@ describe('operators', () => {
       shards: { total: 8, without_owner: 0 },
       sessions: { open: 3, hibernated: 0 },
     });
-    const all = await ask<{ shards: Shard[] }>('GET', '/shards');
+    const all = await request<{ shards: Shard[] }>('GET', '/shards');
     expect(all.body.shards.map(({ state }) => state)).toEqual(Array(8).fill('settled'));
-    const { total } = (await ask<{ total: number }>('GET', '/channels?state=open')).body;
+    const { total } = (await request<{ total: number }>('GET', '/channels?state=open')).body;
     expect(total).toBe(3);
     expect((await running.management.call('GET', '/fleet/sg')).status).toBe(403);
   }, 30_000);
 
-  it('move a shard with a live number while texts are sent: none is lost, none said twice, one socket', async () => {
+  it('move a shard with a live number while texts are sent: none is lost, none arrives twice, one socket', async () => {
     const before = await shardOf(channel(0));
     const target = (await workers()).find(({ id }) => id !== before.owner)?.id;
     const texts: string[] = [];
@@ -111,7 +118,7 @@ describe('operators', () => {
       }
     })();
     await eventually(() => Promise.resolve(sent >= 5), { what: 'a few are sent' });
-    const place = () => ask<Shard>('PUT', `/shards/${before.shard}/placement`, { worker: target });
+    const place = () => request<Shard>('PUT', `/shards/${before.shard}/placement`, { worker: target });
     expect((await place()).status).toBe(202);
     const done = await eventually(async () => ((await place()).status === 200 ? shardOf(channel(0)) : undefined), {
       what: 'the shard is where it was placed',
@@ -125,7 +132,7 @@ describe('operators', () => {
 
   it('drain a worker: the other one serves all numbers; undrained it takes its share again', async () => {
     const { owner } = await shardOf(channel(0));
-    const drain = () => ask<Worker>('PUT', `/workers/${owner}/drain`);
+    const drain = () => request<Worker>('PUT', `/workers/${owner}/drain`);
     expect(await drain()).toMatchObject({ status: 202, body: { state: 'draining' } });
     const texts = channels.map((_, index) => `draining ${index}`);
     await Promise.all(channels.map((one, index) => send(one, texts[index] ?? '')));
@@ -134,19 +141,19 @@ describe('operators', () => {
     expect(await figures()).toMatchObject({ workers: { living: 2, draining: 1 } });
     await Promise.all(channels.map((one, index) => send(one, `drained ${index}`)));
     await arrivedOnce([...texts, ...channels.map((_, index) => `drained ${index}`)]);
-    expect((await ask('DELETE', `/workers/${owner}/drain`)).status).toBe(200);
+    expect((await request('DELETE', `/workers/${owner}/drain`)).status).toBe(200);
     await eventually(async () => (await workers()).every(({ shards }) => shards.length === 4), {
       what: 'four shards each again',
       withinMs: 40_000,
     });
   }, 90_000);
 
-  it('put a number to sleep and wake it, and the figures say so', async () => {
+  it('put a number to sleep and wake it, and the figures show it', async () => {
     const sleeper = channel(1);
     const act = async (what: 'sleep' | 'wake', state: string): Promise<void> => {
       const done = await eventually(
         async () => {
-          const answer = await ask<Session>('POST', `/channels/${sleeper.id}/${what}`);
+          const answer = await request<Session>('POST', `/channels/${sleeper.id}/${what}`);
           return answer.status === 200 ? answer.body : undefined; // 503: it is in use, or its shard moves
         },
         { what: `${what} is done`, withinMs: 30_000 },

@@ -68,7 +68,7 @@ describe('numbers that sleep', () => {
   };
 
   it('are healthy, have no connection and no rows, and are not woken by reads', async () => {
-    await send('before the sleep');
+    await send('before the first sleep');
     expect(await tablesOfTheSession()).toEqual(['auth_creds', 'auth_keys', 'channel_keys']);
     await untilAsleep();
     expect((await sleeper.client.get<{ status: object }>('/health')).body.status).toEqual(HIBERNATED);
@@ -81,7 +81,9 @@ describe('numbers that sleep', () => {
     expect(await isConnected()).toBe(false);
   }, 120_000);
 
-  it('wake for a send, which is accepted, and tell what came meanwhile', async () => {
+  it('wake for a send, which is accepted, and receive what came meanwhile', async () => {
+    await send('before the sleep');
+    await untilAsleep();
     await friend.send(sleeper.phone.phone, 'while you slept');
     await send('after the sleep');
     await eventually(
@@ -93,14 +95,14 @@ describe('numbers that sleep', () => {
     );
   }, 60_000);
 
-  it('keep every ratchet over some rounds with traffic both ways: nothing is asked for twice on either side', async () => {
+  it('keep every ratchet over some rounds with traffic both ways: neither side requests a message again', async () => {
     for (const round of [1, 2, 3]) {
       await send(`before sleep ${round}`);
       await untilAsleep();
       await friend.send(sleeper.phone.phone, `during sleep ${round}`);
       await send(`after sleep ${round}`);
     }
-    const heard = await eventually(
+    const received = await eventually(
       async () => {
         const { body } = await sleeper.client.get<{ messages: { text?: { body: string } }[] }>('/messages/list');
         const texts = body.messages.flatMap(({ text }) => (text?.body.startsWith('during sleep') ? [text.body] : []));
@@ -108,12 +110,13 @@ describe('numbers that sleep', () => {
       },
       { what: 'what came during each sleep' },
     );
-    expect(heard.toSorted()).toEqual(['during sleep 1', 'during sleep 2', 'during sleep 3']);
+    expect(received.toSorted()).toEqual(['during sleep 1', 'during sleep 2', 'during sleep 3']);
     expect(await friend.unreadable()).toEqual([]);
     expect(await running.workerLog('failed to decrypt message')).toEqual([]);
   }, 120_000);
 
   it('sleep on while the workers are replaced, and wake under the new owner', async () => {
+    await send('before the replacement');
     await untilAsleep();
     await running.stack.restart('session-worker');
     expect(await isConnected()).toBe(false);
@@ -125,7 +128,8 @@ describe('numbers that sleep', () => {
     expect((await running.network.connections()).overlaps).toBe(0);
   }, 180_000);
 
-  it('keep the state of their chats, and learn what the phone changed meanwhile', async () => {
+  it('keep the state of their chats, and apply what the phone changed meanwhile', async () => {
+    await send('before the change');
     const chat = `${friend.phone}@s.whatsapp.net`;
     const archived = await sleeper.client.request('PATCH', `/chats/${chat}`, { body: { archive: true } });
     expect(archived.status).toBe(200);

@@ -17,7 +17,9 @@ describe('a session worker that is killed', () => {
 
   afterAll(() => running.stop(), 60_000);
 
-  it('between taking a command and answering it: the caller gets 502 and the text arrives at most once', async () => {
+  beforeEach(() => untilConnected(channel.client), 60_000);
+
+  it('between accepting a command and answering it: the caller gets 502 and the text arrives at most once', async () => {
     const { id: fault } = await running.network.addFault({ kind: 'hold-acks', phone: channel.phone.phone });
     const answer = channel.client.post('/messages/text', { to: friend.phone, body: 'cut off' });
     await friend.waitFor({ text: 'cut off' }); // on the wire, but not acknowledged: the command is under way
@@ -29,8 +31,8 @@ describe('a session worker that is killed', () => {
     await untilConnected(channel.client);
     expect((await channel.client.post('/messages/text', { to: friend.phone, body: 'after' })).status).toBe(200);
     await friend.waitFor({ text: 'after' });
-    const heard = (await friend.messages()).filter(({ text }) => text === 'cut off');
-    expect(heard).toHaveLength(1);
+    const received = (await friend.messages()).filter(({ text }) => text === 'cut off');
+    expect(received).toHaveLength(1);
   }, 120_000);
 
   it('while idle: it serves again without a scan', async () => {
@@ -41,7 +43,7 @@ describe('a session worker that is killed', () => {
     expect((await friend.waitFor({ text: 'again' })).deliveries).toBe(1);
   }, 120_000);
 
-  it('and finds the keys of its conversations spoiled: it agrees on new ones, and nothing is missed either way', async () => {
+  it('and finds the keys of its conversations spoiled: it agrees on new ones, and nothing is lost either way', async () => {
     const { client, id, phone } = channel;
     await running.stack.killWorkers('SIGKILL');
     const spoiled = await queryDatabase(
@@ -60,7 +62,7 @@ describe('a session worker that is killed', () => {
         );
         return body.messages.some(({ text }) => text?.body === 'can you read me?');
       },
-      { what: 'what the friend says' },
+      { what: 'the message of the friend' },
     );
     for (const text of ['I can', 'and still can']) {
       expect((await client.post('/messages/text', { to: friend.phone, body: text })).status).toBe(200);

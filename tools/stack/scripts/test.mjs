@@ -2,7 +2,7 @@
 //   test.mjs [short] [unit] [integration] [e2e] [-- options of Jest]
 // `short` runs all of unit and, of the other tiers, what a version of Node is most likely to break: for a second version.
 // A run that hangs because something was left open is ended by the limit.
-// Two files run side by side; each journey has a whole stack to itself, with ports and folders of its own.
+// Two files run side by side. Journeys run in a random order, whose seed is printed.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +81,8 @@ try {
   await build('all');
   for (const { tiers, patterns = [], limitMs } of isShort ? shortRuns() : wholeRuns()) {
     const only = patterns.length > 0 ? ['--testPathPatterns', ...patterns] : [];
-    runs.push(await jest(tiers, ['--maxWorkers=2', ...only], limitMs));
+    const order = tiers.includes('e2e') ? ['--randomize'] : [];
+    runs.push(await jest(tiers, ['--maxWorkers=2', ...order, ...only], limitMs));
   }
 } catch (error) {
   console.error(error.message);

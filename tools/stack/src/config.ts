@@ -23,6 +23,8 @@ const environment = z.object({
   TEST_GLOBAL_DATABASE_URL: optionalUrl,
   TEST_REGIONAL_DATABASE_URL: optionalUrl,
   TEST_REDIS_URL: optionalUrl,
+  /** Where journeys get the stacks that they share; set by their global setup. */
+  TEST_SHARED_STACKS_URL: optionalUrl,
 });
 
 /** What the launcher and the test stores read from the environment. */
@@ -32,7 +34,7 @@ export interface LauncherEnvironment {
   redisUrl?: string;
   redisServer?: string;
   objects?: { endpoint: string; bucket: string; accessKeyId: string; secretAccessKey: string };
-  test: { globalDatabaseUrl?: string; regionalDatabaseUrl?: string; redisUrl?: string };
+  test: { globalDatabaseUrl?: string; regionalDatabaseUrl?: string; redisUrl?: string; sharedStacksUrl?: string };
 }
 
 /** @throws when only some of the S3 switches are set */
@@ -48,6 +50,7 @@ export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Launch
       globalDatabaseUrl: read.TEST_GLOBAL_DATABASE_URL,
       regionalDatabaseUrl: read.TEST_REGIONAL_DATABASE_URL,
       redisUrl: read.TEST_REDIS_URL,
+      sharedStacksUrl: read.TEST_SHARED_STACKS_URL,
     },
   };
 }
@@ -71,6 +74,11 @@ export function publishTestStores(urls: { global: string; regional: string; redi
   process.env.TEST_GLOBAL_DATABASE_URL = urls.global;
   process.env.TEST_REGIONAL_DATABASE_URL = urls.regional;
   process.env.TEST_REDIS_URL = urls.redis;
+}
+
+/** Publishes to the journeys where the stacks are that they share. */
+export function publishSharedStacks(url: string): void {
+  process.env.TEST_SHARED_STACKS_URL = url;
 }
 
 /** The environment for child processes: what the system and Node need, none of our own switches. */

@@ -68,7 +68,7 @@ export function webhookViolation(
   const [key, ...others] = Object.keys(body).filter((name) => !ENVELOPE.has(name));
   if (key === undefined || others.length > 0)
     return `${type}.${event}: not one key but ${Object.keys(body).join(', ')}`;
-  const told = body[key];
-  if (Array.isArray(told) && told.length === 0) return `${type}.${event}: ${key} is empty`;
+  const content = body[key];
+  if (Array.isArray(content) && content.length === 0) return `${type}.${event}: ${key} is empty`;
   return schemaViolation(`Hook${capital(type)}${capital(event)}`, body);
 }

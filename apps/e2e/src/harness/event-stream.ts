@@ -10,9 +10,9 @@ export interface StreamedEvent {
 /** A channel's events as server-sent events, read as a browser reads them. */
 export class EventStream {
   readonly events: StreamedEvent[] = [];
-  /** Lines that only say that the stream is alive. */
+  /** Comment lines that keep the stream alive. */
   beats = 0;
-  /** Resolves when the server has ended the stream in order; rejects when it broke off. */
+  /** Resolves when the server has ended the stream in order; rejects when the connection broke. */
   readonly ended: Promise<void>;
   private readonly watchers = new Set<() => void>();
 
@@ -45,15 +45,15 @@ export class EventStream {
     return this.events.find(fits) as StreamedEvent;
   }
 
-  /** Resolves once it is so; looked at whenever something comes. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
-      const news = new Promise<void>((resolve) => this.watchers.add(resolve));
-      await Promise.race([news, this.ended.then(() => Promise.reject(new Error('the stream ended')))]);
+  /** Resolves once the condition holds; checked whenever something arrives. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      const arrival = new Promise<void>((resolve) => this.watchers.add(resolve));
+      await Promise.race([arrival, this.ended.then(() => Promise.reject(new Error('the stream ended')))]);
     }
   }
 
-  /** Leaves, as a browser that is closed. */
+  /** Disconnects, as a browser that is closed. */
   leave(): void {
     this.abort.abort();
   }
@@ -63,13 +63,13 @@ export class EventStream {
     for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
       const frames = (text + chunk).split('\n\n');
       text = frames.pop() ?? '';
-      for (const frame of frames) this.take(frame);
+      for (const frame of frames) this.accept(frame);
       this.watchers.forEach((watch) => watch());
       this.watchers.clear();
     }
   }
 
-  private take(frame: string): void {
+  private accept(frame: string): void {
     if (frame === ': alive') this.beats += 1;
     const [, id, data] = /^id: (\d+)\ndata: (.*)$/.exec(frame) ?? [];
     if (data === undefined) return;

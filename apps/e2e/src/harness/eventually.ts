@@ -1,17 +1,17 @@
 /**
- * Asks again until the answer is there. For things that can only be polled over HTTP; the interval is short because
+ * Polls until there is an answer. For things that can only be polled over HTTP; the interval is short because
  * everything runs on loopback.
  * @throws the last reason once the deadline has passed
  */
 export async function eventually<T>(
-  ask: () => Promise<T | undefined | false>,
+  poll: () => Promise<T | undefined | false>,
   options: { what: string; withinMs?: number; everyMs?: number },
 ): Promise<T> {
   const deadline = Date.now() + (options.withinMs ?? 20_000);
   let reason: unknown;
   while (Date.now() < deadline) {
     try {
-      const answer = await ask();
+      const answer = await poll();
       if (answer !== undefined && answer !== false) return answer;
       reason = undefined;
     } catch (error) {

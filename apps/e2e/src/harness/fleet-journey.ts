@@ -23,7 +23,7 @@ interface Parts {
   readonly channels: readonly LinkedChannel[];
   /** Those that were there from the start. */
   readonly workers: [ProxiedWorker, ProxiedWorker];
-  /** The way of everything but the workers to Redis. */
+  /** What everything but the workers reaches Redis through. */
   readonly redisOfOthers: FaultProxy;
 }
 
@@ -34,8 +34,8 @@ async function linkTo(running: RunningStack, hook: WebhookReceiver, name: string
 }
 
 /**
- * Two session workers whose ways to the stores can be interrupted, six channels in six shards, a friend who talks with
- * all of them, and the ledger of what was said.
+ * Two session workers whose connections to the stores can be interrupted, six channels in six shards, a friend who
+ * exchanges messages with all of them, and a record of what was sent.
  */
 export class FleetJourney implements Parts {
   readonly running;
@@ -68,7 +68,7 @@ export class FleetJourney implements Parts {
         return { 'edge-api': { ...redis, ...NO_LIMITS }, 'webhook-dispatcher': redis };
       },
     });
-    if (!proxies.redis) throw new Error('the stack did not ask for its switches');
+    if (!proxies.redis) throw new Error('the stack did not request its switches');
     const database = new pg.Client({ connectionString: running.stack.databases.sg });
     await database.connect();
     const fleet = new Fleet(running, database, SHARDS, { ...QUICK_LEASES, ...switches });
@@ -154,7 +154,7 @@ export class FleetJourney implements Parts {
     return rows.map(({ turn }) => turn).toSorted();
   }
 
-  /** Resolves when a worker says in its log that it has lost these turns. */
+  /** Resolves when a worker logs that it has lost these turns. */
   async untilLost({ pid }: ProxiedWorker, turns: readonly string[]): Promise<void> {
     await eventually(
       async () => {
@@ -162,7 +162,7 @@ export class FleetJourney implements Parts {
         const lost = new Set(lines.filter((line) => line.pid === pid).map(({ shard, epoch }) => `${shard} ${epoch}`));
         return turns.every((turn) => lost.has(turn));
       },
-      { what: `the worker notices that it has lost ${turns.join(', ')}` },
+      { what: `the worker detects that it has lost ${turns.join(', ')}` },
     );
   }
 }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { eventually } from './eventually.js';
 import type { RunningStack } from './running-stack.js';
 
-/** A session worker that reaches each store by a way of its own. */
+/** A session worker that reaches each store through a proxy of its own. */
 export interface ProxiedWorker {
   readonly pid: number;
   /** Name in leases: `<name>-<random>`. */

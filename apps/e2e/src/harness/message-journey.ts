@@ -1,6 +1,7 @@
 import { schemaViolation } from './contract.js';
 import { eventually } from './eventually.js';
 import type { LinkedChannel, RunningStack } from './running-stack.js';
+import type { SharedStack } from './shared-stack.js';
 import type { PhoneMessage, VirtualPhone } from './simulated-network.js';
 import type { WebhookReceiver } from './webhook-receiver.js';
 
@@ -39,20 +40,26 @@ export interface Update {
   changes: string[];
 }
 
-/** One channel in conversation with virtual phones, and the webhook that hears of it. */
+/** The network's id of a message: the first segment of the public one. */
+export function networkId(id: string): string {
+  const [segment = ''] = id.split('-');
+  return Buffer.from(segment.replaceAll('.', '+').replaceAll('_', '/'), 'base64').toString('hex').toUpperCase();
+}
+
+/** One channel in conversation with virtual phones, and the webhook that receives its events. */
 export class MessageJourney {
   constructor(
-    private readonly running: RunningStack,
+    private readonly running: RunningStack<SharedStack>,
     readonly channel: LinkedChannel,
-    /** Whom sends go to unless they say otherwise. */
+    /** The recipient of sends that name none. */
     private readonly friend: VirtualPhone,
     private readonly webhook: WebhookReceiver,
   ) {}
 
   /** Sends through the API; fails on anything but 200. */
   async send(kind: string, body: Record<string, unknown>, headers?: Record<string, string>): Promise<WireMessage> {
-    const asked = { to: this.friend.phone, ...body };
-    const answer = await this.channel.client.post<Sent>(`/messages/${kind}`, asked, { headers });
+    const request = { to: this.friend.phone, ...body };
+    const answer = await this.channel.client.post<Sent>(`/messages/${kind}`, request, { headers });
     expect({ kind, status: answer.status, body: answer.body }).toMatchObject({ kind, status: 200 });
     expect(answer.body.message).toMatchObject({ from_me: true, status: 'pending', source: 'api' });
     return answer.body.message;
@@ -92,14 +99,14 @@ export class MessageJourney {
   }
 
   /** A phone writes to the channel: the network's id of it. */
-  async say(phone: VirtualPhone, draft: Record<string, unknown>): Promise<string> {
+  async write(phone: VirtualPhone, draft: Record<string, unknown>): Promise<string> {
     const path = `/phones/${phone.phone}/messages`;
-    const asked = { to: this.channel.phone.phone, ...draft };
-    return (await this.running.network.call<{ id: string }>('POST', path, asked)).id;
+    const message = { to: this.channel.phone.phone, ...draft };
+    return (await this.running.network.call<{ id: string }>('POST', path, message)).id;
   }
 
-  /** The message a webhook was told of. */
-  async told(what: string, match: (message: WireMessage) => boolean): Promise<WireMessage> {
+  /** The message that the webhook received. */
+  async received(what: string, match: (message: WireMessage) => boolean): Promise<WireMessage> {
     const first = (body: Record<string, unknown>) => (body['messages'] as WireMessage[] | undefined)?.[0];
     const fits = (message: WireMessage | undefined) => message !== undefined && match(message);
     const { body } = await this.webhook.waitFor(what, (call) => fits(first(call.body)));
@@ -107,12 +114,15 @@ export class MessageJourney {
     return first(body) as WireMessage;
   }
 
-  /** The message of a type, with these words in it, that a webhook was told of. */
-  heard(type: string, words: string): Promise<WireMessage> {
-    return this.told(`${type} ${words}`, (message) => message.type === type && JSON.stringify(message).includes(words));
+  /** The message of a type, with these words in it, that the webhook received. */
+  receivedWith(type: string, words: string): Promise<WireMessage> {
+    return this.received(
+      `${type} ${words}`,
+      (message) => message.type === type && JSON.stringify(message).includes(words),
+    );
   }
 
-  /** The change of a message that a webhook was told of. */
+  /** The change of a message that the webhook received. */
   async patched(id: string, trigger: string): Promise<Update> {
     const first = (body: Record<string, unknown>) => (body['messages_updates'] as Update[] | undefined)?.[0];
     const { body } = await this.webhook.waitFor(`${trigger} of ${id}`, (call) => {
@@ -123,7 +133,7 @@ export class MessageJourney {
     return first(body) as Update;
   }
 
-  /** Resolves once a webhook was told that the message is deleted. */
+  /** Resolves once the webhook received the deletion of the message. */
   async removed(id: string): Promise<void> {
     const first = (body: Record<string, unknown>) => (body['messages_removed'] as string[] | undefined)?.[0];
     const { body } = await this.webhook.waitFor(`removal of ${id}`, (call) => first(call.body) === id);

@@ -26,7 +26,7 @@ export async function restartPostgres(url: string): Promise<void> {
   await gone;
 }
 
-/** Asks a database something. */
+/** Runs one statement on a connection of its own. */
 export async function queryDatabase<Row extends pg.QueryResultRow>(
   url: string,
   text: string,

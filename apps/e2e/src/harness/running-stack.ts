@@ -7,10 +7,15 @@ import { PNG } from 'pngjs';
 import { eventually } from './eventually.js';
 import { GatewayClient } from './gateway-client.js';
 import { ManagementClient } from './management-client.js';
+import { openSharedStack, type SharedStack } from './shared-stack.js';
 import { SimulatedNetwork, type VirtualPhone } from './simulated-network.js';
 
 /** The switches that every journey starts with unless it gives its own. */
 export const NO_RATE_LIMITS = { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } };
+/** The switches of the stacks that journeys share. */
+const SHARED = {
+  'edge-api': { ...NO_RATE_LIMITS['edge-api'], RATE_CONTACT_CHECKS: 'off', RATE_GROUP_WRITES: 'off' },
+};
 
 /** A channel that a journey talks through, linked to a virtual phone of its own. */
 export interface LinkedChannel {
@@ -20,22 +25,35 @@ export interface LinkedChannel {
   device: number;
 }
 
-/** The whole of Dormouse on this machine, with an empty network, for one spec file. */
-export class RunningStack {
+/** The whole of Dormouse on this machine, with a simulated network, as one spec file uses it. */
+export class RunningStack<Parts extends SharedStack = Stack> {
   readonly management: ManagementClient;
   readonly network: SimulatedNetwork;
   private readonly clients: GatewayClient[] = [];
+  private readonly channels: string[] = [];
 
   private constructor(
-    readonly stack: Stack,
-    private readonly dataDir: string,
+    readonly stack: Parts,
+    /** Of a stack of one's own. */
+    private readonly dataDir: string | undefined,
   ) {
     if (stack.urls.simulator === undefined) throw new Error('the stack has no simulated network');
     this.management = new ManagementClient(stack.urls.controlPlane, stack.accountKey);
     this.network = new SimulatedNetwork(stack.urls.simulator);
   }
 
-  /** The channels' rate limits are off unless the options say otherwise: journeys poll and send in bursts. */
+  /**
+   * The stack of this Jest worker, without rate limits, for journeys that need no switches of their own and kill no process.
+   * Channels and people of earlier files are still there; faults and limits of the network are not.
+   */
+  static async shared(): Promise<RunningStack<SharedStack>> {
+    return new RunningStack(await openSharedStack(SHARED), undefined);
+  }
+
+  /**
+   * A stack of one's own, with an empty network. The channels' rate limits are off unless the options set others: journeys
+   * poll and send in bursts.
+   */
   static async start(options: Partial<StackOptions> = {}): Promise<RunningStack> {
     const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
     const stack = await startStack({
@@ -62,6 +80,7 @@ export class RunningStack {
 
   async createChannel(name: string): Promise<{ id: string; client: GatewayClient }> {
     const { id, token } = await this.management.createChannel(name);
+    this.channels.push(id);
     return { id, client: this.client(token) };
   }
 
@@ -75,21 +94,28 @@ export class RunningStack {
   }
 
   /** What the session workers have logged under this text. */
+  /** @throws for a shared stack, whose log is not this file's */
   async workerLog<Line extends object>(text: string): Promise<Line[]> {
+    if (this.dataDir === undefined) throw new Error('a shared stack shows no log');
     const lines = (await readFile(join(this.dataDir, 'stack.log'), 'utf8')).split('\n');
     return lines
       .filter((line) => line.startsWith('session-worker') && line.includes(`"msg":"${text}"`))
       .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as Line);
   }
 
+  /** Of a shared stack ends the channels of this file, so that they cost the next one nothing. */
   async stop(): Promise<void> {
     await Promise.all(this.clients.map((client) => client.close()));
+    if (this.dataDir === undefined) {
+      await this.network.reset();
+      await Promise.all(this.channels.map((id) => this.management.deleteChannel(id)));
+    }
     await this.stack.stop();
-    await rm(this.dataDir, { recursive: true, force: true });
+    if (this.dataDir !== undefined) await rm(this.dataDir, { recursive: true, force: true });
   }
 }
 
-/** What a person's camera does: fetches the PNG and reads the code in it. */
+/** Does what a person's camera does: fetches the PNG and reads the code in it. */
 export async function loginCode(client: GatewayClient): Promise<string> {
   const response = await eventually(
     async () => {
@@ -106,7 +132,7 @@ export async function loginCode(client: GatewayClient): Promise<string> {
 
 export async function untilStatus(client: GatewayClient, text: string, withinMs = 20_000): Promise<void> {
   await eventually(async () => (await client.get<{ status: { text: string } }>('/health')).body.status.text === text, {
-    what: `health says ${text}`,
+    what: `health shows ${text}`,
     withinMs,
   });
 }

@@ -9,7 +9,7 @@ export interface PhoneMessage {
   timestamp: number;
   /** Order in which this phone received it. */
   receivedSeq: number;
-  /** How often the network handed this id to the phone. */
+  /** How many times the network delivered this id to the phone. */
   deliveries: number;
   status?: string;
 }
@@ -53,6 +53,17 @@ export class SimulatedNetwork {
   async removeFault(id: string): Promise<void> {
     await this.call('DELETE', `/faults/${id}`);
   }
+
+  /** Ends the faults and limits that a file, also one that failed, has left. */
+  async reset(): Promise<void> {
+    await this.removeFaults();
+    await this.call('POST', '/limits', { groupQueriesPerMinute: 0 });
+  }
+
+  /** Ends what a journey, also one that failed, has left. */
+  async removeFaults(): Promise<void> {
+    for (const { id } of await this.call<{ id: string }[]>('GET', '/faults')) await this.removeFault(id);
+  }
 }
 
 /** One virtual phone, driven by hand. */
@@ -82,7 +93,7 @@ export class VirtualPhone {
     return Array.isArray(answer) ? answer : answer.messages;
   }
 
-  /** Ids of messages that the phone got and cannot read. */
+  /** Ids of messages that the phone received and cannot read. */
   async unreadable(): Promise<string[]> {
     return (await this.network.call<{ unreadable: string[] }>('GET', `/phones/${this.phone}`)).unreadable;
   }

@@ -4,7 +4,7 @@ import type { LinkedChannel } from './running-stack.js';
 import type { VirtualPhone } from './simulated-network.js';
 import type { WebhookReceiver } from './webhook-receiver.js';
 
-/** One send of a channel and what its caller was told. */
+/** One send of a channel and the answer to it. */
 export interface TriedSend {
   channelId: string;
   text: string;
@@ -15,7 +15,7 @@ export interface TriedSend {
 
 export interface TrafficOptions {
   channels: readonly LinkedChannel[];
-  /** Writes to every channel and is written to by every channel. */
+  /** Writes to every channel and receives from every channel. */
   friend: VirtualPhone;
   /** The webhook of every channel. */
   hook: WebhookReceiver;
@@ -23,25 +23,25 @@ export interface TrafficOptions {
   everyMs: number;
 }
 
-/** What became of some traffic. Every list is empty when all promises were kept. */
+/** The outcome of some traffic. Every list is empty when all promises were kept. */
 export interface Broken {
   /** Accepted with 2xx and not on the friend's phone. */
   lostSends: string[];
   /** More than once on the friend's phone. */
   doubledSends: string[];
-  /** Answered with 503, which promises that nothing was said, and said. */
-  saidAfterRefusal: string[];
+  /** Answered with 503, which promises that nothing was sent, and sent. */
+  sentAfterRefusal: string[];
   /** Answered with something else than 2xx, 502 or 503. */
   strangeAnswers: TriedSend[];
-  /** Written by the friend and never told. */
-  untold: string[];
-  /** Told under more than one message id or event id. */
-  toldTwice: string[];
+  /** Written by the friend and never delivered to the webhook. */
+  undelivered: string[];
+  /** Delivered to the webhook under more than one message id or event id. */
+  deliveredTwice: string[];
   /** On the friend's phone and not readable there. */
   unreadable: string[];
 }
 
-interface ToldMessage {
+interface DeliveredMessage {
   id: string;
   from_me: boolean;
   text?: { body: string };
@@ -49,10 +49,10 @@ interface ToldMessage {
 
 let runs = 0;
 
-/** Light traffic both ways over some channels, one message at a time each, and its ledger. */
+/** Light traffic both ways over some channels, one message at a time each, and a record of it. */
 export class Traffic {
   readonly sends: TriedSend[] = [];
-  readonly said: string[] = [];
+  readonly written: string[] = [];
   private readonly run = (runs += 1);
   private readonly stopping = new AbortController();
   private readonly lanes: Promise<void>[] = [];
@@ -83,15 +83,17 @@ export class Traffic {
     await Promise.all(this.lanes);
   }
 
-  /** Waits until what was promised is there, then compares the ledger with what arrived. */
+  /** Waits until what was promised is there, then compares the record with what arrived. */
   async broken(): Promise<Broken> {
     const { friend } = this.options;
     const accepted = this.sends.filter(({ status }) => status < 300).map(({ text }) => text);
     const arrives = async (): Promise<boolean> => {
-      const heard = new Set((await friend.messages()).map(({ text }) => text));
-      return accepted.every((text) => heard.has(text)) && this.said.every((text) => this.told(text).length > 0);
+      const received = new Set((await friend.messages()).map(({ text }) => text));
+      return (
+        accepted.every((text) => received.has(text)) && this.written.every((text) => this.deliveriesOf(text).length > 0)
+      );
     };
-    // What does not arrive in time is told below, by name.
+    // What does not arrive in time is listed below, by name.
     await eventually(arrives, { what: 'all traffic arrives', withinMs: 30_000 }).catch(() => undefined);
     const counts = new Map<string, number>();
     for (const { text, fromMe } of await friend.messages()) {
@@ -101,17 +103,17 @@ export class Traffic {
     return {
       lostSends: accepted.filter((text) => times(text) === 0),
       doubledSends: this.sends.map(({ text }) => text).filter((text) => times(text) > 1),
-      saidAfterRefusal: this.sends.flatMap(({ text, status }) => (status === 503 && times(text) > 0 ? [text] : [])),
+      sentAfterRefusal: this.sends.flatMap(({ text, status }) => (status === 503 && times(text) > 0 ? [text] : [])),
       strangeAnswers: this.sends.filter(({ status }) => ![200, 502, 503].includes(status)),
-      untold: this.said.filter((text) => this.told(text).length === 0),
-      toldTwice: this.said.filter((text) => new Set(this.told(text)).size > 1),
+      undelivered: this.written.filter((text) => this.deliveriesOf(text).length === 0),
+      deliveredTwice: this.written.filter((text) => new Set(this.deliveriesOf(text)).size > 1),
       unreadable: await friend.unreadable(),
     };
   }
 
   private async talk({ id, client }: LinkedChannel): Promise<void> {
     for (let count = 1; !this.stopping.signal.aborted; count += 1) {
-      const text = `run ${this.run}: ${id} says ${count}`;
+      const text = `run ${this.run}: ${id} sends ${count}`;
       const beganAtMs = Date.now();
       const { status, headers } = await client.post('/messages/text', { to: this.options.friend.phone, body: text });
       this.sends.push({ channelId: id, text, beganAtMs, status, retryAfter: headers['retry-after']?.toString() });
@@ -125,7 +127,7 @@ export class Traffic {
       const to = channels[count % channels.length];
       const text = `run ${this.run}: to ${to?.id} ${count}`;
       await friend.send(to?.phone.phone ?? '', text);
-      this.said.push(text);
+      this.written.push(text);
       await this.pause();
     }
   }
@@ -134,23 +136,23 @@ export class Traffic {
     await delay(this.options.everyMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
-  /** Under which ids a text was told: repeated calls carry the same. */
-  private told(text: string): string[] {
+  /** Under which ids a text was delivered: repeated calls carry the same. */
+  private deliveriesOf(text: string): string[] {
     return this.options.hook.calls.flatMap(({ headers, body }) =>
-      ((body['messages'] as ToldMessage[] | undefined) ?? [])
+      ((body['messages'] as DeliveredMessage[] | undefined) ?? [])
         .filter((message) => !message.from_me && message.text?.body === text)
         .map(({ id }) => `${id} ${String(headers['webhook-id'])}`),
     );
   }
 }
 
-/** A ledger without a fault. */
+/** A record without a fault. */
 export const NOTHING_BROKEN: Broken = {
   lostSends: [],
   doubledSends: [],
-  saidAfterRefusal: [],
+  sentAfterRefusal: [],
   strangeAnswers: [],
-  untold: [],
-  toldTwice: [],
+  undelivered: [],
+  deliveredTwice: [],
   unreadable: [],
 };

@@ -9,7 +9,7 @@ export const png = (side = 8): string => {
   return `data:image/png;base64,${PNG.sync.write(picture).toString('base64')}`;
 };
 
-/** A site that links lead to: /empty says nothing of itself, every other page has a title. */
+/** A site that links lead to: /empty has no title, all others have one. */
 export class WebSite {
   private constructor(private readonly server: Server) {}
 

@@ -11,16 +11,16 @@ export interface WebhookCall {
   body: Record<string, unknown> & { event?: { type: string; event: string }; channel_id?: string };
 }
 
-/** What an endpoint can do besides answering a status: nothing, cut the line, begin an answer that never ends. */
+/** What an endpoint can do besides answering a status: nothing, reset the connection, begin an answer that never ends. */
 export type Misbehaviour = 'hang' | 'reset' | 'slow-body';
 
 /**
- * A customer's webhook endpoint: keeps every call it took, answers what the test decides, and at the end complains of
+ * A customer's webhook endpoint: records every call it accepted, answers what the test decides, and at the end reports
  * any call that the contract does not allow.
  */
 export class WebhookReceiver {
   readonly calls: WebhookCall[] = [];
-  /** Every call, taken or not. */
+  /** Every call, accepted or not. */
   readonly attempts: WebhookCall[] = [];
   /** The status to answer with, or another way to behave; may look at the call. */
   answer: (call: WebhookCall) => number | Misbehaviour = () => 200;
@@ -61,7 +61,7 @@ export class WebhookReceiver {
     return eventually(() => Promise.resolve(this.calls.find(match)), { what: `webhook call: ${what}` });
   }
 
-  /** @throws when it was told something that the contract does not allow */
+  /** @throws when it received something that the contract does not allow */
   async close(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));

@@ -1,7 +1,7 @@
 import { FILM, OPUS, type SampleFile } from '@dormouse/stack/sample-files';
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient } from './harness/gateway-client.js';
-import { MessageJourney, type Sent, type WireMessage } from './harness/message-journey.js';
+import { MessageJourney, networkId, type Sent, type WireMessage } from './harness/message-journey.js';
 import { RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { png, WebSite } from './harness/web-site.js';
@@ -14,13 +14,7 @@ const VCARD = 'BEGIN:VCARD\nVERSION:3.0\nFN:Carl Card\nTEL;waid=15550007777:+1 5
 const base64 = ({ type, bytes }: SampleFile) => `data:${type};base64,${bytes.toString('base64')}`;
 const key = (value: string) => ({ headers: { 'idempotency-key': value } });
 
-/** The network's id of a message: the first segment of the public one. */
-function networkId(id: string): string {
-  const [segment = ''] = id.split('-');
-  return Buffer.from(segment.replaceAll('.', '+').replaceAll('_', '/'), 'base64').toString('hex').toUpperCase();
-}
-
-describe('what is said once', () => {
+describe('what is sent once', () => {
   let running: RunningStack;
   let channel: LinkedChannel;
   let journey: MessageJourney;
@@ -55,11 +49,8 @@ describe('what is said once', () => {
     await running.stop();
   }, 60_000);
 
-  afterEach(async () => {
-    for (const { id } of await running.network.call<{ id: string }[]>('GET', '/faults')) {
-      await running.network.removeFault(id);
-    }
-  });
+  beforeEach(() => untilConnected(client), 60_000);
+  afterEach(() => running.network.removeFaults());
 
   const restart = async (): Promise<void> => {
     await running.stack.killWorkers('SIGKILL');
@@ -88,8 +79,8 @@ describe('what is said once', () => {
       ],
     ];
 
-    /** Says it, says it again, says something else under the same key. */
-    async function saidOnce(path: string, { name, body, other }: { name: string; body: Body; other: Body }) {
+    /** Sends it, repeats it, sends something else under the same key. */
+    async function sentOnce(path: string, { name, body, other }: { name: string; body: Body; other: Body }) {
       const first = await client.post<Sent>(path, body, key(name));
       expect({ path, status: first.status, body: first.body }).toMatchObject({ status: 200 });
       const again = await client.post<Sent>(path, body, key(name));
@@ -106,7 +97,7 @@ describe('what is said once', () => {
       async (path, body, other) => {
         const before = (await ada.messages()).length;
         const to = { to: ada.phone };
-        await saidOnce(path, { name: `once ${path}`, body: { ...to, ...body() }, other: { ...to, ...other } });
+        await sentOnce(path, { name: `once ${path}`, body: { ...to, ...body() }, other: { ...to, ...other } });
         expect((await ada.messages()).length).toBe(before + 1);
       },
       30_000,
@@ -115,13 +106,13 @@ describe('what is said once', () => {
     it('a forwarded message is one, and so is the invitation to a group', async () => {
       const before = (await ada.messages()).length;
       const message = await journey.send('text', { to: bo.phone, body: 'pass it on' });
-      await saidOnce(`/messages/${message.id}`, {
+      await sentOnce(`/messages/${message.id}`, {
         name: 'once forwarded',
         body: { to: ada.phone },
         other: { to: bo.phone },
       });
       const { body: invite } = await client.get<{ invite_code: string }>(`/groups/${group}/invite`);
-      await saidOnce(`/groups/link/${invite.invite_code}`, {
+      await sentOnce(`/groups/link/${invite.invite_code}`, {
         name: 'once invited',
         body: { to: ada.phone, body: 'Join us: %URL%' },
         other: { to: ada.phone, body: 'Or not' },
@@ -133,7 +124,7 @@ describe('what is said once', () => {
       const before = (await ada.messages()).length;
       const source = await journey.send('text', { to: bo.phone, body: 'pass on in a crash' });
       const sends: [string, Body][] = [
-        ['/messages/text', { to: ada.phone, body: 'said in a crash' }],
+        ['/messages/text', { to: ada.phone, body: 'sent in a crash' }],
         ['/messages/image', { to: ada.phone, media: png(10), caption: 'shown in a crash' }],
         [`/messages/${source.id}`, { to: ada.phone }],
       ];
@@ -163,8 +154,8 @@ describe('what is said once', () => {
     }, 120_000);
   });
 
-  describe('asked for again', () => {
-    const ask = (phone: VirtualPhone, id: string, as: 'number' | 'lid') =>
+  describe('requested again', () => {
+    const requestAgain = (phone: VirtualPhone, id: string, as: 'number' | 'lid') =>
       running.network.call('POST', `/phones/${phone.phone}/ask-again`, {
         id,
         of: channel.phone.phone,
@@ -183,24 +174,24 @@ describe('what is said once', () => {
         [text, 'number'],
         [image, 'lid'],
       ] as const) {
-        await ask(ada, networkId(message.id), as);
-        await journey.phoneHas(ada, networkId(message.id), `the copy asked for by ${as}`, ({ deliveries }) => {
+        await requestAgain(ada, networkId(message.id), as);
+        await journey.phoneHas(ada, networkId(message.id), `the copy requested by ${as}`, ({ deliveries }) => {
           return deliveries === 2;
         });
       }
     }, 90_000);
 
-    it('is answered with nothing when it is unknown, or went to somebody else', async () => {
+    it('is not answered when it is unknown, or went to somebody else', async () => {
       const mine = await journey.send('text', { body: 'mine' });
       const bos = await journey.send('text', { to: bo.phone, body: 'only for Bo' });
       await journey.onPhone(ada, { id: networkId(mine.id) });
       await journey.onPhone(bo, { id: networkId(bos.id) });
       const before = (await ada.messages()).length;
-      await ask(ada, '3EB0AAAAAAAAAAAAAAAAAA', 'number');
-      await ask(ada, '3EB0BBBBBBBBBBBBBBBBBB', 'lid');
-      await ask(ada, networkId(bos.id), 'number');
+      await requestAgain(ada, '3EB0AAAAAAAAAAAAAAAAAA', 'number');
+      await requestAgain(ada, '3EB0BBBBBBBBBBBBBBBBBB', 'lid');
+      await requestAgain(ada, networkId(bos.id), 'number');
       // Requests are answered in their order: once this one is, the others have been dealt with.
-      await ask(ada, networkId(mine.id), 'number');
+      await requestAgain(ada, networkId(mine.id), 'number');
       await journey.phoneHas(ada, networkId(mine.id), 'its copy', ({ deliveries }) => deliveries === 2);
       expect((await ada.messages()).length).toBe(before);
       expect(await copiesAt(ada, networkId(bos.id))).toEqual([]);
@@ -210,13 +201,13 @@ describe('what is said once', () => {
   });
 
   describe('removed from the own phone', () => {
-    it('what somebody else wrote in a group, by whom is no admin there, for the channel alone', async () => {
+    it('what somebody else wrote in a group where the channel is no admin, for the channel alone', async () => {
       const { id: neighbours } = await running.network.call<{ id: string }>('POST', `/phones/${ada.phone}/groups`, {
         subject: 'Neighbours',
         members: [channel.phone.phone, bo.phone],
       });
-      const id = await journey.say(bo, { to: neighbours, text: 'not yours to delete' });
-      const message = await journey.heard('text', 'not yours to delete');
+      const id = await journey.write(bo, { to: neighbours, text: 'not yours to delete' });
+      const message = await journey.receivedWith('text', 'not yours to delete');
       await journey.phoneHas(channel.phone, id, 'the copy on the own phone', () => true);
       expect((await client.request('DELETE', `/messages/${message.id}`)).status).toBe(200);
       await journey.removed(message.id);
@@ -226,20 +217,20 @@ describe('what is said once', () => {
       }
     }, 30_000);
 
-    it('a chat that is cleared there has no messages here, which is told; what comes later stays', async () => {
+    it('a chat that is cleared there has no messages here, which is reported; what comes later stays', async () => {
       const own = channel.phone.phone;
-      await journey.say(bo, { text: 'clear me' });
-      const heard = await journey.heard('text', 'clear me');
+      await journey.write(bo, { text: 'clear me' });
+      const received = await journey.receivedWith('text', 'clear me');
       const sent = await journey.send('text', { to: bo.phone, body: 'clear me, too' });
       await running.network.call('POST', `/phones/${own}/chats`, { chat: bo.phone, clear: true });
       const chat = `${bo.phone}@s.whatsapp.net`;
       await webhook.waitFor('the chat cleared', ({ body }) => body['messages_removed_all'] === chat);
-      for (const { id } of [heard, sent]) expect((await client.get(`/messages/${id}`)).status).toBe(404);
+      for (const { id } of [received, sent]) expect((await client.get(`/messages/${id}`)).status).toBe(404);
       const { body: list } = await client.get<{ total: number }>(`/messages/list/${bo.phone}`);
       expect(list.total).toBe(0);
       expect((await client.get(`/chats/${bo.phone}`)).status).toBe(200);
-      await journey.say(bo, { text: 'after the clearing' });
-      await journey.heard('text', 'after the clearing');
+      await journey.write(bo, { text: 'after the clearing' });
+      await journey.receivedWith('text', 'after the clearing');
       expect((await client.get<{ total: number }>(`/messages/list/${bo.phone}`)).body.total).toBe(1);
     }, 60_000);
   });

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { ROOT_FOLDER } from './app-names.js';
+import { ROOT_FOLDER } from '../app-names.js';
 
 interface Limits {
   testTimeout?: number;

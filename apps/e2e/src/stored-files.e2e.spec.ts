@@ -2,9 +2,10 @@ import { FILM, OPUS, PDF, picture, type SampleFile } from '@dormouse/stack/sampl
 import { eventually } from './harness/eventually.js';
 import { FileServer } from './harness/file-server.js';
 import type { GatewayClient } from './harness/gateway-client.js';
-import { MessageJourney, type Sent, type Shown, type WireMessage } from './harness/message-journey.js';
+import { MessageJourney, networkId, type Sent, type Shown, type WireMessage } from './harness/message-journey.js';
 import { queryDatabase } from './harness/outages.js';
 import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
 
@@ -13,14 +14,8 @@ type ShownFile = Shown & { file: { directPath: string } };
 
 const base64 = ({ type, bytes }: SampleFile) => `data:${type};base64,${bytes.toString('base64')}`;
 
-/** The network's id of a message: the first segment of the public one. */
-function networkId(id: string): string {
-  const [segment = ''] = id.split('-');
-  return Buffer.from(segment.replaceAll('.', '+').replaceAll('_', '/'), 'base64').toString('hex').toUpperCase();
-}
-
-describe('files after they were sent or heard', () => {
-  let running: RunningStack;
+describe('files after they were sent or received', () => {
+  let running: RunningStack<SharedStack>;
   let channel: LinkedChannel;
   let journey: MessageJourney;
   let client: GatewayClient;
@@ -28,7 +23,7 @@ describe('files after they were sent or heard', () => {
   let webhook: WebhookReceiver;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.shared();
     webhook = await WebhookReceiver.start();
     channel = await running.createLinkedChannel('Olive Owner');
     client = channel.client;
@@ -48,14 +43,16 @@ describe('files after they were sent or heard', () => {
     await running.stop();
   }, 60_000);
 
+  afterEach(() => running.network.removeFaults());
+
   const database = <Row extends object>(text: string, values: unknown[] = []) =>
     queryDatabase<Row & Record<string, unknown>>(running.stack.databases.sg, text, values);
-  const heardPicture = async (sample: SampleFile): Promise<WireMessage> => {
-    const id = await journey.say(ada, {
+  const receivedPicture = async (sample: SampleFile): Promise<WireMessage> => {
+    const id = await journey.write(ada, {
       image: { base64: sample.bytes.toString('base64'), mimetype: sample.type },
       caption: 'theirs',
     });
-    return journey.told(`picture ${id}`, (message) => networkId(message.id) === id);
+    return journey.received(`picture ${id}`, (message) => networkId(message.id) === id);
   };
   const contentOf = (message: WireMessage) =>
     message[message.type] as { id: string; link?: string; caption?: string; preview?: string };
@@ -88,8 +85,8 @@ describe('files after they were sent or heard', () => {
         );
         const update = await journey.patched(message.id, 'edit');
         expect(contentOf(update.after_update)).toMatchObject({ id: contentOf(message).id, caption: 'a typo' });
-        const asked = { to: ada.phone, media: contentOf(message).id, caption: 'no typo', edit: message.id };
-        const again = await client.post<Sent>(`/messages/${kind}`, asked);
+        const request = { to: ada.phone, media: contentOf(message).id, caption: 'no typo', edit: message.id };
+        const again = await client.post<Sent>(`/messages/${kind}`, request);
         expect([again.status, again.body.message.id]).toEqual([200, message.id]);
         await journey.phoneHas(ada, id, 'the second edit', ({ text }) => text === 'no typo');
         expect(contentOf(await journey.stored(message.id)).caption).toBe('no typo');
@@ -99,7 +96,7 @@ describe('files after they were sent or heard', () => {
     );
 
     it('are not edited on somebody else’s message, after 15 minutes, or where there is none: 403', async () => {
-      const theirs = await heardPicture(picture(33, 34));
+      const theirs = await receivedPicture(picture(33, 34));
       const old = await journey.send('image', { media: base64(picture(35, 36)), caption: 'old' });
       await database('UPDATE messages SET timestamp = timestamp - 901 WHERE id = $1', [old.id]);
       const voice = await journey.send('voice', { media: base64(OPUS) });
@@ -119,8 +116,8 @@ describe('files after they were sent or heard', () => {
   });
 
   describe('deleted', () => {
-    it('a heard file is gone for good, and the message tells no link any more', async () => {
-      const message = await heardPicture(picture(37, 38));
+    it('a received file is gone for good, and the message has no link any more', async () => {
+      const message = await receivedPicture(picture(37, 38));
       const { id, link } = contentOf(message);
       expect((await fetch(link ?? '')).status).toBe(200);
       expect((await client.request('DELETE', `/media/${id}`)).body).toEqual({ success: true });
@@ -130,7 +127,7 @@ describe('files after they were sent or heard', () => {
       expect((await fetch(link ?? '')).status).toBe(404);
     }, 60_000);
 
-    it('an uploaded file is gone, and its id is no longer taken', async () => {
+    it('an uploaded file is gone, and its id is no longer accepted', async () => {
       const { body: upload } = await client.post<{ id: string }>('/media', { media: base64(picture(39, 40)) });
       expect((await client.request('DELETE', `/media/${upload.id}`)).status).toBe(200);
       const { status, body } = await client.post<Refusal>('/messages/image', { to: ada.phone, media: upload.id });
@@ -148,7 +145,7 @@ describe('files after they were sent or heard', () => {
       database(`UPDATE media_network_copies SET uploaded_at = now() - make_interval(days => $1)`, [days]);
 
     it.each([404, 410])(
-      'is taken to the network anew, silently, when its copy there is gone (%d)',
+      'is uploaded to the network again, silently, when its copy there is gone (%d)',
       async (code) => {
         const { body: upload } = await client.post<{ id: string }>('/media', { media: base64(picture(41, code)) });
         const { bytes } = await client.get(`/media/${upload.id}`);
@@ -164,7 +161,7 @@ describe('files after they were sent or heard', () => {
       60_000,
     );
 
-    it('is taken to the network anew before the network forgets its copy', async () => {
+    it('is uploaded to the network again before the network deletes its copy', async () => {
       const { body: upload } = await client.post<{ id: string }>('/media', { media: base64(picture(42, 43)) });
       const first = await sent(upload.id);
       await aged(13);
@@ -172,7 +169,7 @@ describe('files after they were sent or heard', () => {
     }, 60_000);
   });
 
-  it('the picture of a page is shown wide when a text asks for it, small otherwise', async () => {
+  it('the picture of a page is shown wide when the request says so, small otherwise', async () => {
     const page = '<html><head><title>The shop</title><meta property="og:image" content="/wide.png"></head></html>';
     const site = await FileServer.start({
       '/shop': { type: 'text/html', bytes: Buffer.from(page) },
@@ -191,12 +188,6 @@ describe('files after they were sent or heard', () => {
     /** On a connection of its own: answers of one connection come in order. */
     const post = <Body>(path: string, body: Record<string, unknown>) =>
       running.client(client.token).post<Body>(path, body);
-    afterEach(async () => {
-      for (const { id } of await running.network.call<{ id: string }[]>('GET', '/faults')) {
-        await running.network.removeFault(id);
-      }
-    });
-
     const held = async (id: string) =>
       (await running.network.call<{ id: string; waiting?: number }[]>('GET', '/faults')).find((one) => one.id === id);
     const waiting = (id: string, count: number) =>
@@ -224,7 +215,7 @@ describe('files after they were sent or heard', () => {
       ]);
     }, 60_000);
 
-    it('costs the text behind it a truthful 503 after 20 s, and nothing of it is said', async () => {
+    it('costs the text behind it a truthful 503 after 20 s, and nothing of that text is sent', async () => {
       const media = await uploaded(picture(48, 49));
       const hold = await running.network.addFault({ kind: 'hold-uploads' });
       const first = post<Sent>('/messages/image', { to: ada.phone, media, caption: 'slow one' });

@@ -1,0 +1,27 @@
+import type { AppName, AppSwitches, Stack } from '@dormouse/stack';
+
+/** What a journey uses of a stack that other journeys use after it: it gives no switches and kills no process. */
+export interface SharedStack extends Pick<Stack, 'urls' | 'databases' | 'accountKey' | 'stop'> {
+  restart(app: AppName): Promise<void>;
+}
+
+/**
+ * The stack of this Jest worker, started if this is the first file that requests it; every file gives the same switches.
+ * `stop` leaves it running for the next file.
+ * @throws when the stack does not start, or outside of Jest's e2e project
+ */
+export async function openSharedStack(switches: AppSwitches): Promise<SharedStack> {
+  const { TEST_SHARED_STACKS_URL: url, JEST_WORKER_ID: worker = '1' } = process.env;
+  if (url === undefined) throw new Error('no shared stacks: their global setup belongs to the e2e project');
+  const post = async <Answer>(path: string, body: object): Promise<Answer> => {
+    const response = await fetch(`${url}/stacks/${worker}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`shared stack${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as Answer;
+  };
+  return {
+    ...(await post<Pick<Stack, 'urls' | 'databases' | 'accountKey'>>('', switches)),
+    restart: (app) => post(`/restarts/${app}`, {}),
+    stop: () => Promise.resolve(),
+  };
+}
