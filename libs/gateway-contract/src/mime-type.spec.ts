@@ -51,10 +51,10 @@ describe('readMimeType', () => {
   });
 
   it('costs no more than its length', () => {
-    const start = performance.now();
+    const start = process.cpuUsage(); // not the time of day: the machine may be busy
     for (const part of ['a/a;', '"', 'a="\\', ';', ' '])
       for (let round = 0; round < 200; round += 1) readMimeType(part.repeat(255).slice(0, 255));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000);
   });
 });
 

@@ -53,9 +53,9 @@ describe('readPhoneNumber', () => {
   ])('finds no number in %j', (typed) => expect(readPhoneNumber(typed)).toBeUndefined());
 
   it('costs no more than its length', () => {
-    const start = performance.now();
+    const start = process.cpuUsage(); // not the time of day: the machine may be busy
     for (const part of ['+', ';', '@', 'tel:', '00', '\ufdfa'])
       for (let round = 0; round < 100; round += 1) readPhoneNumber(part.repeat(256).slice(0, 256));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(1_000);
   });
 });

@@ -1,7 +1,7 @@
 /** Bodies that were made to exhaust an edge, against a process of its own with a bounded heap. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,8 +19,8 @@ const MIB = 1024 * 1024;
 const HEAP_MIB = 256;
 /** The pod of infra/kubernetes/edge-api.yaml has 1 GiB. */
 const MOST_MIB = 600;
-/** Longest that anybody else may wait meanwhile; the machine may be busy with other specs. */
-const OTHERS_WAIT_MS = 1_500;
+/** The most that the edge may compute between the request of anybody else and its answer. */
+const OTHERS_WAIT_MS = 500;
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 interface Sent {
@@ -115,6 +115,20 @@ function* repeated(head: string, unit: string, bytes: number, tail: string): Gen
   yield tail;
 }
 
+/**
+ * What the edge has computed so far, in steps of 10 ms: what it keeps others waiting for, however busy the machine is with
+ * other specs. Where there is no `/proc`, the time of day.
+ */
+async function computedMs(): Promise<number> {
+  const stat = await readFile(`/proc/${edge.pid}/stat`, 'utf8').catch(() => undefined);
+  if (stat === undefined) return performance.now();
+  const [userTicks, systemTicks] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return (Number(userTicks) + Number(systemTicks)) * 10;
+}
+
 /** What happens to the process, and to others, while the work is done. */
 async function watched<Result>(work: Promise<Result>): Promise<{ result: Result }> {
   let rssMib = 0;
@@ -123,9 +137,9 @@ async function watched<Result>(work: Promise<Result>): Promise<{ result: Result 
   const done = work.finally(() => (pending.value = false));
   const watch = async (): Promise<void> => {
     while (pending.value) {
-      const began = performance.now();
+      const began = await computedMs();
       await fetch(`${url}/chats`);
-      waitedMs = Math.max(waitedMs, performance.now() - began);
+      waitedMs = Math.max(waitedMs, (await computedMs()) - began);
       rssMib = Math.max(rssMib, (await residentBytes(edge.pid ?? 0)) / MIB);
     }
   };
