@@ -75,7 +75,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       messages: new MessageReader({ database }),
       groups: new GroupReader({ database }),
       commands,
-      settings: new Settings({ directory, redis, log, allowPrivateWebhooks }),
+      settings: new Settings({ directory, allowPrivateWebhooks }),
       rateLimits: counters.rateLimits,
       idempotencyKeys,
       media: {

@@ -121,8 +121,8 @@ export class TestConversation {
     const directory = new ChannelDirectory({ database, cacheMs: 0 });
     const eventsReady = (): void => this.told.fire();
     const groups = new GroupWriter({ database });
-    const book = new GroupStore({ groups, eventsReady });
-    const keeper = new GroupSync({ book });
+    const groupStore = new GroupStore({ groups, eventsReady });
+    const groupSync = new GroupSync({ store: groupStore });
     const wait = (ms: number): Promise<void> => delay(ms);
     const autoBehaviours = new AutoBehaviours({ directory, wait, now: Date.now });
     const pictures = new PictureWriter({ database });
@@ -134,7 +134,7 @@ export class TestConversation {
       writer,
       autoBehaviours,
       groups,
-      askGroup: keeper.ask.bind(keeper),
+      queryGroup: groupSync.queryGroup.bind(groupSync),
       wantsGroupNotices,
       eventsReady,
     };
@@ -146,13 +146,13 @@ export class TestConversation {
       states: statesWithoutEvents(directory),
       network: { socketUrl: network.socketUrl, rootKey: network.rootKey, keepAliveMs },
       listeners: [
-        keeper,
+        groupSync,
         unconfirmed,
         new UnreadableSends({ writer, groups, eventsReady, now: Date.now, graceMs }),
         new Inbound({ ...inbound, timers, chats, pictures, ...patience }),
       ],
       recall: retryMessageLookup(writer),
-      groups: book,
+      groups: groupStore,
       backoff: { baseMs: 20, maxDelayMs: 200, windowMs: 60_000, maxInWindow: 6 },
       restMs: 60_000,
       ackWaitMs: 1_500,
@@ -169,7 +169,7 @@ export class TestConversation {
       checkedNumbers,
       numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })),
       iconOf: () => Promise.reject(new Error('no file is kept here')),
-      groups: book,
+      groups: groupStore,
       groupReader: new GroupReader({ database }),
       previews: new LinkPreviews(new Downloader({ allowLoopback: true }), noImages()),
       media: noMedia(),

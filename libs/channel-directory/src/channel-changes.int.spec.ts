@@ -41,7 +41,7 @@ describe('A channel directory that is notified of changes', () => {
       log: { info: () => log.emit('received'), warn: (details) => log.emit('lost', details) },
       now: () => nowMs,
     });
-    changes.follow({ changed: () => undefined, missed: () => listens.emit('anew') });
+    changes.follow({ missed: () => listens.emit('anew') });
     ends.push(() => changes.close());
     const directory = new ChannelDirectory({ database: reads, changes, now: () => nowMs });
     return { changes, directory, log, listens };
@@ -112,6 +112,20 @@ describe('A channel directory that is notified of changes', () => {
     await elsewhere.markDeleted(other.id);
     await changes.prove();
     expect(await directory.byTokenHash(other.tokenHash)).toBeUndefined();
+  });
+
+  it('notifies of changed settings, and of nothing else, once its records are new', async () => {
+    const { id } = await create();
+    const { changes, directory } = await hearingDirectory();
+    await directory.byId(id);
+    const seen: Promise<boolean | undefined>[] = [];
+    const read = async () => (await directory.byId(id))?.settings.auto_read;
+    changes.follow({ settingsChanged: (changed) => changed === id && seen.push(read()) });
+    await elsewhere.rotateToken(id, randomBytes(32));
+    await elsewhere.updateSettings(id, { auto_read: true });
+    await elsewhere.updateSettings(id, { auto_read: true });
+    await changes.prove();
+    expect(await Promise.all(seen)).toEqual([true]);
   });
 
   it('finds a new channel and a new token at once', async () => {

@@ -1,8 +1,8 @@
 /**
  * Notifies caches of every change of a channel when it commits, so that they need not query again, and knows at any time
- * until when its notifications are complete.
+ * until when its notifications are complete. Parts of a process that act on changed settings are notified in the same way.
  *
- * A trigger of the table notifies `channel_changed`; a connection beside the pool listens. Twice a second a probe
+ * Triggers of the table notify `channel_changed` and `channel_settings_changed`; a connection beside the pool listens. Twice a second a probe
  * notification is sent through the pool, from another session and to the server that records are read from. PostgreSQL
  * delivers in the order of commits, so once a probe is received, every change that committed before it was *sent* has been
  * delivered. While no probe is received, nothing counts as complete, whatever the cause: a connection that is dead or
@@ -27,12 +27,14 @@ export interface ChannelChangesLog {
   warn(details: object, message: string): void;
 }
 
-/** A cache of channels. */
+/** Follows changes of channels: a cache of them, or a part that acts on changed settings. */
 export interface ChangesFollower {
   /** The channel was added, changed or deleted. */
-  changed(channelId: string): void;
+  changed?(channelId: string): void;
+  /** The settings of the channel were changed. All followers' `changed` were called before. */
+  settingsChanged?(channelId: string): void;
   /** Changes may have been missed until now. */
-  missed(): void;
+  missed?(): void;
 }
 
 interface Listening {
@@ -58,6 +60,7 @@ const RETRY_AFTER_MS = 250;
 const MAX_RETRY_AFTER_MS = 30_000;
 
 const CHANGES = 'channel_changed';
+const SETTINGS_CHANGES = 'channel_settings_changed';
 
 const PROVE = defineStatement({
   name: 'prove-channel-changes',
@@ -147,20 +150,25 @@ export class ChannelChanges {
       confirmed: false,
     };
     const listener = this.#options.database.listen({
-      channels: [CHANGES, listening.proofs],
+      channels: [CHANGES, SETTINGS_CHANGES, listening.proofs],
       purpose: 'channel changes',
       onListening: () => {
         listening.confirmed = true;
-        for (const follower of this.#followers) follower.missed();
+        for (const follower of this.#followers) follower.missed?.();
         void this.prove();
       },
       onNotification: (channel, payload) => {
         if (channel === listening.proofs) this.#received(Number(payload));
-        else for (const follower of this.#followers) follower.changed(payload);
+        else this.#changed(payload, { settings: channel === SETTINGS_CHANGES });
       },
       onEnd: (error) => this.#lost(error),
     });
     this.#listening = Object.assign(listening, { listener });
+  }
+
+  #changed(channelId: string, { settings }: { settings: boolean }): void {
+    for (const follower of this.#followers) follower.changed?.(channelId);
+    if (settings) for (const follower of this.#followers) follower.settingsChanged?.(channelId);
   }
 
   #received(number: number): void {

@@ -8,11 +8,4 @@ export {
 } from './command-worker.js';
 export { commandQueueName } from './names.js';
 export { readQueueFigures, type QueueFigures } from './queue-figures.js';
-export {
-  publishChannelChanged,
-  publishEventsReady,
-  publishEventsToPull,
-  subscribeAllEvents,
-  subscribeChannelChanged,
-  subscribeEventsReady,
-} from './signals.js';
+export { publishEventsReady, publishEventsToPull, subscribeAllEvents, subscribeEventsReady } from './signals.js';

@@ -27,13 +27,3 @@ export function subscribeAllEvents(redis: Redis, onEvents: (channelId: string) =
   const onSignal = (channelIds: string): void => channelIds.split(ID_SEPARATOR).forEach((id) => onEvents(id));
   return subscribeTo(redis, [redisKeys.eventsReady, redisKeys.eventsToPull], onSignal);
 }
-
-/** Signals that the record of a channel changed: settings, token, deletion. */
-export async function publishChannelChanged(redis: Redis, channelId: string): Promise<void> {
-  await redis.publish(redisKeys.channelChanged, channelId);
-}
-
-/** Calls `onChange` for every channel whose record changed, until closed. */
-export function subscribeChannelChanged(redis: Redis, onChange: (channelId: string) => void): Subscription {
-  return subscribeTo(redis, redisKeys.channelChanged, onChange);
-}

@@ -10,8 +10,6 @@ export const redisKeys = {
   eventsReady: 'signals.events-ready',
   /** The same for channels without webhooks; only event streams subscribe to it. */
   eventsToPull: 'signals.events-to-pull',
-  /** Pub/sub channel: the record of the channel whose id is the message has changed (settings, deleted). */
-  channelChanged: 'signals.channel-changed',
   /** Prefix of the counters of one rate limit; the limiter appends `:<channel id>`. */
   rateLimit: (limit: string) => `rate.${limit}`,
 } as const;

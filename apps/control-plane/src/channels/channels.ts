@@ -101,7 +101,6 @@ export class Channels {
         throw regionAway(error, 'try again: until it succeeds, either token may be the valid one');
       });
     if (!record) throw channelNotFound();
-    await link.notifyChange(id);
     return { channel: shown(entry, record), token };
   }
 
@@ -142,7 +141,6 @@ export class Channels {
     });
     await this.entries.settleDeletion(entry.id);
     if (!record) return true; // it had no regional half, so no session either
-    await link.notifyChange(entry.id);
     return link.endSession(record, requestId);
   }
 

@@ -18,7 +18,6 @@ import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
 import {
   CommandClient,
-  publishChannelChanged,
   publishEventsReady,
   readQueueFigures,
   subscribeAllEvents,
@@ -109,11 +108,6 @@ export class RegionLink {
       const isAnswer = error instanceof RegionAwayError || error instanceof GatewayError;
       throw isAnswer ? error : new RegionAwayError(this.region, { cause: error });
     }
-  }
-
-  /** Notifies all caches of the channel that its record changed. Without Redis they notice within about a second. */
-  async notifyChange(channelId: string): Promise<void> {
-    await publishChannelChanged(this.#redis, channelId).catch(() => undefined);
   }
 
   /** Notifies the dispatcher that the channel has events to deliver. Without Redis it notices within about a second. */

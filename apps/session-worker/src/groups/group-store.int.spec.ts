@@ -30,11 +30,11 @@ describe('GroupStore', () => {
   let database: RegionalDatabase;
   let writer: GroupWriter;
   let reader: GroupReader;
-  let book: GroupStore;
+  let store: GroupStore;
   let session: OpenSession;
   let channelId: string;
-  /** What the network was asked, and what it answers. */
-  let asked: string[];
+  /** What the network was queries, and what it answers. */
+  let queries: string[];
   let answer: (id: string) => GroupMetadata | Promise<GroupMetadata>;
   let all: GroupMetadata[];
   const shard = randomInt(1_000_000, 2_000_000_000);
@@ -54,10 +54,10 @@ describe('GroupStore', () => {
   afterAll(() => database.close());
   beforeEach(() => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
-    asked = [];
+    queries = [];
     all = [];
     answer = (id) => described(id);
-    book = new GroupStore({ groups: writer, eventsReady: () => undefined });
+    store = new GroupStore({ groups: writer, eventsReady: () => undefined });
     const lids = [{ lid: '900000000002@lid', pn: '15550002222:0@s.whatsapp.net' }];
     session = {
       channelId,
@@ -65,11 +65,11 @@ describe('GroupStore', () => {
       identity: { phone: '15550009999', lid: '900000000009', deviceId: 7, pushName: undefined },
       network: testNetwork({
         groupMetadata: async (id: string) => {
-          asked.push(id);
+          queries.push(id);
           return answer(id);
         },
         groupFetchAllParticipating: () => {
-          asked.push('all');
+          queries.push('all');
           return Promise.resolve(Object.fromEntries(all.map((group) => [group.id, group])));
         },
         signalRepository: { lidMapping: { getPNsForLIDs: () => Promise.resolve(lids) } },
@@ -79,63 +79,60 @@ describe('GroupStore', () => {
 
   const events = async () => (await new MessageReader({ database }).events(channelId, 0, 100)).length;
 
-  it('asks the network once about a group it does not know, then never while nothing happens', async () => {
-    expect(await book.addressed(session, ID)).toBeUndefined();
-    expect((await book.read(session, ID)).members).toHaveLength(2);
-    expect((await book.read(session, ID)).members[1]).toMatchObject({ phone: '15550002222' });
-    expect(await book.addressed(session, ID)).toMatchObject({ id: ID, addressingMode: 'lid' });
-    expect(asked).toEqual([ID]);
+  it('queries the network once about a group that is not stored, then never while nothing happens', async () => {
+    expect(await store.addressed(session, ID)).toBeUndefined();
+    expect((await store.read(session, ID)).members).toHaveLength(2);
+    expect((await store.read(session, ID)).members[1]).toMatchObject({ phone: '15550002222' });
+    expect(await store.addressed(session, ID)).toMatchObject({ id: ID, addressingMode: 'lid' });
+    expect(queries).toEqual([ID]);
   });
 
-  it.each([401, 403, 404, 410])(
-    'is 404 when the network answers %i, and forgets that the channel was in it',
-    async (code) => {
-      await book.read(session, ID);
-      answer = refusal(code);
-      await expect(book.refresh(session, ID)).rejects.toMatchObject({ status: 404 });
-      await expect(book.read(session, ID)).rejects.toMatchObject({ status: 404 });
-      expect(await reader.group(channelId, ID)).toBeUndefined();
-      expect(asked).toEqual([ID, ID]);
-    },
-  );
+  it.each([401, 403, 404, 410])('is 404 when the network answers %i, and is stored as left', async (code) => {
+    await store.read(session, ID);
+    answer = refusal(code);
+    await expect(store.refresh(session, ID)).rejects.toMatchObject({ status: 404 });
+    await expect(store.read(session, ID)).rejects.toMatchObject({ status: 404 });
+    expect(await reader.group(channelId, ID)).toBeUndefined();
+    expect(queries).toEqual([ID, ID]);
+  });
 
-  it('leaves a group as it is when the network has had enough', async () => {
-    await book.read(session, ID);
+  it('stays as it is when the network refuses by its rate limit', async () => {
+    await store.read(session, ID);
     answer = refusal(429);
-    await expect(book.refresh(session, ID)).rejects.toMatchObject({ data: 429 });
-    expect((await book.read(session, ID)).member).toBe(true);
+    await expect(store.refresh(session, ID)).rejects.toMatchObject({ data: 429 });
+    expect((await store.read(session, ID)).member).toBe(true);
   });
 
-  it('asks again when its answer was overtaken by something heard', async () => {
-    await book.read(session, ID);
+  it('is queried again when the result was overtaken by a notice', async () => {
+    await store.read(session, ID);
     answer = async (id) => {
-      if (asked.length > 2) return described(id, 'Third');
+      if (queries.length > 2) return described(id, 'Third');
       await writer.changeGroup(fence, channelId, id, (group) => ({
         ...group,
         facts: { ...group.facts, name: 'Second' },
       }));
       return described(id, 'First');
     };
-    await book.refresh(session, ID);
-    expect(asked).toEqual([ID, ID, ID]);
+    await store.refresh(session, ID);
+    expect(queries).toEqual([ID, ID, ID]);
     expect((await reader.group(channelId, ID))?.name).toBe('Third');
   });
 
-  it('asks anew about a group that could not be followed', async () => {
-    await book.read(session, ID);
+  it('is queried again when a change could not be applied', async () => {
+    await store.read(session, ID);
     answer = () => described(ID, 'Anew');
-    await book.change(session, ID, () => undefined);
-    expect((await book.read(session, ID)).facts.name).toBe('Anew');
-    expect(asked).toEqual([ID, ID]);
+    await store.change(session, ID, () => undefined);
+    expect((await store.read(session, ID)).facts.name).toBe('Anew');
+    expect(queries).toEqual([ID, ID]);
   });
 
-  it('takes all groups at once, tells nothing of those that are new to it, and knows which were left', async () => {
-    await book.read(session, OTHER);
+  it('stores all groups at once, without events of those that are new to it, and finds which were left', async () => {
+    await store.read(session, OTHER);
     const before = await events();
     all = [described()];
-    await book.refreshAll(session);
+    await store.refreshAll(session);
     expect(await events()).toBe(before);
     expect((await reader.listGroups(channelId, { count: 10, offset: 0 })).groups.map(({ id }) => id)).toEqual([ID]);
-    expect(await book.syncedAtMs(session)).toBeGreaterThan(Date.now() - 60_000);
+    expect(await store.syncedAtMs(session)).toBeGreaterThan(Date.now() - 60_000);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * What this worker knows of groups: the store, and the network where the store knows nothing or is behind.
+ * The groups of channels, read through: from the store, and from the network where the store has nothing or is behind.
  *
- * Notices of the network keep the store true while a session is open, and the network keeps notices for a session that
- * is not. So a send asks the store alone. The network is asked about one group when it was never heard of or something
- * happened to it that could not be applied, and about all of them after a link and once a day; an answer that was
- * overtaken by a notice is asked for again. With PostgreSQL away nothing is known: the caller's error is the driver's.
+ * Notices of the network keep the store current while a session is open, and the network keeps notices for a session that
+ * is not. So a send reads the store alone. The network is queried about one group when it is not stored or a change of it
+ * could not be applied, and about all groups after a link and once a day; a query whose result was overtaken by a notice is
+ * repeated. With PostgreSQL away nothing is known: the caller's error is the driver's.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { GroupRecord, GroupWriter, StoredGroup } from '@dormouse/message-store/write';
@@ -17,26 +17,26 @@ import { refusedRequest } from '../socket/requests/refused-request.js';
 
 export interface GroupStoreOptions {
   readonly groups: GroupWriter;
-  /** Tells the dispatcher that there is something to tell; losing it is harmless. */
+  /** Notifies the dispatcher of new events; losing it is harmless. */
   readonly eventsReady: (channelId: string) => void;
 }
 
-/** So many times an overtaken answer is asked for again; after that the last one counts. */
+/** How often a query is sent whose result is overtaken each time; then the last result counts. */
 const ATTEMPTS = 3;
-/** So many groups are stored together; the channel's other writes pass between. */
+/** How many groups are stored together; the channel's other writes go in between. */
 const BATCH = 50;
 
 export class GroupStore {
   constructor(private readonly options: GroupStoreOptions) {}
 
-  /** What the library needs to say something in a group; undefined: let it ask the network. */
+  /** What the library needs to send to a group; undefined: it queries the network. */
   async addressed(session: Pick<OpenSession, 'channelId'>, groupId: string): Promise<GroupDescription | undefined> {
     const group = await this.options.groups.find(session.channelId, groupId);
     return group?.member && !group.stale ? groupToNetwork(group) : undefined;
   }
 
   /**
-   * The group, from the store while that is true.
+   * The group, from the store while that is current.
    * @throws {GatewayError} 404 when there is no such group or the channel is not in it
    */
   async read(session: OpenSession, groupId: string): Promise<GroupRecord> {
@@ -47,19 +47,19 @@ export class GroupStore {
   }
 
   /**
-   * Asks the network about one group, and stores what it says.
+   * Queries the network about one group, and stores the result.
    * @throws {GatewayError} 404 when there is no such group or the channel is not in it
    */
   async refresh(session: OpenSession, groupId: string): Promise<GroupRecord> {
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.options.groups.find(session.channelId, groupId);
-      const group = await this.ask(session, groupId, known);
+      const group = await this.describe(session, groupId, known);
       const versions = attempt < ATTEMPTS ? new Map(known && [[groupId, known.version]]) : undefined;
       if ((await this.record(session, [group], { ...(versions && { versions }) })).length === 0) return group;
     }
   }
 
-  /** Asks the network about all groups, and stores what it says. Groups that were not known are no news. */
+  /** Queries the network about all groups, and stores the result. Groups that were not known cause no events. */
   async refreshAll(session: OpenSession): Promise<void> {
     const { channelId, fence } = session;
     const versions = await this.options.groups.versions(channelId);
@@ -70,24 +70,24 @@ export class GroupStore {
       const some = described.slice(at, at + BATCH).map((group) => groupFromNetwork(group, people));
       overtaken.push(...(await this.record(session, some, { versions, quiet: true })));
     }
-    const named = described.map(({ id }) => id);
-    await this.options.groups.finishSync(fence, channelId, { device: deviceOf(session), named, versions });
+    const queried = described.map(({ id }) => id);
+    await this.options.groups.finishSync(fence, channelId, { device: deviceOf(session), named: queried, versions });
     for (const id of overtaken) await this.refresh(session, id);
   }
 
-  /** When all groups were asked for last (epoch milliseconds); undefined: never by this device. */
+  /** Time of the last query of all groups, in epoch milliseconds; undefined: none by this device. */
   syncedAtMs(session: OpenSession): Promise<number | undefined> {
     return this.options.groups.syncedAtMs(session.channelId, deviceOf(session));
   }
 
-  /** Groups of which something could not be applied. */
+  /** Groups with a change that could not be applied. */
   stale(session: OpenSession): Promise<string[]> {
     return this.options.groups.stale(session.channelId);
   }
 
   /**
    * Changes a group as the network has just confirmed it. Its own notice of the same then changes nothing.
-   * @param apply undefined when the change cannot be applied: the network is asked
+   * @param apply undefined when the change cannot be applied: the network is queried
    */
   async change(
     session: OpenSession,
@@ -100,7 +100,7 @@ export class GroupStore {
     if (stale) await this.refresh(session, groupId);
   }
 
-  private async ask(session: OpenSession, groupId: string, known: StoredGroup | undefined): Promise<GroupRecord> {
+  private async describe(session: OpenSession, groupId: string, known: StoredGroup | undefined): Promise<GroupRecord> {
     try {
       const group = await session.network.groups.describe(groupId);
       return groupFromNetwork(group, await peopleOf(session, [group]));
@@ -124,7 +124,7 @@ export class GroupStore {
   }
 }
 
-/** The network's answers about a group that is gone, that never was, or that the channel is not in. */
+/** Codes of the network for a group that is gone, never existed, or does not have the channel as member. */
 const NOT_IN_IT = [401, 403, 404, 410];
 
 export function noSuchGroup(): GatewayError {
@@ -135,7 +135,7 @@ function deviceOf({ identity: { phone, deviceId } }: OpenSession): string {
   return `${phone}:${deviceId}`;
 }
 
-/** Who the members without a number are, as far as the device has learnt it. */
+/** The numbers of members known by LID alone, as far as the device knows them. */
 async function peopleOf(session: OpenSession, groups: readonly GroupDescription[]): Promise<People> {
   const lids = new Set<string>();
   for (const { participants } of groups) {

@@ -1,10 +1,10 @@
 /**
- * Keeps the stored groups of open sessions true where notices of the network do not: asks for all groups after a link,
- * once a day, and when the network says that they changed while nobody listened; asks for a single one that is not
- * known or could not be followed. Questions of one channel are paced, because the network counts them.
+ * Keeps the stored groups of open sessions current where notices of the network do not: queries all groups after a link,
+ * once a day, and when the network reports that they changed while no device was connected; queries a single one that is
+ * not known or whose changes could not be applied. Queries of one channel are paced, because the network limits them.
  *
- * Nothing waits for it: a question that fails is asked again later. A session that ends takes its questions with it;
- * what was not asked is found as stale by the next one.
+ * No other work waits for it: a query that fails is retried later. The queries of a session end with it; what was not
+ * queried is found as stale by the next one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FencedError } from '@dormouse/database';
@@ -14,19 +14,19 @@ import type { GroupStore } from './group-store.js';
 import { refusedRequest } from '../socket/requests/refused-request.js';
 
 export interface GroupSyncOptions {
-  readonly book: Pick<GroupStore, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;
+  readonly store: Pick<GroupStore, 'refresh' | 'refreshAll' | 'stale' | 'syncedAtMs'>;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Rejects when the signal says so. */
+  /** Rejects when the signal is aborted. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** All groups are asked for this often while a session is open. */
+/** Interval between queries of all groups while a session is open. */
 const SYNC_EVERY_MS = 24 * 3_600_000;
-/** Between two questions about single groups. */
+/** Pause between two queries of single groups. */
 const PACE_MS = 2_000;
-/** After a question that failed. */
-const AGAIN_MS = 60_000;
+/** Pause after a query that failed. */
+const RETRY_MS = 60_000;
 
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   await delay(ms, undefined, { signal, ref: false });
@@ -48,24 +48,24 @@ export class GroupSync implements SessionListener {
     events.onGroupsOutdated(() => round.syncNow());
     return {
       drained: () => {
-        round.end(); // what it writes is only what the network said: nothing heard is lost
+        round.end(); // it stores only results of queries: nothing that was received is lost
         return Promise.resolve();
       },
     };
   }
 
-  /** The network is asked about this group when its turn comes. */
-  ask(session: OpenSession, groupId: string): void {
-    this.rounds.get(session)?.ask(groupId);
+  /** Queues a query about one group. */
+  queryGroup(session: OpenSession, groupId: string): void {
+    this.rounds.get(session)?.queryGroup(groupId);
   }
 }
 
-/** The questions of one session. */
+/** The queries of one session. */
 class Round {
   private readonly ending = new AbortController();
-  private readonly asked = new Set<string>();
+  private readonly queued = new Set<string>();
   private running = false;
-  private syncWanted = false;
+  private syncDue = false;
   private wake = new AbortController();
 
   constructor(
@@ -83,49 +83,49 @@ class Round {
     this.ending.abort();
   }
 
-  ask(groupId: string): void {
-    this.asked.add(groupId);
+  queryGroup(groupId: string): void {
+    this.queued.add(groupId);
     this.wake.abort();
   }
 
   syncNow(): void {
-    this.syncWanted = true;
+    this.syncDue = true;
     this.wake.abort();
   }
 
   private async run(): Promise<void> {
     const { now = Date.now } = this.options;
     while (!this.ending.signal.aborted) {
-      const restMs = await this.turn(now).catch((error: unknown) => this.failed(error));
+      const restMs = await this.runRound(now).catch((error: unknown) => this.failed(error));
       await this.rest(restMs);
     }
   }
 
-  /** Asks one thing. @returns how long there is nothing to do */
-  private async turn(now: () => number): Promise<number> {
-    const { book } = this.options;
-    const syncedAtMs = await book.syncedAtMs(this.session);
-    if (this.syncWanted || syncedAtMs === undefined || now() - syncedAtMs > SYNC_EVERY_MS) {
-      this.syncWanted = false;
-      await book.refreshAll(this.session);
+  /** Sends the queries that are due. @returns milliseconds until the next are */
+  private async runRound(now: () => number): Promise<number> {
+    const { store } = this.options;
+    const syncedAtMs = await store.syncedAtMs(this.session);
+    if (this.syncDue || syncedAtMs === undefined || now() - syncedAtMs > SYNC_EVERY_MS) {
+      this.syncDue = false;
+      await store.refreshAll(this.session);
     }
-    for (const id of await book.stale(this.session)) this.asked.add(id);
-    for (const id of this.asked) {
-      await book.refresh(this.session, id).catch(unlessGone);
-      this.asked.delete(id);
-      if (this.asked.size > 0) await this.pause(PACE_MS);
+    for (const id of await store.stale(this.session)) this.queued.add(id);
+    for (const id of this.queued) {
+      await store.refresh(this.session, id).catch(unlessGone);
+      this.queued.delete(id);
+      if (this.queued.size > 0) await this.pause(PACE_MS);
     }
     return SYNC_EVERY_MS;
   }
 
   private failed(error: unknown): number {
-    // What the network refuses it may grant later; what fails with the connection is asked by the next session.
+    // What the network refuses it may allow later; what fails with the connection is queried by the next session.
     if (error instanceof FencedError || refusedRequest(error) === undefined) this.session.reportFault(error);
-    return AGAIN_MS;
+    return RETRY_MS;
   }
 
   private async rest(ms: number): Promise<void> {
-    if (this.asked.size > 0 && ms > AGAIN_MS) return;
+    if (this.queued.size > 0 && ms > RETRY_MS) return;
     this.wake = new AbortController();
     const signal = AbortSignal.any([this.ending.signal, this.wake.signal]);
     await this.waitFor(ms, signal);
@@ -141,7 +141,7 @@ class Round {
   }
 }
 
-/** A group that is not there needs no repair. */
+/** Ignores that a group does not exist. */
 function unlessGone(error: unknown): void {
   if (error instanceof GatewayError && error.status === 404) return;
   throw error;

@@ -51,7 +51,7 @@ describe('messages that belong to others', () => {
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
       wantsGroupNotices: () => Promise.resolve(false),
-      askGroup: () => undefined,
+      queryGroup: () => undefined,
       chats: new ChatWriter({ database }),
       autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       eventsReady: () => undefined,
@@ -62,11 +62,11 @@ describe('messages that belong to others', () => {
     }).attach(session);
   });
 
-  const heard = (id: string, content: proto.IMessage | undefined, key: Partial<WAMessage['key']> = {}): WAMessage =>
+  const incoming = (id: string, content: proto.IMessage | undefined, key: Partial<WAMessage['key']> = {}): WAMessage =>
     content ? receivedFrom(content, { id, ...key }) : { ...receivedFrom({}, { id, ...key }), message: undefined };
   const upsert = (messages: WAMessage[]) => session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
   const stored = async () => (await reader.listMessages(channelId, QUERY)).messages;
-  const told = async () => {
+  const notified = async () => {
     await attachment.drained();
     const events = await reader.events(channelId, 0, 1_000);
     return events.filter(({ type }) => type === 'messages').map(({ type, method }) => `${type}.${method}`);
@@ -81,14 +81,14 @@ describe('messages that belong to others', () => {
     const sealed = sealFor(answer, { secret, keyId: 'A2', author, use: 'Event Response' });
     const key = { remoteJid: ADA, fromMe: true };
     upsert([
-      heard('A1', { conversation: 'at 5', messageContextInfo: { messageSecret: secret } }),
-      heard('A2', { eventMessage: { name: 'Party' }, messageContextInfo: { messageSecret: secret } }),
-      heard('A3', { secretEncryptedMessage: { targetMessageKey: { ...key, id: 'A1' }, secretEncType: 2, ...edit } }),
-      heard('A4', { encEventResponseMessage: { eventCreationMessageKey: { ...key, id: 'A2' }, ...sealed } }),
-      heard('A5', { encReactionMessage: { targetMessageKey: { ...key, id: 'B1' }, ...sealed } }),
+      incoming('A1', { conversation: 'at 5', messageContextInfo: { messageSecret: secret } }),
+      incoming('A2', { eventMessage: { name: 'Party' }, messageContextInfo: { messageSecret: secret } }),
+      incoming('A3', { secretEncryptedMessage: { targetMessageKey: { ...key, id: 'A1' }, secretEncType: 2, ...edit } }),
+      incoming('A4', { encEventResponseMessage: { eventCreationMessageKey: { ...key, id: 'A2' }, ...sealed } }),
+      incoming('A5', { encReactionMessage: { targetMessageKey: { ...key, id: 'B1' }, ...sealed } }),
     ]);
     const each = ['messages.post', 'messages.patch'];
-    expect(await told()).toEqual(['messages.post', 'messages.post', ...each, ...each, 'messages.post']);
+    expect(await notified()).toEqual(['messages.post', 'messages.post', ...each, ...each, 'messages.post']);
     const messages = await stored();
     expect(messages.map(({ text }) => text?.body)).toContain('at 6');
     const event = messages.find(({ type }) => type === 'event')?.event;
@@ -116,23 +116,23 @@ describe('messages that belong to others', () => {
     return (await stored()).flatMap(({ image }) => image ?? []);
   };
 
-  it('tells the better copy of a picture as a change of the first, and alone as a message', async () => {
-    upsert([heard('A1', first), heard('A2', copy('A1'))]);
-    expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch']);
+  it('notifies the better copy of a picture as a change of the first, and alone as a message', async () => {
+    upsert([incoming('A1', first), incoming('A2', copy('A1'))]);
+    expect(await notified()).toEqual(['messages.post', 'messages.post', 'messages.patch']);
     expect((await stored()).flatMap(({ image }) => image?.width ?? [])).toEqual([2_250]);
-    upsert([heard('A3', copy('A0'))]);
+    upsert([incoming('A3', copy('A0'))]);
     await attachment.drained();
     expect(await pictures()).toHaveLength(2);
-    upsert([heard('A3', copy('A0')), heard('A0', first)]);
+    upsert([incoming('A3', copy('A0')), incoming('A0', first)]);
     expect((await pictures()).map(({ width }) => width)).toEqual([2_250, 2_250]);
-    expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch', 'messages.post']);
+    expect(await notified()).toEqual(['messages.post', 'messages.post', 'messages.patch', 'messages.post']);
   });
 
   it('fetches the better copy of a picture for a channel that wants pictures at once', async () => {
     wantsFiles = true;
-    upsert([heard('A1', first)]);
+    upsert([incoming('A1', first)]);
     await attachment.drained();
-    upsert([heard('A2', copy('A1'))]);
+    upsert([incoming('A2', copy('A1'))]);
     let [picture] = await pictures();
     // The link follows the better copy by a change of its own, once the file is there.
     while (picture?.link === undefined) {
@@ -147,21 +147,21 @@ describe('messages that belong to others', () => {
     ['before it', ['A2', 'A1']],
   ])('is one picture with its better copy when the history brings the copy %s', async (_order, ids) => {
     for (const id of ids) {
-      const messages = [heard(id, id === 'A1' ? first : copy('A1'))];
+      const messages = [incoming(id, id === 'A1' ? first : copy('A1'))];
       session.library.ev.emit('messaging-history.set', { chats: [], contacts: [], messages, syncType: 0 });
       await attachment.drained();
     }
     expect((await pictures()).map(({ width }) => width)).toEqual([2_250]);
-    const again = [heard('A1', first), heard('A2', copy('A1'))];
+    const again = [incoming('A1', first), incoming('A2', copy('A1'))];
     session.library.ev.emit('messaging-history.set', { chats: [], contacts: [], messages: again, syncType: 0 });
     expect((await pictures()).map(({ width }) => width)).toEqual([2_250]);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
-  it('tells once that something came that can be seen once', async () => {
-    upsert([heard('A1', undefined, { isViewOnce: true })]);
-    upsert([heard('A1', { imageMessage: { viewOnce: true } })]);
-    expect(await told()).toEqual(['messages.post']);
+  it('notifies once of a message that can be viewed once', async () => {
+    upsert([incoming('A1', undefined, { isViewOnce: true })]);
+    upsert([incoming('A1', { imageMessage: { viewOnce: true } })]);
+    expect(await notified()).toEqual(['messages.post']);
     expect((await stored())[0]).toMatchObject({ subtype: 'view_once', unknown: { view_once: true } });
   });
 
@@ -172,7 +172,7 @@ describe('messages that belong to others', () => {
       participant: ADA_LID,
       quotedMessage: { conversation: 'ask @90000000000002' },
     };
-    upsert([heard('A1', { extendedTextMessage: { text: 'him', contextInfo } })]);
+    upsert([incoming('A1', { extendedTextMessage: { text: 'him', contextInfo } })]);
     await attachment.drained();
     expect((await stored())[0]?.context?.quoted_content).toEqual({ body: 'ask @15550002222' });
   });

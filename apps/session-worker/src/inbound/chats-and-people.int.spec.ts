@@ -51,7 +51,7 @@ describe('Inbound: chats and people', () => {
       pictures: new PictureWriter({ database }),
       autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       wantsGroupNotices: () => Promise.resolve(wantsNotices),
-      askGroup: () => undefined,
+      queryGroup: () => undefined,
       eventsReady: () => undefined,
       retryForMs: 1_000,
       now: () => 1_790_000_000_000,
@@ -74,7 +74,8 @@ describe('Inbound: chats and people', () => {
     await attachment.drained();
   };
   const receiveMessages = (...messages: WAMessage[]) => receive('messages.upsert', { messages, type: 'notify' });
-  const told = async () => (await reader.events(channelId, 0, 1_000)).map(({ type, method }) => `${type}.${method}`);
+  const notified = async () =>
+    (await reader.events(channelId, 0, 1_000)).map(({ type, method }) => `${type}.${method}`);
   const chatIds = async () => (await reader.listChats(channelId, PAGE)).chats.map(({ id }) => id);
 
   it('keeps a stranger under the LID until the number comes along, then has one chat with all of it', async () => {
@@ -92,7 +93,7 @@ describe('Inbound: chats and people', () => {
     expect((await reader.contact(channelId, ADA_LID))?.id).toBe('15550001111');
   });
 
-  it('joins them as well when the phone tells the number by itself', async () => {
+  it('joins them as well when the phone sends the number by itself', async () => {
     await receiveMessages(message('A1', ADA_LID), message('B1', '15550002222@s.whatsapp.net'));
     await receive('lid-mapping.update', { lid: ADA_LID, pn: ADA });
     expect((await chatIds()).sort()).toEqual([ADA, '15550002222@s.whatsapp.net']);
@@ -108,7 +109,7 @@ describe('Inbound: chats and people', () => {
     });
     const shown = async () => (await reader.listChats(channelId, PAGE)).chats.find((chat) => chat.id === id);
     await receive('contacts.update', [{ id, imgUrl: 'changed' }]);
-    await new Promise((resolve) => setImmediate(resolve)); // it is asked for while other things are heard
+    await new Promise((resolve) => setImmediate(resolve)); // it is queried while other things are received
     await attachment.drained();
     expect(await shown()).toMatchObject({
       chat_pic: `https://pictures.example/preview/${id}`,
@@ -118,7 +119,7 @@ describe('Inbound: chats and people', () => {
     await new Promise((resolve) => setImmediate(resolve));
     await attachment.drained();
     expect(await shown()).not.toHaveProperty('chat_pic');
-    expect(await told()).toEqual(['groups.post']);
+    expect(await notified()).toEqual(['groups.post']);
   });
 
   it('counts as unread what came after the chat was read on the phone, also when that comes late or again', async () => {
@@ -151,14 +152,14 @@ describe('Inbound: chats and people', () => {
 
     it('notifies by groups events alone, and lists the notice', async () => {
       await receiveMessages(rename);
-      expect(await told()).toEqual(['groups.post', 'groups.patch']);
+      expect(await notified()).toEqual(['groups.post', 'groups.patch']);
       expect(await listed()).toEqual(['system']);
     });
 
-    it('notifies by messages events, too, where the channel asks for those', async () => {
+    it('notifies by messages events, too, where the settings ask for those', async () => {
       wantsNotices = true;
       await receiveMessages(rename);
-      expect(await told()).toEqual(['groups.post', 'groups.patch', 'messages.post']);
+      expect(await notified()).toEqual(['groups.post', 'groups.patch', 'messages.post']);
     });
 
     it('shows a member who changed number under the new one', async () => {
@@ -181,11 +182,11 @@ describe('Inbound: chats and people', () => {
       expect(await shown()).toBe(86_400);
       await receive('chats.update', [{ id, ephemeralExpiration: null }]);
       expect(await shown()).toBe(0);
-      expect(await told()).toEqual(['groups.post', 'groups.patch', 'groups.patch']);
+      expect(await notified()).toEqual(['groups.post', 'groups.patch', 'groups.patch']);
     });
   });
 
-  it('tells each step of a request to join a group, also of somebody known by private id alone', async () => {
+  it('notifies each step of a request to join a group, also of a person known by private id alone', async () => {
     const id = '120363000000000001@g.us';
     const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
     await receive('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
@@ -204,16 +205,16 @@ describe('Inbound: chats and people', () => {
     ]);
   });
 
-  it('tells what the phone changes of a chat, once, and that it was deleted', async () => {
+  it('notifies what the phone changes of a chat, once, and that it was deleted', async () => {
     await receiveMessages(message('A1', ADA));
-    const before = (await told()).length;
+    const before = (await notified()).length;
     await receive('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
     await receive('chats.update', [{ id: ADA, archived: true, pinned: 1_789_999_999 }]);
     await receive('chats.update', [{ id: ADA, unreadCount: -1 }]);
     expect(await reader.chat(channelId, ADA)).toMatchObject({ archive: true, pin: true, unread: 1 });
     await receive('chats.delete', [ADA]);
     expect(await chatIds()).toEqual([]);
-    expect((await told()).slice(before)).toEqual(['chats.patch', 'chats.delete']);
+    expect((await notified()).slice(before)).toEqual(['chats.patch', 'chats.delete']);
   });
 
   it.each([
@@ -225,7 +226,7 @@ describe('Inbound: chats and people', () => {
       const writer = new MessageWriter({ database });
       const past = Array.from({ length: 4_100 }, (_, at) => `H${at}`);
       for (let at = 0; at < past.length; at += 500) {
-        const said = past.slice(at, at + 500).map((id) => ({
+        const messages = past.slice(at, at + 500).map((id) => ({
           key: { id, remote: ADA },
           message: {
             id,
@@ -236,7 +237,7 @@ describe('Inbound: chats and people', () => {
             source: 'mobile',
           } as const,
         }));
-        await writer.recordHistory(fence, channelId, { messages: said });
+        await writer.recordHistory(fence, channelId, { messages });
       }
       inbound = inboundOf(new ChatWriter({ database: dying(database, 1) }));
       connect();
@@ -248,13 +249,13 @@ describe('Inbound: chats and people', () => {
       await attachment.drained();
       expect((await reader.listMessages(channelId, ALL)).total).toBe(0);
       expect(await chatIds()).toHaveLength(chatsLeft);
-      expect((await told()).filter((kind) => kind === event)).toHaveLength(1);
+      expect((await notified()).filter((kind) => kind === event)).toHaveLength(1);
       expect(session.faults).toEqual([]);
     },
     30_000,
   );
 
-  it('tells nothing twice under a new id, whatever comes again on this socket or the next', async () => {
+  it('notifies nothing twice under a new id, whatever arrives again on this socket or the next', async () => {
     const group = '120363000000000001@g.us';
     const act = (id: string, content: WAMessage['message']) => ({ ...message(id, ADA), message: content });
     const own = { remoteJid: ADA, id: 'O1', fromMe: true };
@@ -303,15 +304,15 @@ describe('Inbound: chats and people', () => {
     ];
     const kinds = new Set<string>();
     for (const [event, what] of received) {
-      const before = (await told()).length;
+      const before = (await notified()).length;
       await receive(event as never, what);
-      const first = await told();
+      const first = await notified();
       expect([event, first.length]).not.toEqual([event, before]);
       first.slice(before).forEach((kind) => kinds.add(kind));
       await receive(event as never, what);
       connect();
       await receive(event as never, what);
-      expect([event, await told()]).toEqual([event, first]);
+      expect([event, await notified()]).toEqual([event, first]);
     }
     expect(session.faults).toEqual([]);
     const messages = ['messages.post', 'messages.patch', 'messages.delete', 'statuses.post'];
@@ -319,17 +320,17 @@ describe('Inbound: chats and people', () => {
     expect([...kinds].sort()).toEqual([...messages, ...others, 'groups.post', 'groups.put', 'groups.patch'].sort());
   });
 
-  it('tells no chats and contacts while the phone tells a new device what there is', async () => {
+  it('notifies no chats and contacts while the phone sends a new device its state', async () => {
     session.library.authState.creds.accountSyncCounter = 0;
     await receive('contacts.upsert', [{ id: ADA, name: 'Ada Example' }]);
     await receive('chats.update', [{ id: ADA, archived: true }]);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
     session.library.authState.creds.accountSyncCounter = 1;
     await receive('contacts.upsert', [{ id: ADA, name: 'Ada (work)' }]);
-    expect(await told()).toEqual(['contacts.post', 'contacts.patch']);
+    expect(await notified()).toEqual(['contacts.post', 'contacts.patch']);
   });
 
-  it('forgets what an earlier device was told of the chats when a new one is linked', async () => {
+  it('forgets what an earlier device received of the chats when a new one is linked', async () => {
     await receiveMessages(message('A1', ADA));
     await receive('chats.update', [{ id: ADA, archived: true, muteEndTime: -1 }]);
     await receive('connection.update', { isNewLogin: true });
@@ -372,12 +373,12 @@ describe('Inbound: chats and people', () => {
       archive: true,
       unread: 2,
     });
-    expect((await told()).filter((kind) => kind.startsWith('messages'))).toEqual([]);
+    expect((await notified()).filter((kind) => kind.startsWith('messages'))).toEqual([]);
     expect(session.faults).toEqual([]);
   }, 60_000);
 });
 
-/** The database as a worker sees it that dies after so many transactions: nothing it says reaches it any more. */
+/** The database as seen by a worker that dies after a number of transactions: none of its later ones arrive. */
 function dying(database: RegionalDatabase, transactions: number): Pick<RegionalDatabase, 'pool'> {
   let begun = 0;
   const pool = new Proxy(database.pool, {

@@ -53,7 +53,7 @@ export async function handleMembers(
   );
 }
 
-/** Who asks to join a group whose admins decide, and whose request is over. Only admins' devices are notified. */
+/** Requests to join a group whose admins decide, made and ended. Only admins' devices are notified. */
 export async function handleJoinRequest(
   inbound: InboundContext,
   { id, participant, participantPn, action }: NetworkEvents['joinRequest'],
@@ -82,7 +82,7 @@ function isMemberAction(action: string): action is MemberAction {
 }
 
 async function change(
-  { session, queue, groups, eventsReady, askGroup }: InboundContext,
+  { session, queue, groups, eventsReady, queryGroup }: InboundContext,
   jid: string,
   apply: (before: GroupRecord) => GroupRecord | undefined,
 ): Promise<void> {
@@ -90,5 +90,5 @@ async function change(
   const groupId = bareJid(jid);
   const { seqs, stale } = await queue.store(() => groups.changeGroup(fence, channelId, groupId, apply));
   if (seqs.length > 0) eventsReady(channelId);
-  if (stale) askGroup(session, groupId);
+  if (stale) queryGroup(session, groupId);
 }

@@ -22,12 +22,12 @@ export interface InboundContext {
   readonly groups: GroupWriter;
   /** How long messages of chats stay. */
   readonly timers: Pick<ChatTimers, 'learn'>;
-  readonly pictures: Pick<PictureWriter, 'recordAsked'>;
-  /** Does the channel want `messages` events of group notices? Off by default: bots answer them in the group. */
+  readonly pictures: Pick<PictureWriter, 'recordQueried'>;
+  /** Whether the channel wants `messages` events of group notices. Off by default: bots answer them in the group. */
   readonly wantsGroupNotices: (channelId: string) => Promise<boolean>;
-  /** Queries the network about a group whose changes could not be followed. */
-  readonly askGroup: (session: OpenSession, groupId: string) => void;
-  /** Brings the files that the channel wants. */
+  /** Queues a query about a group whose changes could not be applied. */
+  readonly queryGroup: (session: OpenSession, groupId: string) => void;
+  /** Fetches the files that the channel wants. */
   readonly downloads?: Pick<AutoDownload, 'begin'> | undefined;
   /** What waits for its file. */
   readonly waiting: WaitingChats;

@@ -25,7 +25,7 @@ describe('Inbound', () => {
   let inbound: Inbound;
   let channelId: string;
   let woken: string[];
-  let asked: string[];
+  let queriedGroups: string[];
   let waits: number[];
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 2n };
@@ -44,7 +44,7 @@ describe('Inbound', () => {
   beforeEach(() => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
     woken = [];
-    asked = [];
+    queriedGroups = [];
     waits = [];
     inbound = listen(writer);
     session = fakeSession(channelId, fence);
@@ -59,7 +59,7 @@ describe('Inbound', () => {
       groups: new GroupWriter({ database }),
       pictures: new PictureWriter({ database }),
       wantsGroupNotices: () => Promise.resolve(false),
-      askGroup: (_, groupId) => asked.push(groupId),
+      queryGroup: (_, groupId) => queriedGroups.push(groupId),
       chats: new ChatWriter({ database }),
       autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       eventsReady: (channel) => woken.push(channel),
@@ -75,65 +75,65 @@ describe('Inbound', () => {
   const upsert = (messages: WAMessage[], type: 'notify' | 'append' = 'notify') =>
     session.library.ev.emit('messages.upsert', { messages, type });
   const stored = async () => (await reader.listMessages(channelId, QUERY)).messages;
-  /** Without what is told of chats and contacts. */
+  /** Without events of chats and contacts. */
   const events = async () => {
     await attachment.drained();
     const all = await reader.events(channelId, 0, 1_000);
     return all.filter(({ type }) => type !== 'chats' && type !== 'contacts');
   };
-  const told = async () => (await events()).map(({ type, method }) => `${type}.${method}`);
+  const notified = async () => (await events()).map(({ type, method }) => `${type}.${method}`);
 
-  it('stores and tells live messages and those that waited while the device was offline', async () => {
+  it('stores and notifies live messages and those that waited while the device was offline', async () => {
     session.waited.add('A1');
-    upsert([heard('A1', { conversation: 'while you were away' })], 'append');
-    upsert([heard('A2', { conversation: 'now' })], 'append');
-    expect(await told()).toEqual(['messages.put', 'messages.post']);
+    upsert([incoming('A1', { conversation: 'while you were away' })], 'append');
+    upsert([incoming('A2', { conversation: 'now' })], 'append');
+    expect(await notified()).toEqual(['messages.put', 'messages.post']);
     expect((await stored()).map(({ text }) => text?.body)).toEqual(['while you were away', 'now']);
     expect(await reader.chat(channelId, ADA)).toMatchObject({ name: 'Ada Example', unread: 2 });
     expect(woken).toEqual([channelId, channelId]);
     expect(session.faults).toEqual([]);
   });
 
-  it('tells a message once, however often and under whichever address it comes', async () => {
-    upsert([heard('A1', { conversation: 'x' })]);
-    upsert([heard('A1', { conversation: 'x' })], 'append');
-    upsert([heard('A1', { conversation: 'x' }, { remoteJid: ADA, remoteJidAlt: ADA_LID })]);
-    expect(await told()).toEqual(['messages.post']);
+  it('notifies a message once, however often and under whichever address it arrives', async () => {
+    upsert([incoming('A1', { conversation: 'x' })]);
+    upsert([incoming('A1', { conversation: 'x' })], 'append');
+    upsert([incoming('A1', { conversation: 'x' }, { remoteJid: ADA, remoteJidAlt: ADA_LID })]);
+    expect(await notified()).toEqual(['messages.post']);
   });
 
-  it('tells a message that could not be read at first when it is readable', async () => {
-    upsert([{ ...heard('A1', undefined), messageStubType: WAMessageStubType.CIPHERTEXT }]);
-    expect(await told()).toEqual([]);
-    upsert([heard('A1', { conversation: 'x' })]);
-    expect(await told()).toEqual(['messages.post']);
+  it('notifies a message that could not be read at first when it is readable', async () => {
+    upsert([{ ...incoming('A1', undefined), messageStubType: WAMessageStubType.CIPHERTEXT }]);
+    expect(await notified()).toEqual([]);
+    upsert([incoming('A1', { conversation: 'x' })]);
+    expect(await notified()).toEqual(['messages.post']);
   });
 
   it('knows the number behind a LID from the key store', async () => {
     session.numbers.set('900000000001', '15550001111');
-    upsert([heard('A1', { conversation: 'x' }, { remoteJidAlt: undefined })]);
+    upsert([incoming('A1', { conversation: 'x' }, { remoteJidAlt: undefined })]);
     await attachment.drained();
     expect((await stored())[0]).toMatchObject({ chat_id: ADA, from: '15550001111' });
   });
 
-  it('tells an edit after the message it changes, in the order they were heard', async () => {
+  it('notifies an edit after the message it changes, in the order of arrival', async () => {
     const edit = { protocolMessage: { type: 14, key: { id: 'A1' }, editedMessage: { conversation: 'better' } } };
-    upsert([heard('A1', { conversation: 'x' }), heard('A2', edit), heard('A3', { conversation: 'y' })]);
-    expect(await told()).toEqual(['messages.post', 'messages.post', 'messages.patch', 'messages.post']);
+    upsert([incoming('A1', { conversation: 'x' }), incoming('A2', edit), incoming('A3', { conversation: 'y' })]);
+    expect(await notified()).toEqual(['messages.post', 'messages.post', 'messages.patch', 'messages.post']);
     expect((await stored()).map(({ type, text }) => text?.body ?? type)).toEqual(
       expect.arrayContaining(['better', 'action', 'y']),
     );
   });
 
-  it('takes receipts of own messages, also when they are heard before the message', async () => {
+  it('stores receipts of own messages, also when they arrive before the message', async () => {
     const receipt = (status: number, t: number) =>
       session.library.ev.emit('messages.update', [
         { key: { remoteJid: ADA_LID, id: 'O1', fromMe: true }, update: { status, messageTimestamp: t } },
       ]);
     receipt(WAMessageStatus.DELIVERY_ACK, 101);
-    upsert([{ ...heard('O1', { conversation: 'typed' }, { fromMe: true }), status: WAMessageStatus.SERVER_ACK }]);
+    upsert([{ ...incoming('O1', { conversation: 'typed' }, { fromMe: true }), status: WAMessageStatus.SERVER_ACK }]);
     receipt(WAMessageStatus.READ, 102);
     receipt(WAMessageStatus.DELIVERY_ACK, 103);
-    expect(await told()).toEqual(['messages.post', 'statuses.post', 'statuses.post']);
+    expect(await notified()).toEqual(['messages.post', 'statuses.post', 'statuses.post']);
     const [message] = await stored();
     expect(message).toMatchObject({ from_me: true, status: 'read', source: 'mobile' });
     const statuses = (await reader.statuses(channelId, message?.id ?? ''))?.statuses;
@@ -148,7 +148,7 @@ describe('Inbound', () => {
     session.numbers.set('900000000002', '15550002222');
     upsert([
       {
-        ...heard('O1', { conversation: 'hi all' }, { remoteJid: GROUP, remoteJidAlt: undefined, fromMe: true }),
+        ...incoming('O1', { conversation: 'hi all' }, { remoteJid: GROUP, remoteJidAlt: undefined, fromMe: true }),
         status: 2,
       },
     ]);
@@ -167,7 +167,7 @@ describe('Inbound', () => {
   it('ends the statuses of a voice note in a group with who played it, though the library emits that as reading', async () => {
     session.numbers.set('900000000002', '15550002222');
     const key = { remoteJid: GROUP, id: 'O1', fromMe: true };
-    upsert([{ ...heard('O1', { audioMessage: { ptt: true } }, { ...key, remoteJidAlt: undefined }), status: 2 }]);
+    upsert([{ ...incoming('O1', { audioMessage: { ptt: true } }, { ...key, remoteJidAlt: undefined }), status: 2 }]);
     const receipt = { userJid: '900000000002@lid' };
     session.library.ev.emit('message-receipt.update', [{ key, receipt: { ...receipt, readTimestamp: 105 } }]);
     await attachment.drained();
@@ -180,8 +180,8 @@ describe('Inbound', () => {
     ]);
   });
 
-  it('tells that a message failed, with the reason of the network', async () => {
-    upsert([{ ...heard('O1', { conversation: 'x' }, { fromMe: true }), status: WAMessageStatus.PENDING }]);
+  it('notifies that a message failed, with the reason of the network', async () => {
+    upsert([{ ...incoming('O1', { conversation: 'x' }, { fromMe: true }), status: WAMessageStatus.PENDING }]);
     session.library.ev.emit('messages.update', [
       {
         key: { remoteJid: ADA, id: 'O1', fromMe: true },
@@ -200,7 +200,7 @@ describe('Inbound', () => {
   });
 
   it('counts nothing unread once the owner read it on the phone', async () => {
-    upsert([heard('A1', { conversation: 'x' }), heard('A2', { conversation: 'y' })]);
+    upsert([incoming('A1', { conversation: 'x' }), incoming('A2', { conversation: 'y' })]);
     session.library.ev.emit('messages.update', [
       { key: { remoteJid: ADA_LID, id: 'A2', fromMe: false }, update: { status: WAMessageStatus.READ } },
     ]);
@@ -214,15 +214,15 @@ describe('Inbound', () => {
       { id: GROUP, subject: 'Example Group', owner: undefined, participants: [] },
     ]);
     session.library.ev.emit('chats.update', [{ id: GROUP, archived: true }]);
-    upsert([heard('A1', { conversation: 'x' })]);
+    upsert([incoming('A1', { conversation: 'x' })]);
     await attachment.drained();
     expect((await stored())[0]?.chat_name).toBe('Ada (work)');
     expect(await reader.chat(channelId, GROUP)).toMatchObject({ name: 'Example Group', archive: true });
   });
 
-  it('stores the history of the phone and tells none of it', async () => {
+  it('stores the history of the phone and notifies none of it', async () => {
     const messages = Array.from({ length: 450 }, (_, index) =>
-      heard(`H${index}`, { conversation: `${index}` }, {}, index),
+      incoming(`H${index}`, { conversation: `${index}` }, {}, index),
     );
     session.library.ev.emit('messaging-history.set', {
       chats: [{ id: ADA_LID, name: 'Ada', unreadCount: 4, conversationTimestamp: 449 }],
@@ -230,7 +230,7 @@ describe('Inbound', () => {
       messages: messages.reverse(),
       lidPnMappings: [{ lid: ADA_LID, pn: ADA }],
     });
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
     const list = await reader.listChatMessages(channelId, ADA, QUERY);
     expect(list?.total).toBe(450);
     expect(await reader.chat(channelId, ADA)).toMatchObject({
@@ -240,9 +240,9 @@ describe('Inbound', () => {
     });
   });
 
-  it('gives the content of a sent message to its recipient, under number or LID, and to nobody else', async () => {
+  it('returns the content of a sent message for its recipient, under number or LID, and for no one else', async () => {
     session.numbers.set('900000000001', '15550001111');
-    upsert([{ ...heard('O1', { conversation: 'secret' }, { fromMe: true }), status: 2 }]);
+    upsert([{ ...incoming('O1', { conversation: 'secret' }, { fromMe: true }), status: 2 }]);
     await attachment.drained();
     const recall = retryMessageLookup(writer);
     for (const remoteJid of [ADA, ADA_LID, '900000000001:4@lid']) {
@@ -269,9 +269,9 @@ describe('Inbound', () => {
 
     it('tries again while PostgreSQL is away, and loses nothing nor its order', async () => {
       failing((count) => (count < 3 ? away : undefined));
-      upsert([heard('A1', { conversation: '1' })]);
-      upsert([heard('A2', { conversation: '2' })]);
-      expect(await told()).toEqual(['messages.post', 'messages.post']);
+      upsert([incoming('A1', { conversation: '1' })]);
+      upsert([incoming('A2', { conversation: '2' })]);
+      expect(await notified()).toEqual(['messages.post', 'messages.post']);
       expect((await events())[0]?.payload).toMatchObject({ messages: [{ text: { body: '1' } }] });
       expect(waits).toEqual([100, 200, 400]);
       expect(session.faults).toEqual([]);
@@ -279,8 +279,8 @@ describe('Inbound', () => {
 
     it('closes the socket loudly when PostgreSQL stays away', async () => {
       failing(() => away);
-      upsert([heard('A1', { conversation: '1' })]);
-      upsert([heard('A2', { conversation: '2' })]);
+      upsert([incoming('A1', { conversation: '1' })]);
+      upsert([incoming('A2', { conversation: '2' })]);
       await attachment.drained();
       expect(session.ends).toHaveLength(1);
       expect(session.faults).toContain(away);
@@ -293,8 +293,8 @@ describe('Inbound', () => {
       async (code) => {
         const error = Object.assign(new Error('failed'), { code });
         failing((count) => [error, new AggregateError([error, error])][count]);
-        upsert([heard('A1', { conversation: '1' }), heard('A2', { conversation: '2' })]);
-        expect(await told()).toEqual(['messages.post', 'messages.post']);
+        upsert([incoming('A1', { conversation: '1' }), incoming('A2', { conversation: '2' })]);
+        expect(await notified()).toEqual(['messages.post', 'messages.post']);
         expect(session.faults).toEqual([]);
         expect(session.settled).toEqual(['A1', 'A2']);
       },
@@ -302,7 +302,7 @@ describe('Inbound', () => {
 
     it('keeps a message in the journal of which nothing can be stored', async () => {
       failing(() => Object.assign(new Error('refused'), { code: '22P05' }));
-      upsert([heard('A1', { conversation: '1' })]);
+      upsert([incoming('A1', { conversation: '1' })]);
       await attachment.drained();
       expect(session.settled).toEqual([]);
       expect(session.ends).toEqual([]);
@@ -311,9 +311,9 @@ describe('Inbound', () => {
     it('does not let one message that cannot be stored cost the others', async () => {
       failing((count) => (count === 0 || count === 2 ? new TypeError('odd') : undefined));
       upsert([
-        heard('A1', { conversation: '1' }),
-        heard('A2', { conversation: '2' }),
-        heard('A3', { conversation: '3' }),
+        incoming('A1', { conversation: '1' }),
+        incoming('A2', { conversation: '2' }),
+        incoming('A3', { conversation: '3' }),
       ]);
       expect((await events()).length).toBe(3);
       expect((await stored()).map(({ type, text }) => text?.body ?? type)).toEqual(['1', 'unknown', '3']);
@@ -323,8 +323,8 @@ describe('Inbound', () => {
 
     it('does not let a message that cannot be read cost the others', async () => {
       const contextInfo = { mentionedJid: 7 } as proto.IContextInfo & { mentionedJid: never };
-      const odd = heard('A2', { extendedTextMessage: { text: '2', contextInfo } });
-      upsert([heard('A1', { conversation: '1' }), odd, heard('A3', { conversation: '3' })]);
+      const odd = incoming('A2', { extendedTextMessage: { text: '2', contextInfo } });
+      upsert([incoming('A1', { conversation: '1' }), odd, incoming('A3', { conversation: '3' })]);
       expect((await events()).length).toBe(2);
       expect(session.faults).toHaveLength(1);
       expect(session.settled).toEqual(['A1', 'A3']); // the other one is kept
@@ -333,20 +333,20 @@ describe('Inbound', () => {
     it('writes nothing more once the shard has a newer owner', async () => {
       session = fakeSession(channelId, { shard, epoch: 1n });
       attachment = inbound.attach(session);
-      upsert([heard('A1', { conversation: '1' })]);
-      upsert([heard('A2', { conversation: '2' })]);
-      expect(await told()).toEqual([]);
+      upsert([incoming('A1', { conversation: '1' })]);
+      upsert([incoming('A2', { conversation: '2' })]);
+      expect(await notified()).toEqual([]);
       expect(session.faults).toHaveLength(1);
       expect(session.faults[0]).toBeInstanceOf(FencedError);
     });
 
-    it('stores what an earlier socket heard before what its successor hears', async () => {
+    it('stores what an earlier socket received before what its successor receives', async () => {
       failing((count) => (count < 2 ? away : undefined));
-      upsert([heard('A1', { conversation: '1' })]);
+      upsert([incoming('A1', { conversation: '1' })]);
       const earlier = attachment;
       session = fakeSession(channelId, fence, 2);
       attachment = inbound.attach(session);
-      upsert([heard('A2', { conversation: '2' })]);
+      upsert([incoming('A2', { conversation: '2' })]);
       const bodies = (await events()).map(
         ({ payload }) => (payload as { messages: [{ text: { body: string } }] }).messages[0].text.body,
       );
@@ -356,7 +356,7 @@ describe('Inbound', () => {
   });
 });
 
-function heard(
+function incoming(
   id: string,
   message: proto.IMessage | undefined,
   key: Partial<WAMessage['key']> = {},

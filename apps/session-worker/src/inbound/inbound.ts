@@ -23,10 +23,10 @@ export interface InboundOptions extends Patience {
   readonly autoBehaviours: Pick<AutoBehaviours, 'attach' | 'received'>;
   readonly groups: GroupWriter;
   readonly timers: InboundContext['timers'];
-  readonly pictures: Pick<PictureWriter, 'recordAsked'>;
+  readonly pictures: Pick<PictureWriter, 'recordQueried'>;
   readonly wantsGroupNotices: (channelId: string) => Promise<boolean>;
   /** Queries the network about a group whose changes could not be followed. */
-  readonly askGroup: (session: OpenSession, groupId: string) => void;
+  readonly queryGroup: (session: OpenSession, groupId: string) => void;
   /** Brings the files that the channel wants; absent: none. */
   readonly downloads?: Pick<AutoDownload, 'begin'>;
   /** Notifies the dispatcher of new events; it finds them by polling when this is lost. */
@@ -83,7 +83,7 @@ export class Inbound implements SessionListener {
   attach(session: OpenSession): Attachment {
     const { channelId } = session;
     const { writer, chats, autoBehaviours, groups, pictures, wantsGroupNotices } = this.options;
-    const { timers, askGroup, downloads, eventsReady, now } = this.options;
+    const { timers, queryGroup, downloads, eventsReady, now } = this.options;
     const earlier = this.queues.get(channelId);
     const queue = new ChannelWriteQueue(session, this.options, earlier && drained(earlier));
     const waiting = new WaitingChats(queue);
@@ -105,7 +105,7 @@ export class Inbound implements SessionListener {
         timers,
         wantsGroupNotices,
         settled,
-        askGroup,
+        queryGroup,
         downloads,
         waiting,
         eventsReady,

@@ -22,8 +22,8 @@ describe('a received file', () => {
   let session: FakeSession;
   let drained: () => Promise<void>;
   let channelId: string;
-  /** Files that were asked for, in order: each comes when it is resolved. */
-  let asked: Deferred<void>[];
+  /** Files that were requested, in order: each arrives when it is resolved. */
+  let requested: Deferred<void>[];
 
   beforeAll(async () => {
     database = openRegionalDatabase({ url: process.env.TEST_REGIONAL_DATABASE_URL ?? '', applicationName: 'spec' });
@@ -34,12 +34,12 @@ describe('a received file', () => {
 
   const attach = (withinMs: number) => {
     channelId = `CH-${randomBytes(6).toString('hex')}`;
-    asked = [];
+    requested = [];
     const downloads = new AutoDownload({
       incoming: {
         fetch: () => {
-          asked.push(deferred<void>());
-          return asked.at(-1)?.promise ?? Promise.resolve();
+          requested.push(deferred<void>());
+          return requested.at(-1)?.promise ?? Promise.resolve();
         },
       },
       files: {
@@ -57,7 +57,7 @@ describe('a received file', () => {
       chats: new ChatWriter({ database }),
       wantsGroupNotices: () => Promise.resolve(false),
       timers: new ChatTimers(() => Promise.resolve(undefined)),
-      askGroup: () => undefined,
+      queryGroup: () => undefined,
       autoBehaviours: { attach: () => undefined, received: () => Promise.resolve() },
       downloads,
       eventsReady: () => undefined,
@@ -78,8 +78,8 @@ describe('a received file', () => {
     session.library.ev.emit('messages.upsert', { messages, type: 'notify' });
   const image = { imageMessage: { mimetype: 'image/jpeg', mediaKey: Buffer.alloc(32), directPath: '/v/x' } };
 
-  /** What was told, in order: the words of a text, or the kind of change with the link. */
-  const told = async () =>
+  /** What was notified, in order: the content of a text, or the kind of change with the link. */
+  const notified = async () =>
     (await reader.events(channelId, 0, 1_000)).flatMap(({ type, method, payload }) => {
       if (type !== 'messages') return [];
       const { messages, messages_updates: updates } = payload as {
@@ -92,44 +92,44 @@ describe('a received file', () => {
       );
       return [...(posted ?? []), ...(changed ?? [])];
     });
-  const until = async (enough: (told: string[]) => boolean): Promise<string[]> => {
+  const until = async (enough: (events: string[]) => boolean): Promise<string[]> => {
     for (;;) {
-      const found = await told();
+      const found = await notified();
       if (enough(found)) return found;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
 
-  it('holds nothing but its own chat, and is told with its link when it comes soon', async () => {
+  it('holds nothing but its own chat, and is notified with its link when it arrives soon', async () => {
     attach(60_000);
     receive(messageFrom(ADA, 'A1', image), messageFrom(ADA, 'A2', { conversation: 'after it' }));
     receive(messageFrom(BO, 'B1', { conversation: 'elsewhere' }));
     session.library.ev.emit('messages.update', []);
     expect(await until((all) => all.length === 1)).toEqual(['elsewhere']);
     expect(session.settled).toEqual(['B1']);
-    asked[0]?.resolve();
+    requested[0]?.resolve();
     expect(await until((all) => all.length === 3)).toEqual(['elsewhere', 'image linked', 'after it']);
     expect(session.settled).toEqual(['B1', 'A1', 'A2']);
     expect(session.faults).toEqual([]);
   });
 
-  it('is told without a link after a short while, and of its link by a change when it comes at last', async () => {
+  it('is notified without a link after a short while, and of its link by a change when it arrives at last', async () => {
     attach(20);
     receive(messageFrom(ADA, 'A1', image), messageFrom(ADA, 'A2', { conversation: 'after it' }));
     expect(await until((all) => all.length === 2)).toEqual(['image bare', 'after it']);
-    asked[0]?.resolve();
+    requested[0]?.resolve();
     expect(await until((all) => all.length === 3)).toEqual(['image bare', 'after it', 'patch image true']);
     expect(session.faults).toEqual([]);
   });
 
-  it('is not told again when its message was deleted before it came', async () => {
+  it('is not notified again when its message was deleted before it arrived', async () => {
     attach(60_000);
     receive(messageFrom(ADA, 'A1', image));
-    await until(() => asked.length === 1);
+    await until(() => requested.length === 1);
     session.library.ev.emit('messages.delete', { keys: [{ id: 'A1', remoteJid: ADA }] });
     await until((all) => all.length === 1);
-    asked[0]?.resolve();
-    await asked[0]?.promise;
+    requested[0]?.resolve();
+    await requested[0]?.promise;
     receive(messageFrom(ADA, 'A2', { conversation: 'later' }));
     expect(await until((all) => all.includes('later'))).toEqual(['image bare', 'later']);
     expect((await reader.events(channelId, 0, 100)).some(({ method }) => method === 'delete')).toBe(true);
@@ -139,7 +139,7 @@ describe('a received file', () => {
     attach(60_000);
     receive(messageFrom(ADA, 'A1', image));
     await drained();
-    expect(await told()).toEqual(['image bare']);
+    expect(await notified()).toEqual(['image bare']);
     expect(session.settled).toEqual(['A1']);
   });
 });

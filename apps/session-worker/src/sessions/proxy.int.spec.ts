@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ChannelDirectory } from '@dormouse/channel-directory';
+import { EventEmitter, once } from 'node:events';
+import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { TestProxy } from '@dormouse/stack/test-proxy';
@@ -13,7 +14,7 @@ import { silent, soon, TestWorker } from './test-sessions.js';
 
 jest.setTimeout(60_000);
 
-/** Leads to the simulator, for whoever asks the proxy; nowhere for anybody else. */
+/** A name that only the proxy resolves, to the simulator. */
 const NAME = 'network.invalid';
 
 describe('a session with a proxy', () => {
@@ -23,6 +24,7 @@ describe('a session with a proxy', () => {
   let proxy: TestProxy;
   let worker: TestWorker;
   let directory: ChannelDirectory;
+  let changes: ChannelChanges;
   let channelCount = 0;
   let restoreConsole = (): void => undefined;
 
@@ -42,6 +44,11 @@ describe('a session with a proxy', () => {
     await new ShardLeases({ database, workerId: 'setup', ttlMs: 1_000 }).ensureShards(1);
     network = await startTestNetwork();
     directory = new ChannelDirectory({ database });
+    const log = new EventEmitter();
+    changes = new ChannelChanges({ database, log: { info: () => log.emit('received'), warn: () => undefined } });
+    changes.follow({ settingsChanged: (channelId) => worker.sessions.settingsChanged(channelId) });
+    changes.start();
+    await once(log, 'received');
   });
 
   beforeEach(async () => {
@@ -58,6 +65,7 @@ describe('a session with a proxy', () => {
 
   afterAll(async () => {
     await network.stop();
+    await changes.close();
     await database.close();
     await store.drop();
     restoreConsole();
@@ -72,7 +80,7 @@ describe('a session with a proxy', () => {
 
   const set = async (channelId: string, setting: string): Promise<void> => {
     await directory.updateSettings(channelId, { proxy: setting });
-    worker.sessions.settingsChanged(channelId);
+    expect(await changes.prove()).toBe(true);
   };
 
   const link = async (channelId: string): Promise<{ phone: string; session: OpenSession }> => {
@@ -85,7 +93,7 @@ describe('a session with a proxy', () => {
     return { phone, session: await worker.sessions.open(channelId, soon()) };
   };
 
-  /** What is written down of the session, once its reason is this one. */
+  /** The stored state of the session, once its reason is this one. */
   const resting = async (channelId: string, reason: string): Promise<{ state: string; linked: boolean }> => {
     for (const deadlineMs = soon(); ;) {
       const session = (await directory.refresh(channelId))?.session;
@@ -95,7 +103,7 @@ describe('a session with a proxy', () => {
     }
   };
 
-  it('is linked and speaks through it alone, and says so to those who fetch files', async () => {
+  it('is linked and connects through it alone, and gives it to those that fetch files', async () => {
     const channelId = await channelWith(proxy.setting());
     const { phone, session } = await link(channelId);
     expect(session.fileRoute).toBeDefined();
@@ -131,7 +139,7 @@ describe('a session with a proxy', () => {
     expect(phone).toBeDefined();
   });
 
-  it('says that the proxy refuses a wrong password, and connects as soon as it is the right one', async () => {
+  it('reports that the proxy refuses a wrong password, and connects as soon as it is the right one', async () => {
     await worker.stop();
     await startWorker(network.socketUrl, 600_000); // nothing is tried again by itself before the end of this
     const channelId = await channelWith(proxy.setting({ password: 'wrong-password' }));

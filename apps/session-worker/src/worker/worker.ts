@@ -26,9 +26,9 @@ import {
   NumberNames,
   PictureWriter,
 } from '@dormouse/message-store/write';
-import { publishEventsReady, publishEventsToPull, subscribeChannelChanged } from '@dormouse/queues';
+import { publishEventsReady, publishEventsToPull } from '@dormouse/queues';
 import type { ObjectStorage } from '@dormouse/object-storage';
-import type { Redis, Subscription } from '@dormouse/redis';
+import type { Redis } from '@dormouse/redis';
 import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
 import { AuthRows } from '../auth-state/auth-rows.js';
@@ -100,25 +100,20 @@ export class Worker {
   private readonly sleep: HibernationScheduler;
   private readonly rewrapping: MasterKeySweep;
   private readonly wakes: WakeLatencies;
-  /** Told by the database: what is remembered of channels. */
+  /** Notifies of changed channels: the cache of the directory, sessions, and avatars. */
   private readonly changes: ChannelChanges;
-  private readonly directory: ChannelDirectory;
-  /** Told through Redis: what open sessions do differently from now on. */
-  private settingsChanges: Subscription | undefined;
-  private readonly sessions: Sessions;
-  private readonly pictures: AvatarFetcher;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, database, leaseDatabase, log, media, registry } = parts;
     const { ttlMs, commandsEach } = config.shards;
     const wait = (ms: number): Promise<void> => delay(ms);
     const changes = (this.changes = new ChannelChanges({ database, log }));
-    const directory = (this.directory = directoryOf(parts, changes));
+    const directory = directoryOf(parts, changes);
     const { ready: eventsReady } = signalsOf(parts, directory);
     const { reader, writer, chats, events, groups, groupReader, pictures } = storesOf(parts);
     const patience = { now: Date.now, wait, retryForMs: STORE_FOR_MS };
-    const book = new GroupStore({ groups, eventsReady });
-    const keeper = new GroupSync({ book });
+    const groupStore = new GroupStore({ groups, eventsReady });
+    const groupSync = new GroupSync({ store: groupStore });
     const metrics: WorkerMetrics = new WorkerMetrics(registry, {
       sessions: () => sessions.countByState(),
       shards: () => this.owner.shards.length,
@@ -128,34 +123,36 @@ export class Worker {
     const checkedNumbers = new RecentNumbers(Date.now);
     const timers = new ChatTimers((channelId, chatId) => reader.chatTimer(channelId, chatId));
     const unconfirmed = new UnconfirmedSends({ writer, eventsReady, now: Date.now });
-    this.pictures = new AvatarFetcher({ store: pictures, wants: wantsPictures(directory) });
+    const avatars = new AvatarFetcher({ store: pictures, wants: wantsAvatars(directory) });
     const autoBehaviours = new AutoBehaviours({ directory, wait, now: Date.now });
-    const askGroup = keeper.ask.bind(keeper);
+    const queryGroup = groupSync.queryGroup.bind(groupSync);
     const wantsGroupNotices = wantsNotices(directory);
     const inbound = {
       ...{ writer, chats, autoBehaviours, groups, pictures, timers },
-      ...{ wantsGroupNotices, askGroup, downloads, eventsReady },
+      ...{ wantsGroupNotices, queryGroup, downloads, eventsReady },
     };
     const kept = keptStates(parts, metrics);
     this.wakes = wakesOf(parts);
-    const sessions: Sessions = (this.sessions = createSessions({
+    const sessions: Sessions = createSessions({
       ...connectionSettings(parts),
       directory,
       ...kept,
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, log, now: Date.now }),
       listeners: [
-        keeper,
-        this.pictures,
+        groupSync,
+        avatars,
         unconfirmed,
         new UnreadableSends({ ...inbound, now: Date.now }),
         new Inbound({ ...inbound, ...patience }),
         new LiveEvents({ events, directory, eventsReady, ...patience }),
       ],
       recall: retryMessageLookup(writer),
-      groups: book,
+      groups: groupStore,
       onAck: metrics.acked,
       observer: observerOf(metrics, this.wakes),
-    }));
+    });
+    changes.follow(sessions);
+    changes.follow(avatars);
     this.sleep = new HibernationScheduler({ ...config.sleep, sessions, directory, database, log });
     this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
     const runner: CommandRunner = new CommandRunner({
@@ -165,7 +162,7 @@ export class Worker {
         ...{ reader, writer, chats, timers, unconfirmed },
         ...{ checkedNumbers, numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })) },
         iconOf: iconsFrom(media.files, media.spool, media.images),
-        groups: book,
+        groups: groupStore,
         groupReader,
         previews: new LinkPreviews(new Downloader(config.downloads), media.images),
         media,
@@ -193,11 +190,6 @@ export class Worker {
     const shards = await this.leases.ensureShards(config.shards.count);
     log.info({ workerId: config.workerId, shards }, 'worker starts');
     this.changes.start();
-    this.settingsChanges = subscribeChannelChanged(this.parts.redis, (channelId) => {
-      this.directory.forget(channelId);
-      this.sessions.settingsChanged(channelId);
-      this.pictures.settingsChanged(channelId);
-    });
     this.owner.start();
     this.sleep.start();
     this.rewrapping.start();
@@ -210,7 +202,6 @@ export class Worker {
     this.rewrapping.stop();
     await this.owner.drain();
     await this.wakes.stop();
-    await this.settingsChanges?.close();
     await this.changes.close();
   }
 
@@ -235,8 +226,7 @@ function downloadsOf(
 ): AutoDownload {
   return new AutoDownload({
     ...media,
-    // Asked anew: whoever switches it on expects the next message to have its link.
-    settingsOf: async (id) => (await directory.refresh(id))?.settings,
+    settingsOf: async (id) => (await directory.byId(id))?.settings,
     withinMs: config.media.autoDownloadWithinMs,
     onEnded: (outcome, channelId) => {
       fileEnded(outcome);
@@ -246,7 +236,7 @@ function downloadsOf(
   });
 }
 
-function wantsPictures(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
+function wantsAvatars(directory: ChannelDirectory): (channelId: string) => Promise<boolean> {
   return async (channelId) => (await directory.byId(channelId))?.settings.media.init_avatars ?? false;
 }
 
