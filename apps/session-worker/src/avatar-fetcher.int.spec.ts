@@ -28,10 +28,10 @@ describe('pictures of contacts and groups, as the network tells them', () => {
   let network: TestNetwork;
   let directory: ChannelDirectory;
   let worker: TestWorker;
-  let keeper: AvatarFetcher;
+  let fetcher: AvatarFetcher;
   /** Whom the network was asked about. */
   let asked: string[] = [];
-  /** What the keeper's clock is ahead of the machine's. */
+  /** What the fetcher's clock is ahead of the machine's. */
   let aheadMs = 0;
   let restoreConsole = (): void => undefined;
 
@@ -50,7 +50,7 @@ describe('pictures of contacts and groups, as the network tells them', () => {
 
   const startWorker = async (): Promise<void> => {
     asked = [];
-    keeper = new AvatarFetcher({
+    fetcher = new AvatarFetcher({
       store: new PictureWriter({ database }),
       wants: async (id) => (await directory.refresh(id))?.settings.media.init_avatars ?? false,
       now: () => Date.now() + aheadMs,
@@ -60,7 +60,7 @@ describe('pictures of contacts and groups, as the network tells them', () => {
         if (ms > 10_000) await once(signal, 'abort');
       },
     });
-    const listeners = [listening, keeper];
+    const listeners = [listening, fetcher];
     worker = new TestWorker(`w${randomBytes(3).toString('hex')}`, database, network, { listeners });
     await worker.start();
   };
@@ -133,7 +133,7 @@ describe('pictures of contacts and groups, as the network tells them', () => {
     expect(asked).toEqual([]);
 
     await directory.updateSettings(CHANNEL, { media: { init_avatars: true } });
-    keeper.settingsChanged(CHANNEL);
+    fetcher.settingsChanged(CHANNEL);
     await until('all are asked for', async () => new Set(asked).size === 3);
     const reader = new MessageReader({ database });
     await until('what was told is stored', async () => {
@@ -165,22 +165,22 @@ describe('pictures of contacts and groups, as the network tells them', () => {
     const stranger = await phone('Cy');
     const { fence } = await worker.sessions.open(CHANNEL, soon());
     await new MessageWriter({ database }).recordHistory(fence, CHANNEL, { contacts: [{ id: stranger, name: 'Cy' }] });
-    keeper.settingsChanged(CHANNEL);
+    fetcher.settingsChanged(CHANNEL);
     await until('only who is new is asked for', async () => asked.length > 0);
     await until('it is written down', async () => (await wanted()).length === 0);
     expect(asked).toEqual([`${stranger}@s.whatsapp.net`]);
     aheadMs = 6 * 24 * HOUR_MS;
-    keeper.settingsChanged(CHANNEL);
+    fetcher.settingsChanged(CHANNEL);
     await until('all are asked for', async () => new Set(asked).size === 4);
   });
 
   const wanted = (): Promise<string[]> =>
-    new PictureWriter({ database }).wanted(CHANNEL, { askedBeforeMs: Date.now() - HOUR_MS, limit: 10 });
+    new PictureWriter({ database }).wanted(CHANNEL, { queriedBeforeMs: Date.now() - HOUR_MS, limit: 10 });
 
   it('stay as they are for a contact that is gone meanwhile', async () => {
     const { fence } = await worker.sessions.open(CHANNEL, soon());
     const pictures = new PictureWriter({ database });
-    await pictures.recordAsked(fence, CHANNEL, { id: '19995550000@s.whatsapp.net', picture: 'x', pictureFull: 'x' });
+    await pictures.recordQueried(fence, CHANNEL, { id: '19995550000@s.whatsapp.net', picture: 'x', pictureFull: 'x' });
     const { contacts } = await new MessageReader({ database }).listContacts(CHANNEL, PAGE);
     expect(contacts.some(({ id }) => id === '19995550000')).toBe(false);
   });

@@ -108,7 +108,7 @@ describe('what a phone may send', () => {
       { id: GROUP, member: true, facts: { ...FACTS, name: text }, members: [] },
     ]);
     await groups.changeGroup(fence, channel, GROUP, (group) => ({ ...group, facts: { ...group.facts, about: text } }));
-    await new PictureWriter({ database }).recordAsked(fence, channel, { id: ADA, picture: text, pictureFull: text });
+    await new PictureWriter({ database }).recordQueried(fence, channel, { id: ADA, picture: text, pictureFull: text });
     await new EventWriter({ database }).append(fence, channel, [
       {
         type: 'calls',

@@ -23,12 +23,12 @@ class Scene {
   /** Ends the clock: further waits last until the end of the session. */
   untilMs = Infinity;
   answers = new Map<string, () => Promise<string | undefined>>();
-  readonly keeper: AvatarFetcher;
+  readonly fetcher: AvatarFetcher;
   readonly steps = new EventEmitter();
   private readonly ev = new EventEmitter();
 
   constructor() {
-    this.keeper = new AvatarFetcher({
+    this.fetcher = new AvatarFetcher({
       wants: () => Promise.resolve(this.wants),
       now: () => this.nowMs,
       wait: (ms, signal) => this.wait(ms, signal),
@@ -37,7 +37,7 @@ class Scene {
           this.looks.push(this.nowMs);
           return Promise.resolve(this.wanted.slice(0, limit));
         },
-        recordAsked: (_fence, _channelId, found) => {
+        recordQueried: (_fence, _channelId, found) => {
           this.recorded.push(found);
           this.wanted = this.wanted.filter((id) => id !== found.id);
           return Promise.resolve();
@@ -60,7 +60,7 @@ class Scene {
       network: testNetwork(socket),
       reportFault: (error: unknown) => this.faults.push(error),
     };
-    const attachment = this.keeper.attach(session as unknown as OpenSession);
+    const attachment = this.fetcher.attach(session as unknown as OpenSession);
     this.ev.emit('connection.update', { connection: 'open' });
     return attachment;
   }
@@ -120,7 +120,7 @@ describe('AvatarFetcher', () => {
     expect([scene.looks, scene.queried]).toEqual([[], []]);
     scene.wants = true;
     const rest = scene.atRest(startMs + 70_000);
-    scene.keeper.settingsChanged('c');
+    scene.fetcher.settingsChanged('c');
     await rest;
     expect(scene.queried).toEqual([ADA]);
   });
@@ -170,7 +170,7 @@ describe('AvatarFetcher', () => {
         times.push(ms);
         return new Promise((resolve) => setImmediate(resolve));
       },
-      store: { wanted: () => Promise.resolve([ADA]), recordAsked: () => Promise.reject(new Error('enough')) },
+      store: { wanted: () => Promise.resolve([ADA]), recordQueried: () => Promise.reject(new Error('enough')) },
     });
     const evs = Array.from({ length: 40 }, (_, n) => {
       const ev = new EventEmitter();

@@ -14,7 +14,7 @@ import type { Attachment, OpenSession, SessionListener } from '../socket/open-se
 import { refusedRequest } from '../socket/requests/refused-request.js';
 
 export interface AvatarFetcherOptions {
-  readonly store: Pick<PictureWriter, 'wanted' | 'recordAsked'>;
+  readonly store: Pick<PictureWriter, 'wanted' | 'recordQueried'>;
   /** Whether the channel has the setting. */
   readonly wants: (channelId: string) => Promise<boolean>;
   /** Epoch milliseconds. */
@@ -131,7 +131,7 @@ class Round {
     const { channelId } = this.session;
     this.looking = new AbortController();
     if (!(await wants(channelId))) return MAX_IDLE_PAUSE_MS;
-    const ids = await store.wanted(channelId, { askedBeforeMs: now() - REFRESH_AFTER_MS, limit: BATCH_SIZE });
+    const ids = await store.wanted(channelId, { queriedBeforeMs: now() - REFRESH_AFTER_MS, limit: BATCH_SIZE });
     for (const id of ids) {
       await this.waitFor(QUERY_INTERVAL_MS + this.reserveSlotMs(), this.ending.signal);
       if (this.ended) return 0;
@@ -150,7 +150,7 @@ class Round {
       return {}; // the network refuses this one: recorded without address, and the others are queried
     });
     // After the end of the session, rejected or empty results mean nothing.
-    if (!this.ended) await this.options.store.recordAsked(fence, channelId, { id, ...found });
+    if (!this.ended) await this.options.store.recordQueried(fence, channelId, { id, ...found });
   }
 
   private failed(error: unknown): number {

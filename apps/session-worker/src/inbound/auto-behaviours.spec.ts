@@ -57,11 +57,11 @@ describe('Automatic', () => {
     };
   };
 
-  it('does nothing unless the settings say so', async () => {
+  it('does nothing unless the settings require it', async () => {
     expect(await withSettings({}).receive(message())).toEqual([]);
   });
 
-  it('reads what others said, however old, and notes it as read', async () => {
+  it('reads messages of others, however old, and stores them as read', async () => {
     const old = message({ key: { id: 'A2', remoteJid: CHAT, fromMe: false }, messageTimestamp: 1_000 });
     const own = message({ key: { id: 'O1', remoteJid: CHAT, fromMe: true } });
     expect(await withSettings({ auto_read: true }).receive(message(), old, own)).toEqual([
@@ -73,19 +73,19 @@ describe('Automatic', () => {
   it('shows typing in the chat of a new message, once for each chat, and ends it', async () => {
     const again = message({ key: { id: 'A2', remoteJid: CHAT, fromMe: false } });
     const old = message({ key: { id: 'A3', remoteJid: '1@s.whatsapp.net', fromMe: false }, messageTimestamp: 1_000 });
-    const said = await withSettings({ auto_presence: 'typing' }).receive(message(), again, old);
-    expect(said).toEqual([`composing ${CHAT}`, 'wait', `paused ${CHAT}`]);
+    const sent = await withSettings({ auto_presence: 'typing' }).receive(message(), again, old);
+    expect(sent).toEqual([`composing ${CHAT}`, 'wait', `paused ${CHAT}`]);
   });
 
-  it('appears online for a while, but not in offline mode, and does not end what somebody asked for', async () => {
+  it('appears online for a while, but not in offline mode, and does not end what a request made', async () => {
     expect(await withSettings({ auto_presence: 'online' }).receive(message())).toEqual([
       'available',
       'wait',
       'unavailable',
     ]);
     expect(await withSettings({ auto_presence: 'online', offline_mode: true }).receive(message())).toEqual([]);
-    const asked = withSettings({ auto_presence: 'online' });
+    const requested = withSettings({ auto_presence: 'online' });
     listeners.forEach((listen) => listen({ isOnline: true }));
-    expect(await asked.receive(message())).toEqual([]);
+    expect(await requested.receive(message())).toEqual([]);
   });
 });

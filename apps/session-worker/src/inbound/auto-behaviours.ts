@@ -18,11 +18,11 @@ export interface AutoBehavioursOptions {
 
 /** An indicator, or being online, ends after this if nothing else ends it. */
 const SHOWN_FOR_MS = 5_000;
-/** To a message that waited for longer nobody is typing. */
+/** Age of a message after which no typing is shown. */
 const FRESH_FOR_MS = 60_000;
 
 export class AutoBehaviours {
-  /** Sessions that somebody, or we, made appear online. */
+  /** Sessions that a request or this setting made appear online. */
   private readonly online = new WeakMap<OpenSession, 'requested' | 'ours'>();
 
   constructor(private readonly options: AutoBehavioursOptions) {}

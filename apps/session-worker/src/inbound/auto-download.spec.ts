@@ -55,8 +55,8 @@ describe('AutoDownload', () => {
     expect(fetched).toEqual(['image-00-00', 'gif-00-00']);
   });
 
-  it('does not ask for settings when nothing carries a file', async () => {
-    const { linksOf } = downloads([], { settingsOf: () => Promise.reject(new Error('must not be asked')) });
+  it('does not read the settings when no message has a file', async () => {
+    const { linksOf } = downloads([], { settingsOf: () => Promise.reject(new Error('must not be called')) });
     expect(await linksOf(record('text'))).toEqual([null]);
   });
 
@@ -90,7 +90,7 @@ describe('AutoDownload', () => {
     expect(await downloads(['image'], changes).linksOf(record('image'))).toEqual([null]);
   });
 
-  it('lets a message wait no longer than it may, and gives the link when the file comes later', async () => {
+  it('lets a message wait for a bounded time, and notifies the link when the file is stored later', async () => {
     const arrived = deferred<void>();
     const image = record('image');
     const { begin } = downloads(['image'], { incoming: { fetch: () => arrived.promise } });
@@ -100,7 +100,7 @@ describe('AutoDownload', () => {
     expect(await file?.link).toBe('https://files/image-00-00');
   });
 
-  it('has two files of a channel under way, and a hundred waiting; more are left until somebody asks', async () => {
+  it('fetches two files of a channel at once, with a hundred waiting; more are left until they are requested', async () => {
     const fetched: string[] = [];
     const incoming = {
       fetch: ({ mediaId }: { mediaId: string }) => {

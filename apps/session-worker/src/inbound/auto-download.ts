@@ -47,7 +47,7 @@ const KINDS: Partial<Record<Message['type'], WantedKind>> = {
   document: 'document',
   sticker: 'sticker',
 };
-/** A channel that receives more files than it can fetch gets the rest when it asks for them. */
+/** Files of a channel that wait; those beyond are fetched on request. */
 const MOST_WAITING_PER_CHANNEL = 100;
 
 /** A file on its way. Neither promise rejects. */

@@ -43,7 +43,7 @@ describe('ChannelEar', () => {
     expect(session.faults).toEqual([]);
   });
 
-  it('gives a write up that fails by its own fault, without closing the socket', async () => {
+  it('drops a write that fails by its own content, without closing the socket', async () => {
     const { queue, session } = setup();
     for (const error of [failure('22P05'), failure('23505'), new TypeError('no'), new FencedError(FENCE)]) {
       let calls = 0;

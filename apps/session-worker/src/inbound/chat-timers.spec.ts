@@ -13,7 +13,7 @@ function setup(stored?: ChatTimer) {
     return Promise.resolve(stored);
   });
   const session = fakeSession('c', { shard: 0, epoch: 1n });
-  const heard = (...messages: Partial<Message>[]) =>
+  const receive = (...messages: Partial<Message>[]) =>
     learnTimers(
       { session, timers },
       messages.map((message) => ({
@@ -26,7 +26,7 @@ function setup(stored?: ChatTimer) {
         ...message,
       })),
     );
-  return { heard, timer: () => timers.of(session, ADA), reads: () => reads };
+  return { receive, timer: () => timers.of(session, ADA), reads: () => reads };
 }
 
 const set = (ephemeral: number, timestamp: number, fromMe = false): Partial<Message> => ({
@@ -38,21 +38,21 @@ const set = (ephemeral: number, timestamp: number, fromMe = false): Partial<Mess
 
 describe('the timer of a chat', () => {
   it('is learnt from its setting by either side, and from messages that disappear; off is learnt, too', async () => {
-    const { heard, timer } = setup();
-    expect(heard(set(604_800, 100))).toEqual([{ id: ADA, timer: { seconds: 604_800, setAtS: 100 } }]);
-    expect(heard({ context: { ephemeral: 604_800 }, timestamp: 101 })).toEqual([]);
+    const { receive, timer } = setup();
+    expect(receive(set(604_800, 100))).toEqual([{ id: ADA, timer: { seconds: 604_800, setAtS: 100 } }]);
+    expect(receive({ context: { ephemeral: 604_800 }, timestamp: 101 })).toEqual([]);
     expect(await timer()).toMatchObject({ seconds: 604_800 });
-    expect(heard(set(0, 102, true))).toMatchObject([{ timer: { seconds: 0 } }]);
+    expect(receive(set(0, 102, true))).toMatchObject([{ timer: { seconds: 0 } }]);
     expect(await timer()).toMatchObject({ seconds: 0 });
-    expect(heard({ context: { ephemeral: 86_400 }, timestamp: 103 })).toHaveLength(1);
+    expect(receive({ context: { ephemeral: 86_400 }, timestamp: 103 })).toHaveLength(1);
     expect(await timer()).toMatchObject({ seconds: 86_400 });
   });
 
   it('is not changed by what is older than its setting, by a message that stays, or by one of a group', async () => {
-    const { heard, timer } = setup();
-    heard(set(0, 100));
-    expect(heard({ context: { ephemeral: 86_400 }, timestamp: 99 }, {}, set(86_400, 98))).toEqual([]);
-    expect(heard({ ...set(86_400, 101), chat_id: '120363000000000001@g.us' })).toEqual([]);
+    const { receive, timer } = setup();
+    receive(set(0, 100));
+    expect(receive({ context: { ephemeral: 86_400 }, timestamp: 99 }, {}, set(86_400, 98))).toEqual([]);
+    expect(receive({ ...set(86_400, 101), chat_id: '120363000000000001@g.us' })).toEqual([]);
     expect(await timer()).toMatchObject({ seconds: 0 });
   });
 

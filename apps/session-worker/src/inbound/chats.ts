@@ -36,7 +36,7 @@ export async function handleDeletedChats(inbound: InboundContext, ids: readonly 
 
 /**
  * The phone gives a new device its whole state; what is stored of an earlier device's chats may be outdated. What was stored
- * for another number is nobody's any more.
+ * for another number belongs to no channel any more.
  */
 export async function handleNewDevice(
   { session, queue, chats }: InboundContext,

@@ -8,14 +8,14 @@ const ADA = '15550001111@s.whatsapp.net';
 const BO = '15550002222@s.whatsapp.net';
 
 describe('presences', () => {
-  it('are told, except those of chats that the settings ignore', async () => {
-    const told: ChannelEvent[] = [];
+  it('are notified, except those of chats that the settings ignore', async () => {
+    const notified: ChannelEvent[] = [];
     const settings = { ...DEFAULT_SETTINGS, ignored_presences: [BO] };
     const live = new LiveEvents({
       directory: { byId: () => Promise.resolve({ settings } as ChannelRecord) },
       events: {
         append: (_fence: unknown, _channelId: string, events: readonly ChannelEvent[]) => {
-          told.push(...events);
+          notified.push(...events);
           return Promise.resolve([1]);
         },
       } as unknown as EventWriter,
@@ -31,6 +31,6 @@ describe('presences', () => {
     }
     await attachment.drained();
     expect(session.faults).toEqual([]);
-    expect(told).toMatchObject([{ type: 'presences', payload: { presences: [{ contact_id: '15550001111' }] } }]);
+    expect(notified).toMatchObject([{ type: 'presences', payload: { presences: [{ contact_id: '15550001111' }] } }]);
   });
 });

@@ -25,7 +25,7 @@ export function handlePictures(
           const { fence, channelId } = session;
           if (id !== undefined)
             await storeAndNotify(inbound, () => chats.recordContacts(fence, channelId, [{ id, ...found }]));
-          else await queue.store(() => pictures.recordAsked(fence, channelId, { id: bareJid(jid), ...found }));
+          else await queue.store(() => pictures.recordQueried(fence, channelId, { id: bareJid(jid), ...found }));
         }),
       () => undefined,
     );

@@ -6,7 +6,7 @@ import type { InboundContext } from './inbound-context.js';
 /** How deep addresses lie in a message: wrappers, content, context, quoted content, its context. */
 const MAX_DEPTH = 10;
 
-/** Somebody named in a text or on a contact card, by digits that are too many for most numbers: a LID, perhaps. */
+/** A person named in a text or on a contact card by more digits than most numbers have: a LID, perhaps. */
 const NAMED_IN_TEXT = /(?:@|\bwaid=)(\d{14,16})(?![\d@])/gi;
 
 /**

@@ -3,7 +3,7 @@
  *
  * What it guarantees: a device that requested the last copy, and has not received the message a while later, is
  * notified as failed: the message in a chat of two, that member in a group. A receipt that comes after all ends it. A
- * worker that dies in between notifies nobody: the message rests at sent, as before.
+ * worker that dies in between notifies nothing: the message stays at sent.
  */
 import { UNREADABLE, type MessageWriter } from '@dormouse/message-store/write';
 import { contactOf, isOwn } from '../convert/people.js';
@@ -19,7 +19,7 @@ export interface UnreadableOptions extends Pick<InboundContext, 'groups' | 'even
 }
 
 const GRACE_MS = 30_000;
-/** So many messages and recipients are counted at once; the oldest are forgotten. */
+/** How many messages and recipients are counted at once; the oldest are forgotten. */
 const COUNTED_AT_MOST = 2_000;
 
 export class UnreadableSends implements SessionListener {
@@ -66,7 +66,7 @@ export class UnreadableSends implements SessionListener {
 class CopyRequests {
   private readonly counts = new Map<string, number>();
 
-  /** Counts a request, whose sender counts it as its nth. Is the copy that answers it the last one? True once. */
+  /** Counts a request, which is its sender's nth. @returns whether the copy that answers it is the last one; true once. */
   isLast(key: string, nth: number): boolean {
     const before = this.counts.get(key) ?? 0;
     const count = Math.max(before + 1, nth);

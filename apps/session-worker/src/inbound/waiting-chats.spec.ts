@@ -35,7 +35,7 @@ describe('WaitingChats', () => {
     expect(waiting.has('a')).toBe(false);
   });
 
-  it('stores all at once when it is asked to, and nothing twice', async () => {
+  it('stores all at once on request, and nothing twice', async () => {
     const { waiting, stored, add, settled } = chats();
     const file = deferred<void>();
     add('a', 'a1', file.promise);

@@ -23,7 +23,7 @@ describe('ConnectSlots', () => {
     expect(entered).toEqual([1, 2, 3, 4]);
   });
 
-  it('lets those go first that somebody waits for when a slot becomes free', async () => {
+  it('lets those go first that a request waits for when a slot becomes free', async () => {
     const slots = new ConnectSlots(1);
     const entered: string[] = [];
     const waitedFor = new Set<string>();

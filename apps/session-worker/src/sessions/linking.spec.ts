@@ -53,7 +53,7 @@ describe('attempts to link', () => {
     linking().assertMayBegin(false);
   });
 
-  it('are not delayed by codes that nobody scanned', () => {
+  it('are not delayed by codes that were not scanned', () => {
     const { linking } = setup();
     linking().failed(CODES_USED_UP);
     linking().assertMayBegin(false);

@@ -3,7 +3,7 @@
  *
  * What it guarantees: however often a code is requested, and by any caller, a channel opens no new socket before the growing,
  * jittered delay after its last failed attempt is over; in between callers get the reason and the time to retry. What is known of
- * failures outlives the session object, which is dropped while nobody waits for a code.
+ * failures outlives the session object, which is dropped while no caller waits for a code.
  */
 import type { LoginCode } from '@dormouse/gateway-contract';
 import { CODES_USED_UP, isProxyTrouble, type CloseReason } from '../socket/close-reasons.js';
@@ -100,7 +100,7 @@ export class Linking {
    * @returns what is stored of it: only what its customer can correct
    */
   failed(reason: CloseReason): { reason: string | null } {
-    // The network has shown all its codes and nobody scanned one: that is no refusal, and takes minutes by itself.
+    // The network has offered all its codes and none was scanned: that is no refusal, and takes minutes by itself.
     if (reason !== CODES_USED_UP) this.failures.add(this.channelId, reason);
     return { reason: isProxyTrouble(reason.name) ? reason.name : null };
   }

@@ -23,7 +23,7 @@ export class SessionKeys {
   }
 
   /**
-   * The state to connect with: new for a pairing, else what is stored, taken out of its snapshot if need be.
+   * The state to connect with: new for a pairing, else the stored one, restored from its snapshot if need be.
    * @throws {UnsealableError} when there is none that opens
    */
   prepare(linked: boolean): Promise<NetworkAuthState> {

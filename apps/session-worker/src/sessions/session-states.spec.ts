@@ -24,7 +24,7 @@ describe('session states', () => {
     expect(() => assertMove('open', 'open')).not.toThrow();
   });
 
-  it('are taken up by a new owner: sockets and pairings are gone, sleepers sleep on', () => {
+  it('are continued by a new owner: sockets and pairings are gone, sleeping sessions sleep on', () => {
     expect(SESSION_STATES.map((state) => resumed(state, true))).toEqual([
       'closed',
       'connecting',

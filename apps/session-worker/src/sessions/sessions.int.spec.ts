@@ -123,21 +123,21 @@ describe('Sessions', () => {
     return { phone, session: await worker.sessions.open(channelId, soon()) };
   };
 
-  const hear = async (channelId: string, phone: string, text: string, by = worker): Promise<void> => {
+  const receives = async (channelId: string, phone: string, text: string, by = worker): Promise<void> => {
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
     await network.call('POST', `/phones/${other.phone}/messages`, { to: phone, text });
     await by.until(() => by.received.some((message) => textOf(message) === text));
   };
 
-  it('links a channel by its code, and writes down who it is', async () => {
+  it('links a channel by its code, and stores its identity', async () => {
     const channelId = await newChannel();
     const { phone, session } = await link(channelId);
     expect(session.identity).toMatchObject({ phone, deviceId: expect.any(Number) as number });
     expect(await stored(channelId, 'open')).toMatchObject({ state: 'open', linked: true, phone, reason: null });
-    await hear(channelId, phone, 'hello');
+    await receives(channelId, phone, 'hello');
   });
 
-  it('tells the phone that the link is made only once credentials and link are stored', async () => {
+  it('confirms the link to the phone only once credentials and link are stored', async () => {
     await worker.stop();
     workers.splice(workers.indexOf(worker), 1);
     worker = await startWorker({ authStates: networkAuthStates(new SlowRows(database), MASTER_KEYS) });
@@ -149,7 +149,7 @@ describe('Sessions', () => {
     expect((await record(channelId)).session).toMatchObject({ linked: true, phone });
   });
 
-  it('hears all that the phone tells a new device, also when something is sent in the same moment', async () => {
+  it('receives all that the phone sends to a new device, also when something is sent in the same moment', async () => {
     await worker.stop();
     workers.splice(workers.indexOf(worker), 1);
     worker = await startWorker({ authStates: networkAuthStates(new CrossedRows(database), MASTER_KEYS) });
@@ -193,7 +193,7 @@ describe('Sessions', () => {
     worker = await startWorker();
   });
 
-  it('shares one pairing among those who ask for the code, and refuses a code once linked', async () => {
+  it('shares one pairing among the callers who request the code, and refuses a code once linked', async () => {
     const channelId = await newChannel();
     const codes = await Promise.all([1, 2, 3].map(() => worker.sessions.loginCode(channelId, soon())));
     expect(new Set(codes.map(({ code }) => code)).size).toBe(1);
@@ -202,13 +202,13 @@ describe('Sessions', () => {
     await expect(worker.sessions.loginCode(channelId, soon())).rejects.toMatchObject({ status: 403 });
   });
 
-  it('opens one socket for a pairing that the network refuses, however often a code is asked for', async () => {
+  it('opens one socket for a pairing that the network refuses, however often a code is requested', async () => {
     await worker.stop();
     workers.splice(workers.indexOf(worker), 1);
     worker = await startWorker({ backoff: { baseMs: 60_000, maxDelayMs: 60_000, windowMs: 600_000, maxInWindow: 6 } });
     const refusedId = await newChannel();
     const { id } = await network.call<{ id: string }>('POST', '/faults', { kind: 'refuse-connection', count: 50 });
-    for (let asked = 0; asked < 5; asked += 1) {
+    for (let request = 0; request < 5; request += 1) {
       await expect(worker.sessions.loginCode(refusedId, soon())).rejects.toMatchObject({
         status: 503,
         details: expect.stringContaining('network_unavailable') as string,
@@ -222,14 +222,14 @@ describe('Sessions', () => {
     const cut = worker.sockets.find(({ channelId }) => channelId === cutId);
     if (cut) await librarySocket(cut).ws.close();
     await worker.until(() => worker.closesOf(cutId).length > 0);
-    for (let asked = 0; asked < 5; asked += 1) {
+    for (let request = 0; request < 5; request += 1) {
       await expect(worker.sessions.loginCode(cutId, soon())).rejects.toMatchObject({ status: 503 });
     }
     const opened = worker.sockets.filter(({ channelId }) => [refusedId, cutId].includes(channelId));
     expect(opened.map(({ channelId }) => channelId)).toEqual([refusedId, cutId]);
   });
 
-  it('has no socket for a channel that is not linked: 503 that says what to do', async () => {
+  it('has no socket for a channel that is not linked: 503 with what to do', async () => {
     const channelId = await newChannel();
     await expect(worker.sessions.open(channelId, soon())).rejects.toMatchObject({
       status: 503,
@@ -238,7 +238,7 @@ describe('Sessions', () => {
     expect(worker.sessions.countByState().get('closed')).toBeUndefined();
   });
 
-  it("tells the network's ack of a message", async () => {
+  it("reports the network's ack of a message", async () => {
     const channelId = await newChannel();
     const { session } = await link(channelId);
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
@@ -253,33 +253,33 @@ describe('Sessions', () => {
     expect(await refused).toMatchObject({ error: '463' });
   });
 
-  it('says nothing to the network before what holds the words is done, and never if that fails', async () => {
+  it('sends no ciphertext to the network before the work that holds it is done, and never if that fails', async () => {
     const channelId = await newChannel();
     const { session } = await link(channelId);
     const other = await network.call<{ phone: string }>('POST', '/phones', {});
-    const say = (text: string) => librarySocket(session).sendMessage(`${other.phone}@s.whatsapp.net`, { text });
+    const send = (text: string) => librarySocket(session).sendMessage(`${other.phone}@s.whatsapp.net`, { text });
     const received = async () =>
       (await network.call<{ text?: string }[]>('GET', `/phones/${other.phone}/messages`)).map(({ text }) => text);
-    await say('opens the session');
+    await send('opens the session');
     const work = deferred<void>();
     const release = session.holdCiphertext(work.promise);
-    const held = say('held');
-    // Questions pass, and by the time so many are answered the words would have been heard.
-    const question = { tag: 'iq', attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:p' } };
-    for (let asked = 0; asked < 20; asked += 1) await librarySocket(session).query(question);
+    const held = send('held');
+    // Queries pass, and by the time that so many are answered the message would have been received.
+    const query = { tag: 'iq', attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:p' } };
+    for (let count = 0; count < 20; count += 1) await librarySocket(session).query(query);
     expect(await received()).toEqual(['opens the session']);
     work.resolve();
     await held;
     release();
     const end = session.holdCiphertext(Promise.reject(new Error('no room')));
-    await expect(say('never')).rejects.toThrow();
+    await expect(send('never')).rejects.toThrow();
     end();
-    await say('last');
+    await send('last');
     while (!(await received()).includes('last'));
     expect(await received()).toEqual(['opens the session', 'held', 'last']);
   });
 
-  it('opens again without a scan under the next worker, and hears what came meanwhile', async () => {
+  it('opens again without a scan under the next worker, and receives what arrived meanwhile', async () => {
     const channelId = await newChannel();
     const { phone } = await link(channelId);
     await worker.stop();
@@ -304,7 +304,7 @@ describe('Sessions', () => {
       await worker.until(() => worker.closesOf(channelId).at(-1) === reason);
       await worker.sessions.open(channelId, soon());
     }
-    await hear(channelId, phone, 'after the drop');
+    await receives(channelId, phone, 'after the drop');
   });
 
   it('notices that it was unlinked on the phone, and keeps nothing', async () => {

@@ -24,7 +24,7 @@ describe('StateRecorder', () => {
     ]);
   });
 
-  it('tells of a state that could not be written and goes on with the next', async () => {
+  it('reports a state that could not be written and continues with the next', async () => {
     const faults: unknown[] = [];
     const written: string[] = [];
     const recorder = new StateRecorder(

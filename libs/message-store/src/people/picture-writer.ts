@@ -58,19 +58,19 @@ export class PictureWriter {
   /**
    * Contacts and groups whose pictures are not known, or were asked for longer ago: an address works for some days
    * only. Those of the last active chats come first.
-   * @param askedBeforeMs epoch milliseconds
+   * @param queriedBeforeMs epoch milliseconds
    * @returns chat ids
    */
   async wanted(
     channelId: string,
-    { askedBeforeMs, limit }: { askedBeforeMs: number; limit: number },
+    { queriedBeforeMs, limit }: { queriedBeforeMs: number; limit: number },
   ): Promise<string[]> {
-    const rows = await WANTED.all(this.database.pool, channelId, new Date(askedBeforeMs), limit);
+    const rows = await WANTED.all(this.database.pool, channelId, new Date(queriedBeforeMs), limit);
     return rows.map(({ id }) => id);
   }
 
   /** The network was asked, now. Contacts and groups that are not there any more stay so. */
-  async recordAsked(fence: Fence, channelId: string, found: FoundPictures): Promise<void> {
+  async recordQueried(fence: Fence, channelId: string, found: FoundPictures): Promise<void> {
     const { id, picture = null, pictureFull = null } = storableNamed(found);
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
       await CONTACT_PICTURES.count(connection, channelId, id, picture, pictureFull);
