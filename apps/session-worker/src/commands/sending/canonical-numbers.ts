@@ -32,10 +32,10 @@ export class CanonicalNumbers {
       this.checked.set(digits, stored);
       return stored;
     }
-    return this.query(session, digits);
+    return this.queryNetwork(session, digits);
   }
 
-  private async query(session: OpenSession, digits: string): Promise<string> {
+  private async queryNetwork(session: OpenSession, digits: string): Promise<string> {
     const answer = await pTimeout(session.network.people.findNumbers([digits]), {
       milliseconds: QUERY_TIMEOUT_MS,
     }).catch(() => undefined);
