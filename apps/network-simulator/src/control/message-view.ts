@@ -1,15 +1,16 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import type { Network } from '../network/network.js';
 import { attachmentOf } from '../phones/attachments.js';
-import { decodeContent, unwrap } from '../phones/content.js';
-import { pollOptions } from '../phones/effects.js';
+import { decodeContent, describe, unwrap } from '../phones/content.js';
+import { pollOptions, selectableOptions } from '../phones/effects.js';
 import type { PhoneMessage } from '../phones/message-log.js';
 import { chatName } from '../phones/chat-name.js';
 
 /** A message as the control API shows it: no raw bytes, and what its kind carries spelled out. */
 export function messageView(network: Network, message: PhoneMessage): Record<string, unknown> {
   const { content: bytes, wireChat: _wireChat, wireAuthor: _wireAuthor, edit: _edit, ...rest } = message;
-  return { ...rest, ...details(network, decodeContent(bytes)) };
+  const content = decodeContent(bytes);
+  return { ...rest, ...details(network, content), ...(rest.type === 'unknown' && { content: nameOf(content) }) };
 }
 
 function details(network: Network, content: proto.IMessage): Record<string, unknown> {
@@ -40,9 +41,10 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
     }),
     ...(inner.contactMessage && { vcard: inner.contactMessage.vcard }),
     ...(inner.contactsArrayMessage && { vcards: inner.contactsArrayMessage.contacts?.map(({ vcard }) => vcard) }),
-    ...(options.length > 0 && { options }),
+    ...(options.length > 0 && { options, selectable: selectableOptions(content) }),
     ...(target?.id && { target: target.id }),
     ...(context?.stanzaId && { quoted: context.stanzaId }),
+    ...(context?.quotedMessage && { quotedText: describe(context.quotedMessage).text }),
     ...(context?.mentionedJid?.length && { mentions: context.mentionedJid.map((jid) => chatName(network, jid)) }),
     ...(context?.isForwarded && { forwarded: true }),
     ...(context?.expiration && { ephemeralSeconds: context.expiration }),
@@ -64,6 +66,13 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
       invitation: { group: inner.groupInviteMessage.groupJid, code: inner.groupInviteMessage.inviteCode },
     }),
   };
+}
+
+/** The field of a content that has no name of its own here. */
+function nameOf(content: proto.IMessage): string {
+  const [name] =
+    Object.entries(unwrap(content)).find(([field, value]) => value && field !== 'messageContextInfo') ?? [];
+  return name ?? 'an empty message';
 }
 
 /** The context of whichever part has one: quotes, mentions, forwarding. */

@@ -38,6 +38,8 @@ export const operations: Record<string, Operation> = {
   'GET /docs': { summary: 'This description, for people.' },
   'POST /phones': { summary: 'Makes a phone; the number is made up when absent.', body: newPhone },
   'GET /phones': { summary: 'All phones.' },
+  'GET /numbers/:number': { summary: 'Whether a number, as people type it, is on the network.' },
+  'GET /stream': { summary: 'Phones that come and go, and what becomes of faults (server-sent events).' },
   'GET /phones/:phone': { summary: 'A phone with its linked devices and the ids it could not read.' },
   'POST /phones/:phone/scan': {
     summary: 'Scans a linking code: its text, its PNG, the address of a PNG, or the name of a login that waits.',

@@ -48,6 +48,12 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins:
     }
     return reply.status(201).send(summary(network.accounts.add(digits, name)));
   });
+  app.get('/numbers/:number', (request) => {
+    const { number } = z.object({ number: z.string() }).parse(request.params);
+    const account = network.accounts.findTyped(number.replace(/\D/g, ''));
+    const known = account && !network.unknown(account) ? account : undefined;
+    return { exists: known !== undefined, ...(known && summary(known)) };
+  });
   app.get('/phones', () => [...network.accounts.all()].map(summary));
   app.get('/phones/:phone', (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);

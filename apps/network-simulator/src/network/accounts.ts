@@ -17,6 +17,7 @@ export class Accounts {
   private readonly byPhone = new Map<string, Account>();
   private readonly byLid = new Map<string, Account>();
   private readonly phoneStates = new Map<string, () => unknown>();
+  private readonly listeners = new Set<() => void>();
 
   constructor(private readonly store: Store) {}
 
@@ -45,7 +46,18 @@ export class Accounts {
     const account: Account = Account.fresh(phone, this.freeLid(), name, () => this.save(account));
     this.index(account);
     account.changed();
+    this.notify();
     return account;
+  }
+
+  /** Calls the listener whenever a person came or went, until the returned function is called. */
+  watch(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private notify(): void {
+    for (const listener of this.listeners) listener();
   }
 
   byNumber(phone: string): Account | undefined {

@@ -50,8 +50,17 @@ export interface Place {
   xmlns?: string | undefined;
 }
 
+/** A fault began, had its effect once, or ended. */
+export interface FaultEvent {
+  what: 'began' | 'struck' | 'ended';
+  fault: Fault;
+  /** Where it struck, if at a phone. */
+  phone?: string;
+}
+
 /** The faults in force. */
 export class Faults {
+  private readonly listeners = new Set<(event: FaultEvent) => void>();
   private readonly inForce = new Map<string, Fault>();
   private readonly onRemoval = new Map<string, () => void>();
 
@@ -60,7 +69,14 @@ export class Faults {
     const added: Fault = { id: randomUUID(), ...fault };
     this.inForce.set(added.id, added);
     if (undo) this.onRemoval.set(added.id, undo);
+    this.notify({ what: 'began', fault: added });
     return added;
+  }
+
+  /** Calls the listener for everything that happens to faults, until the returned function is called. */
+  watch(listener: (event: FaultEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   all(): Fault[] {
@@ -69,10 +85,12 @@ export class Faults {
 
   /** Removes a fault; false when there is none with this id. */
   remove(id: string): boolean {
-    const existed = this.inForce.delete(id);
+    const fault = this.inForce.get(id);
+    this.inForce.delete(id);
     this.onRemoval.get(id)?.();
     this.onRemoval.delete(id);
-    return existed;
+    if (fault) this.notify({ what: 'ended', fault });
+    return fault !== undefined;
   }
 
   /** Removes all faults. */
@@ -101,7 +119,14 @@ export class Faults {
   /** Like {@link find}, and uses it once: at zero the fault is gone. */
   trigger(kind: FaultKind, place: Place): Fault | undefined {
     const fault = this.find(kind, place);
-    if (fault?.count !== undefined && --fault.count <= 0) this.remove(fault.id);
+    if (!fault) return undefined;
+    if (fault.count !== undefined) fault.count -= 1;
+    this.notify({ what: 'struck', fault, ...(place.phone !== undefined && { phone: place.phone }) });
+    if (fault.count !== undefined && fault.count <= 0) this.remove(fault.id);
     return fault;
+  }
+
+  private notify(event: FaultEvent): void {
+    for (const listener of this.listeners) listener(event);
   }
 }

@@ -157,11 +157,11 @@ describeInBrowser('the page by the keyboard alone', () => {
     }
     await tabTo('Switch on');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'End hold-acks' }).waitFor();
+    await page.getByRole('button', { name: 'End: Hold acknowledgements' }).waitFor();
     expect(simulator.network.faults.all()).toMatchObject([{ kind: 'hold-acks' }]);
-    await tabTo('End hold-acks');
+    await tabTo('End: Hold acknowledgements');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'End hold-acks' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'End: Hold acknowledgements' }).waitFor({ state: 'detached' });
     expect(simulator.network.faults.all()).toEqual([]);
     expect((await focused()).name).toBe('Switch on');
   });

@@ -132,8 +132,8 @@ describeInBrowser('the page for people', () => {
     await page.getByRole('button', { name: 'Faults' }).click();
     await page.getByLabel('Fault', { exact: true }).selectOption('Hold acknowledgements');
     await page.getByRole('button', { name: 'Switch on' }).click();
-    await page.getByRole('button', { name: 'End hold-acks' }).click();
-    await page.getByRole('button', { name: 'End hold-acks' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'End: Hold acknowledgements' }).click();
+    await page.getByRole('button', { name: 'End: Hold acknowledgements' }).waitFor({ state: 'detached' });
     expect(simulator.network.faults.all()).toEqual([]);
   });
 });

@@ -98,7 +98,15 @@ function vote(phone: PhoneContext, poll: PhoneMessage, voter: Account, sealed: p
 
 /** The options of a poll message; empty for anything else. */
 export function pollOptions(content: proto.IMessage): string[] {
+  return (pollIn(content)?.options ?? []).map(({ optionName }) => optionName ?? '');
+}
+
+/** How many options of a poll message one may choose; 0: any number. */
+export function selectableOptions(content: proto.IMessage): number {
+  return pollIn(content)?.selectableOptionsCount ?? 0;
+}
+
+function pollIn(content: proto.IMessage): proto.Message.IPollCreationMessage | undefined {
   const inner = unwrap(content);
-  const poll = inner.pollCreationMessage ?? inner.pollCreationMessageV2 ?? inner.pollCreationMessageV3;
-  return (poll?.options ?? []).map(({ optionName }) => optionName ?? '');
+  return inner.pollCreationMessage ?? inner.pollCreationMessageV2 ?? inner.pollCreationMessageV3 ?? undefined;
 }

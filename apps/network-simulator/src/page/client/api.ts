@@ -29,10 +29,15 @@ export interface Message {
   reactions?: Record<string, string>;
   votes?: Record<string, string[]>;
   options?: string[];
+  /** Of a poll: how many options one may choose; 0: any number. */
+  selectable?: number;
   edited?: boolean;
   deleted?: boolean;
   erased?: boolean;
   quoted?: string;
+  quotedText?: string;
+  /** Of `unknown`: the name of the content. */
+  content?: string;
   forwarded?: boolean;
   viewOnce?: boolean;
   file?: { mimetype: string; length: number; fileName?: string };
@@ -50,6 +55,13 @@ export interface Fault {
   kind: string;
   phone?: string;
   count?: number;
+}
+/** A fault began, had its effect once, or ended. */
+export interface FaultEvent {
+  what: 'began' | 'struck' | 'ended';
+  fault: Fault;
+  /** Where it struck. */
+  phone?: string;
 }
 
 /** Calls the control API. Throws an Error with its sentence when it refuses. */

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { call, type Message } from './api.js';
+import { dayOf, timeOf } from './dates.js';
 import { showForm, attempt, field, h, textIn } from './dom.js';
 
 const TICKS: Record<string, string> = {
@@ -12,28 +13,43 @@ const TICKS: Record<string, string> = {
 };
 const QUICK = ['👍', '❤️', '😂', '🙏'];
 /** Kinds that only change another message: their effect is shown there. */
-const HIDDEN = new Set(['reaction', 'protocol', 'poll_vote', 'unknown']);
+const HIDDEN = new Set(['reaction', 'protocol', 'poll_vote']);
 
 export const isShown = ({ type }: Message): boolean => !HIDDEN.has(type);
 
+/** What a bubble needs of the chat that it is in. */
+export interface BubbleChat {
+  phone: string;
+  reply: (message: Message) => void;
+  find: (id: string) => Message | undefined;
+}
+
+const authorOf = (message: Message): string =>
+  message.fromMe ? 'You' : (message.pushName ?? message.from.split('@')[0] ?? '');
+
+/** The line above the first message of a day. */
+export function dayLine(day: string): HTMLLIElement {
+  return h('li', { class: 'day', 'data-day': day }, day);
+}
+
 /** One message as a bubble, with ticks, reactions and what can be done with it. */
-export function bubble(phone: string, message: Message, reply: (message: Message) => void): HTMLLIElement {
-  const who = message.fromMe ? 'You' : (message.pushName ?? message.from.split('@')[0] ?? '');
-  const time = new Date(message.timestamp * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+export function bubble(message: Message, { phone, reply, find }: BubbleChat): HTMLLIElement {
+  const atMs = message.timestamp * 1000;
+  const when = new Date(atMs);
   const reactions = Object.values(message.reactions ?? {});
   return h(
     'li',
-    { class: message.fromMe ? 'bubble own' : 'bubble', 'data-id': message.id },
-    !message.fromMe && h('div', { class: 'quiet' }, who),
+    { class: message.fromMe ? 'bubble own' : 'bubble', 'data-id': message.id, 'data-day': dayOf(atMs, Date.now()) },
+    !message.fromMe && h('div', { class: 'quiet' }, authorOf(message)),
     message.forwarded && h('div', { class: 'quiet' }, 'Forwarded'),
-    message.quoted !== undefined && h('div', { class: 'quiet' }, 'In reply to an earlier message'),
+    message.quoted !== undefined && quotation(message, find(message.quoted)),
     message.deleted ? h('em', {}, 'Deleted') : content(phone, message),
     reactions.length > 0 && h('div', { class: 'reactions' }, ...reactions.map((emoji) => h('span', {}, emoji))),
     h(
       'div',
       { class: 'foot' },
       message.edited && h('span', {}, 'edited'),
-      h('time', {}, time),
+      h('time', { datetime: when.toISOString(), title: when.toLocaleString() }, timeOf(atMs)),
       message.fromMe && tick(message.status),
       h(
         'button',
@@ -48,6 +64,12 @@ export function bubble(phone: string, message: Message, reply: (message: Message
       ),
     ),
   );
+}
+
+/** What a message replies to, in one line. */
+function quotation(message: Message, quoted: Message | undefined): HTMLElement {
+  const text = (quoted?.deleted ? 'Deleted' : quoted?.text || quoted?.type) ?? message.quotedText;
+  return h('blockquote', {}, quoted && h('strong', {}, authorOf(quoted)), h('span', {}, text || 'An earlier message'));
 }
 
 function tick(status: string): HTMLElement {
@@ -80,23 +102,32 @@ function content(phone: string, message: Message): HTMLElement {
       return h('div', {}, `Contact: ${message.text}`);
     case 'poll':
       return poll(phone, message);
+    case 'unknown':
+      return h('em', { class: 'quiet' }, `This page does not draw ${message.content ?? 'such messages'}`);
     default:
-      return caption;
+      // A kind with content but without text is named: nothing that arrived is invisible.
+      return message.text === '' ? h('em', { class: 'quiet' }, `A message of the kind ${message.type}`) : caption;
   }
 }
 
 function poll(phone: string, message: Message): HTMLElement {
-  const votes = Object.values(message.votes ?? {});
+  const votes = Object.entries(message.votes ?? {});
+  const own = votes.find(([voter]) => voter.split('@')[0] === phone)?.[1] ?? [];
   const options = (message.options ?? []).map((option) => {
-    const count = votes.filter((chosen) => chosen.includes(option)).length;
+    const count = votes.filter(([, chosen]) => chosen.includes(option)).length;
+    const isChosen = own.includes(option);
+    const others = message.selectable === 1 ? [] : own.filter((chosen) => chosen !== option);
+    const chosen = isChosen ? others : [...others, option];
     const vote = () =>
       attempt(() =>
-        call('POST', `phones/${phone}/messages`, { to: message.chat, vote: { id: message.id, options: [option] } }),
+        call('POST', `phones/${phone}/messages`, { to: message.chat, vote: { id: message.id, options: chosen } }),
       );
     const focus = `${phone} ${message.id} ${option}`;
-    return h('button', { type: 'button', 'data-focus': focus, onclick: vote }, `${option} · ${count}`);
+    const properties = { type: 'button', 'aria-pressed': String(isChosen), 'data-focus': focus, onclick: vote };
+    return h('button', properties, `${option} · ${count}`);
   });
-  return h('div', { class: 'poll' }, h('strong', {}, message.text), ...options);
+  const rule = message.selectable === 1 ? 'Choose one' : 'Choose one or more';
+  return h('div', { class: 'poll' }, h('strong', {}, message.text), h('span', { class: 'quiet' }, rule), ...options);
 }
 
 /** What can be done with a message: react, reply, edit, delete. Each is one button. */

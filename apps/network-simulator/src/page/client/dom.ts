@@ -86,7 +86,11 @@ export function arrowKeys(list: HTMLElement, selector: string): void {
 
 /** Runs something and shows what went wrong, if it did. */
 export function attempt(job: () => Promise<unknown>): void {
-  job().catch((error: unknown) => announce(error instanceof Error ? error.message : String(error)));
+  job().catch((error: unknown) => announce(sentenceOf(error)));
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** What was written into a field of a form; empty when there is none. */
@@ -95,33 +99,63 @@ export function textIn(form: FormData | undefined, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
+/** What was chosen in the fields of this name. */
+export function textsIn(form: FormData, name: string): string[] {
+  return form.getAll(name).filter((value) => typeof value === 'string');
+}
+
 /**
  * A form in a dialog; resolves when it is sent, with its fields and the button that sent it; `undefined` when it is left.
- * Escape leaves it. Without an action, the fields hold the buttons. The focus returns to where it came from, even if that
- * was drawn anew meanwhile.
+ * Escape leaves it. Without an action, the fields hold the buttons. Where `send` fails its error is shown and the dialog
+ * stays, with all that was typed. The focus returns to where it came from, even if that was drawn anew meanwhile.
  */
-export function showForm(title: string, fields: HTMLElement[], action?: string): Promise<FormData | undefined> {
+export function showForm(
+  title: string,
+  fields: HTMLElement[],
+  action?: string,
+  send?: (form: FormData) => Promise<unknown>,
+): Promise<FormData | undefined> {
   const from = focusName();
   return new Promise((resolve) => {
+    const problem = h('div', { class: 'problem', role: 'alert' });
     const form = h(
       'form',
       { method: 'dialog' },
       h('h2', {}, title),
       ...fields,
+      problem,
       h(
         'div',
         { class: 'row' },
-        h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+        h('button', { type: 'button', onclick: () => dialog.close() }, action === undefined ? 'Close' : 'Cancel'),
         action !== undefined && h('button', { type: 'submit', class: 'main' }, action),
       ),
     );
     const dialog = h('dialog', { 'aria-label': title }, form);
-    let given: FormData | undefined;
-    form.addEventListener('submit', ({ submitter }) => (given = new FormData(form, submitter)));
+    let sent: FormData | undefined;
+    let sending = false;
+    form.addEventListener('submit', (event) => {
+      const data = new FormData(form, event.submitter);
+      if (!send) {
+        sent = data;
+        return;
+      }
+      event.preventDefault();
+      if (sending) return;
+      sending = true;
+      problem.textContent = '';
+      send(data)
+        .then(() => {
+          sent = data;
+          dialog.close();
+        })
+        .catch((error: unknown) => (problem.textContent = sentenceOf(error)))
+        .finally(() => (sending = false));
+    });
     dialog.addEventListener('close', () => {
       dialog.remove();
       if (document.activeElement === document.body) refocus(from);
-      resolve(given);
+      resolve(sent);
     });
     document.body.append(dialog);
     dialog.showModal();

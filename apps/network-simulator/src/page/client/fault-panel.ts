@@ -1,81 +1,99 @@
 /// <reference lib="dom" />
-import { call, type Fault, type PhoneSummary } from './api.js';
-import { attempt, h, redraw, announce } from './dom.js';
-
-/** What can be switched on, in words, and what is sent for it. */
-const CHOICES: [string, object][] = [
-  ['Drop the connection', { kind: 'drop' }],
-  ['Drop with stream error 503', { kind: 'drop', code: 503 }],
-  ['Refuse the next connection', { kind: 'refuse-connection' }],
-  ['Refuse the next message (479)', { kind: 'refuse-send', code: 479 }],
-  ['Refuse the next message (463)', { kind: 'refuse-send', code: 463 }],
-  ['Hold acknowledgements', { kind: 'hold-acks' }],
-  ['Delay acknowledgements by 3 s', { kind: 'delay-acks', ms: 3000 }],
-  ['Slow line, 500 ms', { kind: 'delay', ms: 500, jitterMs: 200 }],
-  ['Lose receipts', { kind: 'lose-receipts' }],
-  ['Corrupt the next message', { kind: 'corrupt-message' }],
-  ['Double the next message', { kind: 'duplicate-message' }],
-  ['Placeholder instead of the next message', { kind: 'placeholder' }],
-  ['Silent line', { kind: 'silence' }],
-  ['Number unknown', { kind: 'make-unknown' }],
-  ['Banned', { kind: 'ban' }],
-  ['All files expired', { kind: 'expire-media' }],
-  ['Slow file transfers', { kind: 'slow-media', ms: 200 }],
-  ['Storm of reconnects', { kind: 'storm', times: 5, everyMs: 2000 }],
-];
+import { call, type Fault, type FaultEvent, type PhoneSummary } from './api.js';
+import { announce, attempt, h, redraw } from './dom.js';
+import { FAULT_CHOICES, faultLabel } from './fault-catalogue.js';
 
 const SWITCH_ON = 'switch a fault on';
 
-/** Shows what can go wrong and what does, and switches it. */
-export async function showFaults(panel: HTMLElement): Promise<void> {
-  const phones = await call<PhoneSummary[]>('GET', 'phones');
-  const what = h(
+/** What can go wrong and what does; it follows the faults as they begin, strike and end. */
+export class FaultPanel {
+  private readonly list = h('ul', { 'aria-label': 'Faults in force' });
+  private readonly what = h(
     'select',
     { name: 'what', 'aria-label': 'Fault' },
-    ...CHOICES.map(([label], index) => h('option', { value: index }, label)),
+    ...FAULT_CHOICES.map(({ label }, index) => h('option', { value: index }, label)),
   );
-  const whom = h(
-    'select',
-    { name: 'whom', 'aria-label': 'For' },
-    h('option', { value: '' }, 'Everybody'),
-    ...phones.map(({ phone, name }) => h('option', { value: phone }, `${name} +${phone}`)),
-  );
-  const list = h('ul', { 'aria-label': 'Faults in force' });
-  const form = h(
-    'form',
-    {
-      onsubmit: (event) => {
-        event.preventDefault();
-        attempt(() => begin(Number(what.value), whom.value).then(() => listFaults(list)));
+  private readonly whom = h('select', { name: 'whom', 'aria-label': 'For' });
+  private people: readonly PhoneSummary[] = [];
+
+  constructor(private readonly panel: HTMLElement) {
+    const form = h(
+      'form',
+      {
+        onsubmit: (event) => {
+          event.preventDefault();
+          attempt(() => this.begin());
+        },
       },
-    },
-    h('label', {}, 'What goes wrong', what),
-    h('label', {}, 'For', whom),
-    h('button', { type: 'submit', class: 'main', 'data-focus': SWITCH_ON }, 'Switch on'),
-  );
-  panel.replaceChildren(form, list);
-  await listFaults(list);
-}
+      h('label', {}, 'What goes wrong', this.what),
+      h('label', {}, 'For', this.whom),
+      h('button', { type: 'submit', class: 'main', 'data-focus': SWITCH_ON }, 'Switch on'),
+    );
+    this.what.addEventListener('change', () => this.listPeople());
+    panel.replaceChildren(form, this.list);
+  }
 
-async function begin(choice: number, phone: string): Promise<void> {
-  const [label, fault] = CHOICES[choice] ?? [];
-  if (!fault) return;
-  await call('POST', 'faults', phone ? { ...fault, phone } : fault);
-  announce(`${label}: on.`);
-}
+  /** The phones that faults can be limited to. */
+  setPeople(people: readonly PhoneSummary[]): void {
+    this.people = people;
+    this.listPeople();
+  }
 
-async function listFaults(list: HTMLElement): Promise<void> {
-  const faults = await call<Fault[]>('GET', 'faults');
-  const items = faults.map(({ id, kind, phone, count }) => {
-    const label = `${kind}${phone === undefined ? '' : ` +${phone}`}${count === undefined ? '' : ` ×${count}`}`;
-    const end = () => attempt(() => call('DELETE', `faults/${id}`).then(() => listFaults(list)));
+  async refresh(): Promise<void> {
+    const faults = await call<Fault[]>('GET', 'faults');
+    redraw(() => this.list.replaceChildren(...faults.map((fault) => this.item(fault))), SWITCH_ON);
+  }
+
+  /** Shows what happened to a fault. */
+  notice({ what, fault, phone }: FaultEvent): void {
+    const at = phone === undefined ? '' : ` at ${this.nameOf(phone)}`;
+    if (what === 'struck') announce(`${faultLabel({ ...fault })}: it happened${at}.`);
+    if (!this.panel.hidden) attempt(() => this.refresh());
+  }
+
+  private nameOf(phone: string): string {
+    const name = this.people.find((person) => person.phone === phone)?.name;
+    return name === undefined ? `+${phone}` : `${name} +${phone}`;
+  }
+
+  private get choice() {
+    return FAULT_CHOICES[Number(this.what.value)] ?? FAULT_CHOICES[0];
+  }
+
+  private listPeople(): void {
+    const whom = this.choice?.whom;
+    const chosen = this.whom.value;
+    const everybody = whom === 'one' ? [] : [h('option', { value: '' }, 'Everybody')];
+    const people = whom === 'everybody' ? [] : this.people;
+    this.whom.replaceChildren(
+      ...everybody,
+      ...people.map(({ phone }) => h('option', { value: phone, selected: phone === chosen }, this.nameOf(phone))),
+    );
+  }
+
+  private async begin(): Promise<void> {
+    const { choice } = this;
+    if (!choice) return;
+    const phone = this.whom.value;
+    if (choice.whom === 'one' && phone === '') throw new Error('Make a phone first: this fault is for one phone.');
+    const answer = await call<Record<string, unknown>>('POST', 'faults', {
+      ...choice.request,
+      ...(phone && { phone }),
+    });
+    announce(choice.done ? choice.done(answer) : `${choice.label}: on.`);
+    await this.refresh();
+  }
+
+  private item(fault: Fault): HTMLElement {
+    const whom = fault.phone === undefined ? 'everybody' : this.nameOf(fault.phone);
+    const left = fault.count === undefined ? '' : `, ${fault.count} left`;
+    const label = faultLabel({ ...fault });
+    const end = () => attempt(() => call('DELETE', `faults/${fault.id}`).then(() => this.refresh()));
     return h(
       'li',
       {},
-      label,
-      ' ',
-      h('button', { type: 'button', 'data-focus': id, 'aria-label': `End ${label}`, onclick: end }, '×'),
+      `${label} (${whom}${left}) `,
+      h('button', { type: 'button', 'data-focus': fault.id, 'aria-label': `End: ${label}`, onclick: end }, '×'),
     );
-  });
-  redraw(() => list.replaceChildren(...items), SWITCH_ON);
+  }
 }

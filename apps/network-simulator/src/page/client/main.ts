@@ -1,19 +1,35 @@
 /// <reference lib="dom" />
-import { call, type PhoneSummary } from './api.js';
+import { call, type FaultEvent, type PhoneSummary } from './api.js';
+import { showConnectGuide } from './connect-guide.js';
 import { arrowKeys, showForm, attempt, byId, field, h, redraw, textIn } from './dom.js';
-import { showFaults } from './fault-panel.js';
+import { FaultPanel } from './fault-panel.js';
+import { numberIn } from './numbers.js';
 import { PhoneColumn } from './phone-column.js';
+import { remember, remembered } from './remembered.js';
 
 const SHOWN_AT_FIRST = 3;
+const SHOWN = 'phones shown';
 
 const columns = new Map<string, PhoneColumn>();
 const main = byId('phones');
 const rail = byId('rail');
+const faults = new FaultPanel(byId('fault-panel'));
+/** Who is on the network, by number. */
+const people = new Map<string, PhoneSummary>();
+
+/** The phones that were shown last; until somebody chose, the first ones. */
+const chosen = remembered(SHOWN);
+let shown: string[] | undefined = Array.isArray(chosen) ? chosen.map(String) : undefined;
 
 /** Lists the phones; the pressed ones are shown as columns. */
 async function listPhones(): Promise<void> {
   const phones = await call<PhoneSummary[]>('GET', 'phones');
-  if (columns.size === 0) for (const { phone } of phones.slice(0, SHOWN_AT_FIRST)) show(phone);
+  people.clear();
+  for (const person of phones) people.set(person.phone, person);
+  for (const phone of columns.keys()) if (!people.has(phone)) hide(phone);
+  const wanted =
+    shown?.filter((phone) => people.has(phone)) ?? phones.slice(0, SHOWN_AT_FIRST).map(({ phone }) => phone);
+  for (const phone of wanted) show(phone);
   const buttons = phones.map(({ phone, name }) => {
     const pressed = String(columns.has(phone));
     return h(
@@ -23,47 +39,76 @@ async function listPhones(): Promise<void> {
     );
   });
   redraw(() => rail.replaceChildren(...buttons));
-  const hint = h('p', { class: 'empty' }, 'Nobody is on this network yet. Make two phones and let them talk.');
-  if (phones.length === 0) main.replaceChildren(hint);
-  else main.querySelector('.empty')?.remove();
+  faults.setPeople(phones);
+  if (phones.length > 0) main.querySelector('.empty')?.remove();
+  else main.replaceChildren(emptyPage());
+}
+
+function emptyPage(): HTMLElement {
+  const button = (label: string, job: () => Promise<unknown>) =>
+    h('button', { type: 'button', class: 'main', onclick: () => attempt(job) }, label);
+  return h(
+    'div',
+    { class: 'empty' },
+    h('p', {}, 'Nobody is on this network yet. Make two phones and let them talk, or link a bot to one.'),
+    h('div', { class: 'row center' }, button('Make a phone', newPhone), button('Connect a bot', showConnectGuide)),
+  );
 }
 
 function show(phone: string): void {
-  const column = new PhoneColumn(phone);
+  if (columns.has(phone)) return;
+  const column = new PhoneColumn(phone, people);
   columns.set(phone, column);
   main.append(column.element);
 }
 
+function hide(phone: string): void {
+  columns.get(phone)?.close();
+  columns.delete(phone);
+}
+
+function rememberShown(): void {
+  shown = [...columns.keys()];
+  remember(SHOWN, shown);
+}
+
 function toggle(phone: string): void {
-  const present = columns.get(phone);
-  if (present) {
-    present.close();
-    columns.delete(phone);
-  } else show(phone);
+  if (columns.has(phone)) hide(phone);
+  else show(phone);
+  rememberShown();
   attempt(listPhones);
 }
 
 async function newPhone(): Promise<void> {
-  const form = await showForm(
+  await showForm(
     'New phone',
     [field('Name', 'name'), field('Number (made up when empty)', 'phone', { inputmode: 'tel' })],
     'Create',
+    async (form) => {
+      const name = textIn(form, 'name');
+      const typed = textIn(form, 'phone');
+      const phone = typed === '' ? undefined : numberIn(typed);
+      const made = await call<PhoneSummary>('POST', 'phones', { ...(name && { name }), ...(phone && { phone }) });
+      people.set(made.phone, made);
+      show(made.phone);
+      rememberShown();
+      await listPhones();
+    },
   );
-  if (!form) return;
-  const name = textIn(form, 'name');
-  const phone = textIn(form, 'phone').replace(/\D/g, '');
-  const made = await call<PhoneSummary>('POST', 'phones', { ...(name && { name }), ...(phone && { phone }) });
-  if (!columns.has(made.phone)) show(made.phone);
-  await listPhones();
 }
 
 // A network may have thousands of phones: they are one stop of the Tab key.
 arrowKeys(rail, 'button');
 byId('new-phone').addEventListener('click', () => attempt(newPhone));
+byId('connect').addEventListener('click', () => attempt(showConnectGuide));
 byId('faults').addEventListener('click', () => {
   const panel = byId('fault-panel');
   panel.hidden = !panel.hidden;
   byId('faults').setAttribute('aria-expanded', String(!panel.hidden));
-  if (!panel.hidden) attempt(() => showFaults(panel));
+  if (!panel.hidden) attempt(() => faults.refresh());
 });
-attempt(listPhones);
+
+const stream = new EventSource('stream');
+stream.addEventListener('ready', () => attempt(listPhones));
+stream.addEventListener('phones', () => attempt(listPhones));
+stream.addEventListener('fault', (event: MessageEvent<string>) => faults.notice(JSON.parse(event.data) as FaultEvent));

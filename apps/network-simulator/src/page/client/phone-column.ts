@@ -1,10 +1,15 @@
 /// <reference lib="dom" />
-import { base64Of, call, type Chat, type Message, type PhoneDetails, type PhoneEvent } from './api.js';
-import { bubble, isShown } from './bubble.js';
-import { arrowKeys, showForm, attempt, avatar, field, h, redraw, announce, textIn } from './dom.js';
+import { call, type Chat, type Message, type PhoneDetails, type PhoneEvent, type PhoneSummary } from './api.js';
+import { bubble, dayLine, isShown } from './bubble.js';
+import { Composer } from './composer.js';
+import { arrowKeys, showForm, attempt, avatar, field, h, redraw, announce, textIn, textsIn } from './dom.js';
+import { numberIn, numbersIn } from './numbers.js';
+import { remember, remembered } from './remembered.js';
 import { scan } from './scan.js';
 
 const TYPING_SHOWN_MS = 6000;
+/** People offered by name for a new group, where the network has no more of them. */
+const OFFERED_MEMBERS = 12;
 
 /** One phone: its linked devices, its chats, and the open one. It follows the phone's stream. */
 export class PhoneColumn {
@@ -19,20 +24,20 @@ export class PhoneColumn {
     'aria-label': 'Messages',
   });
   private readonly typing = h('div', { class: 'typing', 'aria-live': 'polite' });
-  private readonly input = h('input', {
-    type: 'text',
-    name: 'text',
-    autocomplete: 'off',
-    'aria-label': 'Message',
-    placeholder: 'Message',
-  });
+  private readonly composer: Composer;
   private readonly stream: EventSource;
+  private readonly messages = new Map<string, Message>();
   private open: string | undefined;
-  private quote: string | undefined;
-  private composing = false;
   private typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly phone: string) {
+  /** @param people who is on the network, by number */
+  constructor(
+    readonly phone: string,
+    private readonly people: ReadonlyMap<string, PhoneSummary>,
+  ) {
+    this.composer = new Composer(phone);
+    const opened = remembered(this.openName);
+    if (typeof opened === 'string') this.open = opened;
     const button = (label: string, job: () => Promise<unknown>) =>
       h('button', { type: 'button', 'data-focus': `${phone} ${label}`, onclick: () => attempt(job) }, label);
     arrowKeys(this.chatList, 'button');
@@ -55,7 +60,7 @@ export class PhoneColumn {
         'div',
         { class: 'body' },
         this.chatList,
-        h('div', { class: 'chat' }, this.heading, this.bubbles, this.typing, this.composer()),
+        h('div', { class: 'chat' }, this.heading, this.bubbles, this.typing, this.composer.element),
       ),
     );
     this.stream = new EventSource(`phones/${phone}/stream`);
@@ -71,31 +76,12 @@ export class PhoneColumn {
 
   close(): void {
     this.stream.close();
+    clearTimeout(this.typingTimer);
     this.element.remove();
   }
 
-  private composer(): HTMLElement {
-    this.input.addEventListener('input', () => this.type(this.input.value !== ''));
-    const file = h('input', { type: 'file', hidden: true, onchange: () => attempt(() => this.sendFile(file)) });
-    return h(
-      'form',
-      {
-        class: 'composer',
-        onsubmit: (event) => {
-          event.preventDefault();
-          attempt(() => this.send());
-        },
-      },
-      this.input,
-      h('button', { type: 'button', 'aria-label': 'Send a file', onclick: () => file.click() }, 'File'),
-      h(
-        'button',
-        { type: 'button', 'aria-label': 'Send a poll', onclick: () => attempt(() => this.sendPoll()) },
-        'Poll',
-      ),
-      h('button', { type: 'submit', class: 'main' }, 'Send'),
-      file,
-    );
+  private get openName(): string {
+    return `open chat of ${this.phone}`;
   }
 
   /** Reads everything anew. */
@@ -136,6 +122,8 @@ export class PhoneColumn {
 
   private async listChats(): Promise<void> {
     const chats = await call<Chat[]>('GET', `phones/${this.phone}/chats`);
+    const opened = chats.find(({ chat }) => chat === this.open);
+    if (opened) this.heading.textContent = opened.name;
     const items = chats.map(({ chat, name, unread }) =>
       h(
         'li',
@@ -161,31 +149,49 @@ export class PhoneColumn {
   /** Opens a chat: reads it, and the senders see that. */
   private async show(chat: string, name?: string): Promise<void> {
     this.open = chat;
+    remember(this.openName, chat);
     if (name !== undefined) this.heading.textContent = name;
+    else if (this.heading.textContent === '') this.heading.textContent = this.nameOf(chat);
+    this.composer.open(chat);
     const messages = await call<Message[]>('GET', `phones/${this.phone}/messages?chat=${encodeURIComponent(chat)}`);
+    this.messages.clear();
+    for (const message of messages) this.messages.set(message.id, message);
     const items = messages.filter(isShown).map((message) => this.bubbleOf(message));
-    redraw(() => this.bubbles.replaceChildren(...items));
+    redraw(() => {
+      this.bubbles.replaceChildren();
+      for (const item of items) this.append(item);
+    });
     this.bubbles.scrollTop = this.bubbles.scrollHeight;
     await call('POST', `phones/${this.phone}/read`, { chat });
     await this.listChats();
   }
 
+  /** Adds a bubble at the end, under a line for its day where that is another than the last one's. */
+  private append(item: HTMLLIElement): void {
+    const { day } = item.dataset;
+    const last = this.bubbles.lastElementChild;
+    if (day !== undefined && !(last instanceof HTMLElement && last.dataset['day'] === day))
+      this.bubbles.append(dayLine(day));
+    this.bubbles.append(item);
+  }
+
   private bubbleOf(message: Message): HTMLLIElement {
-    return bubble(this.phone, message, ({ id, text }) => {
-      this.quote = id;
-      this.input.placeholder = `Reply to: ${text}`;
-      this.input.focus();
+    return bubble(message, {
+      phone: this.phone,
+      reply: (repliedTo) => this.composer.replyTo(repliedTo),
+      find: (id) => this.messages.get(id),
     });
   }
 
   private receive(message: Message): void {
+    if (message.chat === this.open) this.messages.set(message.id, message);
     const arrived = message.chat === this.open && isShown(message);
     if (arrived) {
       const present = this.bubbles.querySelector(`[data-id="${CSS.escape(message.id)}"]`);
       if (message.erased) present?.remove();
       else if (present) redraw(() => present.replaceWith(this.bubbleOf(message)));
       else {
-        this.bubbles.append(this.bubbleOf(message));
+        this.append(this.bubbleOf(message));
         this.bubbles.scrollTop = this.bubbles.scrollHeight;
         this.typing.textContent = '';
         if (!message.fromMe) attempt(() => call('POST', `phones/${this.phone}/read`, { chat: message.chat }));
@@ -194,91 +200,69 @@ export class PhoneColumn {
     attempt(() => this.listChats());
   }
 
+  /** The name of a person or a group, or the number. */
+  private nameOf(jid: string): string {
+    const [user = ''] = jid.split('@');
+    return this.people.get(user)?.name ?? `+${user}`;
+  }
+
   private notice(event: PhoneEvent): void {
     if (event.kind === 'typing' && event.chat === this.open) {
       const doing = event.what === 'recording' ? 'is recording' : 'is typing';
-      const who = event.from === event.chat ? this.heading.textContent : `+${event.from.split('@')[0]}`;
+      const who = event.from === event.chat ? this.heading.textContent : this.nameOf(event.from);
       this.typing.textContent = event.what === 'paused' ? '' : `${who} ${doing}…`;
       clearTimeout(this.typingTimer);
       this.typingTimer = setTimeout(() => (this.typing.textContent = ''), TYPING_SHOWN_MS);
     }
-    if (event.kind === 'call') announce(`Call: ${event.what} from ${event.from.split('@')[0]}`);
+    if (event.kind === 'call') announce(`Call: ${event.what} from ${this.nameOf(event.from)}`);
     if (event.kind === 'group') attempt(() => this.listChats());
   }
 
-  private type(composing: boolean): void {
-    if (!this.open || composing === this.composing) return;
-    this.composing = composing;
-    const state = composing ? 'composing' : 'paused';
-    attempt(() => call('POST', `phones/${this.phone}/typing`, { to: this.open, state }));
-  }
-
-  private async send(): Promise<void> {
-    const text = this.input.value;
-    if (!this.open) throw new Error('Open a chat first.');
-    if (text === '') return;
-    const quote = this.quote;
-    this.input.value = '';
-    this.input.placeholder = 'Message';
-    this.quote = undefined;
-    this.type(false);
-    await call('POST', `phones/${this.phone}/messages`, { to: this.open, text, ...(quote !== undefined && { quote }) });
-  }
-
-  private async sendFile(input: HTMLInputElement): Promise<void> {
-    const [file] = input.files ?? [];
-    if (!file || !this.open) throw new Error('Open a chat first.');
-    const [family] = file.type.split('/');
-    const kind =
-      family === 'image' ? 'image' : family === 'video' ? 'video' : family === 'audio' ? 'voice' : 'document';
-    const sent = {
-      base64: await base64Of(file),
-      mimetype: file.type || 'application/octet-stream',
-      fileName: file.name,
-    };
-    input.value = '';
-    await call('POST', `phones/${this.phone}/messages`, { to: this.open, [kind]: sent });
-  }
-
-  private async sendPoll(): Promise<void> {
-    const options = h('textarea', { name: 'options', required: true });
-    const form = await showForm(
-      'A poll',
-      [field('Question', 'name', { required: true }), h('label', {}, 'Options, one a line', options)],
-      'Send',
-    );
-    if (!form || !this.open) return;
-    const lines = textIn(form, 'options')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
-    await call('POST', `phones/${this.phone}/messages`, {
-      to: this.open,
-      poll: { name: textIn(form, 'name'), options: lines },
-    });
-  }
-
   private async newChat(): Promise<void> {
-    const form = await showForm('New chat', [field('Number', 'to', { required: true, inputmode: 'tel' })], 'Open');
-    if (!form) return;
-    const digits = textIn(form, 'to').replace(/\D/g, '');
-    if (digits !== '') await this.show(`${digits}@s.whatsapp.net`, `+${digits}`);
-    this.input.focus();
+    const fields = [field('Number', 'to', { required: true, inputmode: 'tel' })];
+    const form = await showForm('New chat', fields, 'Open', async (sent) => {
+      const number = numberIn(textIn(sent, 'to'));
+      await this.requireOnNetwork([number]);
+      await this.show(`${number}@s.whatsapp.net`, `+${number}`);
+    });
+    if (form) this.composer.focus();
   }
 
   private async newGroup(): Promise<void> {
+    const others = [...this.people.values()].filter(({ phone }) => phone !== this.phone);
+    const offered = others.length > OFFERED_MEMBERS ? [] : others;
     const fields = [
       field('Subject', 'subject', { required: true }),
-      field('Numbers, with spaces between', 'members', { required: true }),
+      field('Numbers of members', 'members', { placeholder: '+65 9000 0001, +65 9000 0002', inputmode: 'tel' }),
+      ...offered.map(({ phone, name }) =>
+        h(
+          'label',
+          { class: 'check' },
+          h('input', { type: 'checkbox', name: 'member', value: phone }),
+          `${name} +${phone}`,
+        ),
+      ),
     ];
-    const form = await showForm('New group', fields, 'Create');
-    if (!form) return;
-    const members = textIn(form, 'members')
-      .split(/[\s,]+/)
-      .filter((number) => number !== '');
-    const subject = textIn(form, 'subject');
-    const group = await call<{ id: string }>('POST', `phones/${this.phone}/groups`, { subject, members });
-    await this.show(group.id, subject);
+    await showForm('New group', fields, 'Create', async (form) => {
+      const members = numbersIn([textIn(form, 'members'), ...textsIn(form, 'member')].join(','));
+      if (members.length === 0) throw new Error('Choose at least one member, or type a number.');
+      await this.requireOnNetwork(members);
+      const subject = textIn(form, 'subject');
+      const group = await call<{ id: string }>('POST', `phones/${this.phone}/groups`, { subject, members });
+      await this.show(group.id, subject);
+    });
+  }
+
+  /** Refuses numbers that nobody on the network has, before anything is made with them. */
+  private async requireOnNetwork(numbers: readonly string[]): Promise<void> {
+    const contacts = await Promise.all(
+      numbers.map(async (number) => ({
+        number,
+        exists: (await call<{ exists: boolean }>('GET', `numbers/${number}`)).exists,
+      })),
+    );
+    const unknown = contacts.filter(({ exists }) => !exists).map(({ number }) => `+${number}`);
+    if (unknown.length > 0) throw new Error(`Nobody on this network has the number ${unknown.join(', ')}.`);
   }
 
   private async unlink(device: number): Promise<void> {

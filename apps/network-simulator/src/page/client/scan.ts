@@ -38,16 +38,24 @@ export async function scan(phone: string): Promise<void> {
   ];
   const looking = setInterval(() => attempt(look), LOOK_EVERY_MS);
   attempt(look);
-  const form = await showForm(`Scan as ${phone}`, fields, 'Scan').finally(() => clearInterval(looking));
-  if (!form) return;
-  const chosen = form.get('file');
-  const qr = textIn(form, 'qr');
-  const url = textIn(form, 'url');
-  const png = chosen instanceof File && chosen.size > 0 ? await base64Of(chosen) : undefined;
+  const send = async (form: FormData): Promise<void> => {
+    const { device } = await call<{ device: number }>('POST', `phones/${phone}/scan`, await codeIn(form));
+    announce(`Linked as device ${device}.`);
+  };
+  await showForm(`Scan as ${phone}`, fields, 'Scan', send).finally(() => clearInterval(looking));
+}
+
+/** What was given of the code, as the control API takes it. */
+async function codeIn(form: FormData): Promise<object> {
   const waiting = textIn(form, 'waiting');
-  const body = waiting ? { waiting } : qr ? { qr } : png !== undefined ? { png } : { url };
-  const { device } = await call<{ device: number }>('POST', `phones/${phone}/scan`, body);
-  announce(`Linked as device ${device}.`);
+  if (waiting) return { waiting };
+  const qr = textIn(form, 'qr');
+  if (qr) return { qr };
+  const chosen = form.get('file');
+  if (chosen instanceof File && chosen.size > 0) return { png: await base64Of(chosen) };
+  const url = textIn(form, 'url');
+  if (url) return { url };
+  throw new Error('Pick a login, paste the text of a code, choose its picture, or type the address of its picture.');
 }
 
 /** Lists the logins that wait; one click or Enter links one. What has the focus keeps it. */
