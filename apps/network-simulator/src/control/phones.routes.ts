@@ -37,9 +37,20 @@ export const letters = z.object({ code: z.string().min(8) });
 const atPhone = z.object({ phone: z.string() });
 const atDevice = z.object({ phone: z.string(), device: z.coerce.number().int().positive() });
 
+/** Who is on the network, by number. */
+function numberRoutes(app: FastifyInstance, network: Network): void {
+  app.get('/numbers/:number', (request) => {
+    const { number } = z.object({ number: z.string() }).parse(request.params);
+    const account = network.accounts.findTyped(number.replace(/\D/g, ''));
+    const known = account && !network.unknown(account) ? account : undefined;
+    return { exists: known !== undefined, ...(known && summary(known)) };
+  });
+}
+
 /** Phones and their linked devices. */
 export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins: WaitingLogins): void {
   const { network } = phones;
+  numberRoutes(app, network);
   app.post('/phones', (request, reply) => {
     const { phone, name } = newPhone.parse(request.body ?? {});
     const digits = phone?.replace('+', '');
@@ -47,12 +58,6 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins:
       throw new Refusal(409, `The phone ${digits} exists already.`);
     }
     return reply.status(201).send(summary(network.accounts.add(digits, name)));
-  });
-  app.get('/numbers/:number', (request) => {
-    const { number } = z.object({ number: z.string() }).parse(request.params);
-    const account = network.accounts.findTyped(number.replace(/\D/g, ''));
-    const known = account && !network.unknown(account) ? account : undefined;
-    return { exists: known !== undefined, ...(known && summary(known)) };
   });
   app.get('/phones', () => [...network.accounts.all()].map(summary));
   app.get('/phones/:phone', (request) => {

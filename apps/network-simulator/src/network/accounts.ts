@@ -97,6 +97,7 @@ export class Accounts {
       ...preKeys.filter((name) => name.includes(`/${phone}-`)),
     ];
     for (const file of files) await this.store.remove(file);
+    this.notify();
   }
 
   /** Takes everybody off the network. */
@@ -106,6 +107,7 @@ export class Accounts {
     this.phoneStates.clear();
     await this.store.removeFolder('accounts');
     await this.store.removeFolder('prekeys');
+    this.notify();
   }
 
   /** What is stored of a phone's own state, if the phone has not been used yet. */

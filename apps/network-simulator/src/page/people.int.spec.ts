@@ -144,7 +144,7 @@ describeInBrowser('the page, used by people', () => {
     expect([...simulator.network.groups.all()]).toHaveLength(1);
   });
 
-  it('shows phones and groups that were made over HTTP, without a reload', async () => {
+  it('follows phones and groups that are made and removed over HTTP, without a reload', async () => {
     await open();
     await page.request.post(`${simulator.control}/phones`, { data: { phone: '6591110009', name: 'Nora' } });
     await page.getByRole('button', { name: 'Nora +6591110009' }).waitFor();
@@ -153,6 +153,11 @@ describeInBrowser('the page, used by people', () => {
     });
     await column(alice).getByRole('button', { name: 'Over HTTP' }).waitFor();
     await column(bob).getByRole('button', { name: 'Over HTTP' }).waitFor();
+    await page.request.delete(`${simulator.control}/phones/6591110003`);
+    await column(carol).waitFor({ state: 'detached' });
+    await page.request.post(`${simulator.control}/reset`);
+    await page.getByText('Nobody is on this network yet.').waitFor();
+    await page.getByRole('button', { name: 'Make a phone' }).waitFor();
   });
 
   it('remembers over a reload which phones are shown and which chats are open', async () => {
