@@ -29,9 +29,9 @@ export interface EventLog {
 
 const LOCK_SEQUENCE = defineStatement({
   name: 'lock-event-sequence',
-  text: 'SELECT last_seq FROM event_sequences WHERE channel_id = $1 FOR UPDATE',
+  text: 'SELECT 1 AS locked FROM event_sequences WHERE channel_id = $1 FOR UPDATE',
   parameters: ['text'],
-  row: { last_seq: 'int8' },
+  row: { locked: 'int4' },
 });
 
 const BEGIN_SEQUENCE = defineStatement({
@@ -43,35 +43,36 @@ const BEGIN_SEQUENCE = defineStatement({
 const APPEND = defineStatement({
   name: 'append-events',
   text: `
-WITH moved AS (UPDATE event_sequences SET last_seq = $2 WHERE channel_id = $1)
-${insertEvents(`SELECT $1, e.seq, e.id, e.type, e.method, e.payload, e.conversation, e.webhook_id
-  FROM jsonb_to_recordset($3::jsonb) AS e(seq bigint, id uuid, type text, method text, payload jsonb, conversation text,
-    webhook_id text)`)}`,
-  parameters: ['text', 'int8', 'jsonb'],
+WITH event AS (
+  SELECT e.*, count(*) OVER () AS total FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (id uuid, type text, method text, payload jsonb,
+    conversation text, webhook_id text)) WITH ORDINALITY AS e(id, type, method, payload, conversation, webhook_id, nth)
+), seq AS (
+  ${takeNumbers('SELECT $1, max(total) FROM event')}
+)
+${insertEvents(`SELECT $1, seq.last_seq - event.total + event.nth, event.id, event.type, event.method, event.payload, event.conversation,
+  event.webhook_id FROM event, seq`)}
+RETURNING seq`,
+  parameters: ['text', 'jsonb'],
+  row: { seq: 'int8' },
 });
 
 /** Locks the end of the channel's events for the rest of the transaction, before anything else of the channel. */
 export async function lockEventLog(connection: Connection, channelId: string): Promise<EventLog> {
-  let lastSeq = await lockSequence(connection, channelId);
+  await lockSequence(connection, channelId);
   return {
     append: async (events) => {
       if (events.length === 0) return [];
-      const numbered = events.map((event, index) => ({ seq: lastSeq + index + 1, ...event }));
-      lastSeq += events.length;
-      await APPEND.count(connection, channelId, lastSeq, storableJson(numbered));
-      return numbered.map(({ seq }) => seq);
+      const rows = await APPEND.all(connection, channelId, storableJson(events));
+      return rows.map(({ seq }) => Number(seq)).sort((a, b) => a - b);
     },
   };
 }
 
-async function lockSequence(connection: Connection, channelId: string): Promise<number> {
-  let row = await LOCK_SEQUENCE.first(connection, channelId);
-  if (!row) {
-    await BEGIN_SEQUENCE.count(connection, channelId);
-    row = await LOCK_SEQUENCE.first(connection, channelId);
-  }
-  if (!row) throw new Error(`event sequence of channel ${channelId} is missing`);
-  return Number(row.last_seq);
+async function lockSequence(connection: Connection, channelId: string): Promise<void> {
+  if (await LOCK_SEQUENCE.first(connection, channelId)) return;
+  await BEGIN_SEQUENCE.count(connection, channelId);
+  if (await LOCK_SEQUENCE.first(connection, channelId)) return;
+  throw new Error(`event sequence of channel ${channelId} is missing`);
 }
 
 /**

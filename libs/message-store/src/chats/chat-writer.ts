@@ -5,6 +5,7 @@ import { beginRemoval, finishRemovals, type EndFiles } from './chat-removals.js'
 import { chatEvents, chatsById, contactEvents, contactsById, writeChats, writeContacts } from './chat-writes.js';
 import type { Written } from '../messages/message-writer.js';
 import { beginNumber } from '../people/number-change.js';
+import { countsInChatSql } from '../messages/message-rows.js';
 import { mergePerson } from '../people/person-merge.js';
 import type { ChatRecord, ContactRecord, PersonPair } from '../records.js';
 import { storableChat, storableContact, storableId, storableMoment, storablePair } from '../storable-records.js';
@@ -28,7 +29,7 @@ WITH left_over AS (
 )
 UPDATE chats SET
   last_message_id = (SELECT id FROM left_over WHERE type <> 'action' ORDER BY timestamp DESC, id DESC LIMIT 1),
-  unread = least(unread, (SELECT count(*)::int FROM left_over WHERE NOT from_me AND type NOT IN ('action', 'system')))
+  unread = least(unread, (SELECT count(*)::int FROM left_over WHERE NOT from_me AND ${countsInChatSql('left_over')}))
 WHERE channel_id = $1 AND id = $2`,
   parameters: ['text', 'text', 'int8?'],
 });
@@ -87,7 +88,7 @@ const lastMoments = (name: string, which: string) =>
   defineStatement({
     name,
     text: `SELECT key_id, key_remote, key_participant, from_me, timestamp FROM messages
-           WHERE channel_id = $1 AND chat_id = $2 AND type NOT IN ('action', 'system') ${which}
+           WHERE channel_id = $1 AND chat_id = $2 AND ${countsInChatSql('messages')} ${which}
            ORDER BY timestamp DESC, id DESC LIMIT $3`,
     parameters: ['text', 'text', 'int8'],
     row: { key_id: 'text', key_remote: 'text', key_participant: 'text?', from_me: 'bool', timestamp: 'int8' },

@@ -1,9 +1,10 @@
 import { defineStatement, storableJson } from '@dormouse/database';
 import type { ChannelEvent, Chat, ContactShape } from '@dormouse/gateway-contract';
 import type { ChannelTransaction } from '../events/channel-transaction.js';
+import { chatNameSql, chatType } from './chat-names.js';
 import { CHAT_COLUMNS, CHAT_ROW, toChat } from './chat-rows.js';
 import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from '../people/contact-rows.js';
-import { chatNameSql, chatType, mergeById } from '../messages/message-writes.js';
+import { countsInChatSql } from '../messages/message-rows.js';
 import type { ChatRecord, ContactRecord } from '../records.js';
 import { storableChat } from '../storable-records.js';
 
@@ -24,7 +25,7 @@ WITH r AS (
       WHEN r."readUntilS" IS NOT NULL THEN least(chats.unread, (
         SELECT count(*)::int FROM messages later
         WHERE later.channel_id = $1 AND later.chat_id = r.id AND NOT later.from_me
-          AND later.type NOT IN ('action', 'system') AND later.timestamp > r."readUntilS"))
+          AND ${countsInChatSql('later')} AND later.timestamp > r."readUntilS"))
       ELSE coalesce(r.unread, chats.unread) END,
     pinned = coalesce(r.pinned, chats.pinned),
     archived = coalesce(r.archived, chats.archived),
@@ -78,6 +79,13 @@ const CONTACTS_BY_ID = defineStatement({
   parameters: ['text', 'text[]'],
   row: CONTACT_ROW,
 });
+
+/** One record for each id, in the order of ids: an insert may not meet the same row twice. */
+function mergeById<Item extends { id: string }>(records: readonly Item[]): Item[] {
+  const merged = new Map<string, Item>();
+  for (const record of records) merged.set(record.id, { ...merged.get(record.id), ...record });
+  return [...merged.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
 
 /** Adds what became known of contacts; a later record in the list wins over an earlier one. */
 export async function writeContacts(

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, transaction, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { jest } from '@jest/globals';
-import { ADA, own } from '../example-records.js';
+import { ADA, incoming, own } from '../example-records.js';
 import { MessageReader } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';
 import type { StatusReport } from '../statuses/status-ladder.js';
@@ -16,8 +16,8 @@ describe('sends of many channels at the same time', () => {
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 5n };
   const otherShard: Fence = { shard: shard + 1, epoch: 7n };
-  /** The named statements that were asked for. */
-  let asked: string[];
+  /** The named statements that ran. */
+  let ran: string[];
 
   beforeAll(async () => {
     database = openRegionalDatabase({
@@ -37,12 +37,11 @@ describe('sends of many channels at the same time', () => {
       await writer.recordHistory(fence, channel, { chats: [{ id: ADA }], contacts });
       await writer.recordMessage(fence, channel, own('FIRST'));
     }
-    asked = [];
+    ran = [];
     const query = database.pool.query.bind(database.pool);
     jest.spyOn(database.pool, 'query').mockImplementation((...given: unknown[]) => {
       const [statement] = given;
-      if (typeof statement === 'object' && statement !== null && 'name' in statement)
-        asked.push(String(statement.name));
+      if (typeof statement === 'object' && statement !== null && 'name' in statement) ran.push(String(statement.name));
       return Reflect.apply(query, undefined, given) as never;
     });
   });
@@ -53,38 +52,65 @@ describe('sends of many channels at the same time', () => {
     { keyId, status: 'sent', timestamp: 101 },
     { keyId, status: 'delivered', timestamp: 102 },
   ];
-  const climb = (keyId: string) => (channel: string) => writer.recordStatuses(fence, channel, reports(keyId));
+  const step = (keyId: string) => (channel: string) => writer.recordStatuses(fence, channel, reports(keyId));
   const eventsOf = async (channel: string) =>
     (await reader.events(channel, 0, 100)).map(({ seq, type, payload }) => ({ seq, type, payload }));
 
-  it('are written together, and say the same as one that is written alone', async () => {
-    const [alone, ...together] = channels;
-    const written = await Promise.all(channels.map(send('O1')));
-    expect(written).toEqual(channels.map(() => ({ seqs: [2], ids: ['id-O1'] })));
-    const climbed = await Promise.all(channels.map(climb('O1')));
-    expect(climbed).toEqual(channels.map(() => ({ seqs: [3, 4] })));
-    expect(asked).toEqual(['own-message', 'own-messages', 'status-steps', 'status-steps-of-many']);
-    const expected = await eventsOf(alone ?? '');
-    expect(expected).toHaveLength(4);
-    const tables = ['messages', 'receipts', 'chats'] as const;
-    const rowsOf = async (table: (typeof tables)[number], channel: string) => {
+  /** All that a channel has of its messages, apart from its name and the clock. */
+  const stored = async (channel: string) => {
+    const tables = ['messages', 'receipts', 'chats', 'contacts'].map(async (table) => {
       const { rows } = await database.pool.query<Record<string, unknown>>(
         `SELECT * FROM ${table} WHERE channel_id = $1 ORDER BY 2, 3, 4`,
         [channel],
       );
       return rows.map(({ channel_id: _channel, created_at: _created, ...row }) => row);
-    };
+    });
+    return [await eventsOf(channel), ...(await Promise.all(tables))];
+  };
+
+  it('are written together, and store and notify of the same as one that is written alone', async () => {
+    const [alone, ...together] = channels;
+    const written = await Promise.all(channels.map(send('O1')));
+    expect(written).toEqual(channels.map(() => ({ seqs: [2], ids: ['id-O1'] })));
+    const stepped = await Promise.all(channels.map(step('O1')));
+    expect(stepped).toEqual(channels.map(() => ({ seqs: [3, 4] })));
+    expect(ran).toEqual(['own-send', 'own-sends', 'status-steps', 'status-steps-of-many']);
+    expect(await eventsOf(alone ?? '')).toHaveLength(4);
     for (const channel of together) {
-      expect(await eventsOf(channel)).toEqual(expected);
-      for (const table of tables) expect(await rowsOf(table, channel)).toEqual(await rowsOf(table, alone ?? ''));
+      expect(await stored(channel)).toEqual(await stored(alone ?? ''));
     }
     expect(await reader.message(alone ?? '', 'id-O1')).toMatchObject({ status: 'delivered', chat_name: 'Ada' });
   });
 
-  it('tell the same whether a report comes alone or with others, also one that is no news', async () => {
+  it('store and notify of the same whether messages are written as sends, one by one, or in a transaction', async () => {
+    const [asSends = '', inTransaction = '', oneByOne = ''] = channels;
+    const phone = { source: 'mobile', status: 'sent' } as const;
+    const received = (keyId: string, timestamp: number) => incoming(keyId, { timestamp });
+    const sends = [own('O1'), own('O2', { timestamp: 50 })];
+    const others = [
+      received('A1', 103),
+      own('P1', { ...phone, timestamp: 104 }),
+      received('A2', 104),
+      received('A3', 90),
+    ];
+    for (const record of sends) await writer.recordMessage(fence, asSends, record);
+    await writer.recordMessages(fence, inTransaction, sends);
+    expect(ran.filter((name) => name === 'own-send')).toHaveLength(2);
+    expect(await stored(inTransaction)).toEqual(await stored(asSends));
+    await writer.recordMessages(fence, inTransaction, others);
+    for (const record of [...sends, ...others]) await writer.recordMessage(fence, oneByOne, record);
+    expect(await stored(oneByOne)).toEqual(await stored(inTransaction));
+    expect(await reader.chat(oneByOne, ADA)).toMatchObject({
+      unread: 2,
+      last_message: { id: 'id-A2' },
+      timestamp: 104,
+    });
+  });
+
+  it('take the same steps whether a report comes alone or with others, none twice', async () => {
     await Promise.all(channels.map(send('O1')));
-    await Promise.all(channels.map(climb('O1')));
-    expect(await Promise.all(channels.map(climb('O1')))).toEqual(channels.map(() => ({ seqs: [] })));
+    await Promise.all(channels.map(step('O1')));
+    expect(await Promise.all(channels.map(step('O1')))).toEqual(channels.map(() => ({ seqs: [] })));
     const read: StatusReport[] = [{ keyId: 'O1', status: 'read', timestamp: 103 }];
     const steps = await Promise.all(channels.map((channel) => writer.recordStatuses(fence, channel, read)));
     expect(steps).toEqual(channels.map(() => ({ seqs: [5] })));
@@ -106,7 +132,7 @@ describe('sends of many channels at the same time', () => {
     const settled: string[] = [];
     const all = channels.map(async (channel) => {
       await send('O1')(channel);
-      await climb('O1')(channel);
+      await step('O1')(channel);
       settled.push(channel);
     });
     await Promise.all(all.filter((_, index) => channels[index] !== busy));
@@ -123,13 +149,13 @@ describe('sends of many channels at the same time', () => {
     const outcomes = await Promise.allSettled(
       channels.map((channel) => writer.recordMessage(fenceOf(channel), channel, own('O1'))),
     );
-    const climbs = await Promise.allSettled(
+    const steppedAll = await Promise.allSettled(
       channels.map((channel) => writer.recordStatuses(fenceOf(channel), channel, reports('FIRST'))),
     );
-    expect(asked).toEqual(expect.arrayContaining(['own-messages', 'status-steps-of-many']));
+    expect(ran).toEqual(expect.arrayContaining(['own-sends', 'status-steps-of-many']));
     for (const [index, channel] of channels.entries()) {
       const replaced = index % 2 === 1;
-      for (const outcome of [outcomes[index], climbs[index]]) {
+      for (const outcome of [outcomes[index], steppedAll[index]]) {
         expect(outcome?.status === 'rejected' && outcome.reason instanceof FencedError).toBe(replaced);
       }
       expect((await eventsOf(channel)).length).toBe(replaced ? 1 : 4);
@@ -139,7 +165,7 @@ describe('sends of many channels at the same time', () => {
   it('lose nothing to one that cannot be written with them', async () => {
     const [, twice = '', first = ''] = channels;
     await send('O1')(twice); // its row is there already
-    await database.pool.query('DELETE FROM chats WHERE channel_id = $1', [first]); // the general way makes the chat
+    await database.pool.query('DELETE FROM chats WHERE channel_id = $1', [first]); // its first message is written in a transaction
     const written = await Promise.all(channels.map(send('O1')));
     for (const [index, channel] of channels.entries()) {
       const seqs = channel === twice ? [] : channel === first ? [2, 3] : [2];
@@ -150,9 +176,9 @@ describe('sends of many channels at the same time', () => {
     }
   });
 
-  it('leave a report of a message that is not known to the general way, which keeps it', async () => {
-    await Promise.all(channels.map(climb('LATER')));
-    expect(asked).toContain('status-steps-of-many');
+  it('leave a report of a message that is not known to a transaction, which stores it', async () => {
+    await Promise.all(channels.map(step('LATER')));
+    expect(ran).toContain('status-steps-of-many');
     const [channel = ''] = channels.slice(1);
     await writer.recordMessage(fence, channel, own('LATER', { source: 'mobile' }));
     expect((await reader.message(channel, 'id-LATER'))?.status).toBe('delivered');

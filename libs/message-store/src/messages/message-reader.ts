@@ -10,15 +10,16 @@ import {
   type Message,
   type MessagesList,
   type PageQuery,
+  type StatusEntry,
   type StatusesList,
 } from '@dormouse/gateway-contract';
 import type { ChatTimer } from '../records.js';
 import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from '../chats/chat-rows.js';
 import { CONTACT_COLUMNS, CONTACT_ROW, toContact } from '../people/contact-rows.js';
 import { messageListQueries, selectNamed } from './message-query.js';
-import { MESSAGE_ROW, toMessage, type MessageRow } from './message-rows.js';
-import { isMessageStatus } from '../statuses/status-ladder.js';
-import { statusEntry, type ReceiptRow } from '../statuses/status-writes.js';
+import { contactIdSql, MESSAGE_ROW, toMessage, type MessageRow } from './message-rows.js';
+import { statusEntrySql } from '../statuses/status-entry.js';
+import { listOrderSql, rankOf, rankSql } from '../statuses/status-ladder.js';
 
 /** An event of the channel, as it waits for its webhooks. */
 export interface StoredEvent {
@@ -46,24 +47,21 @@ const BY_ID = defineStatement({
   row: { ...MESSAGE_ROW, chat_name: 'text?', contact_name: 'text?' },
 });
 
+/** In a chat of two the viewer of every receipt is the other one. */
+const VIEWER = `CASE WHEN step.viewer_id <> '' THEN step.viewer_id
+  WHEN ${rankSql('step.status')} >= ${rankOf('delivered')} AND step.chat_id NOT LIKE '%@g.us' THEN ${contactIdSql('step.chat_id')} END`;
+
 const STATUSES = defineStatement({
   name: 'statuses-of-message',
-  text: `SELECT m.chat_id, m.from_me, r.key_id, r.viewer_id, r.status, r.timestamp, r.errors
-             FROM messages m
-             LEFT JOIN receipts r ON r.channel_id = m.channel_id AND r.key_id = m.key_id AND m.from_me
-             WHERE m.channel_id = $1 AND m.id = $2
-             ORDER BY array_position(ARRAY['pending', 'sent', 'failed', 'delivered', 'read', 'played', 'deleted'],
-               r.status), r.timestamp, r.viewer_id`,
+  text: `SELECT step.from_me, CASE WHEN step.status IS NOT NULL THEN ${statusEntrySql('step', VIEWER)} END AS entry
+         FROM (
+           SELECT m.id, m.chat_id, m.from_me, r.viewer_id, r.status, r.timestamp, r.errors FROM messages m
+           LEFT JOIN receipts r ON r.channel_id = m.channel_id AND r.key_id = m.key_id AND m.from_me
+           WHERE m.channel_id = $1 AND m.id = $2
+         ) step
+         ORDER BY ${listOrderSql('step.status')}, step.timestamp, step.viewer_id`,
   parameters: ['text', 'text'],
-  row: {
-    chat_id: 'text',
-    from_me: 'bool',
-    key_id: 'text?',
-    viewer_id: 'text?',
-    status: 'text?',
-    timestamp: 'int8?',
-    errors: narrowed<ReceiptRow['errors']>('jsonb?'),
-  },
+  row: { from_me: 'bool', entry: narrowed<StatusEntry | null>('json?') },
 });
 
 const CHATS = defineStatement({
@@ -177,16 +175,7 @@ export class MessageReader {
     const [first] = rows;
     if (!first) return undefined;
     if (!first.from_me) throw new GatewayError(403, { details: "MessageID: not a message of this channel's own" });
-    const statuses = rows.flatMap(({ chat_id: chatId, viewer_id: viewerId, status, timestamp, errors }) =>
-      isMessageStatus(status) && timestamp !== null
-        ? [
-            statusEntry(
-              { id, chat_id: chatId },
-              { status, viewerId: viewerId ?? '', timestamp: Number(timestamp), errors },
-            ),
-          ]
-        : [],
-    );
+    const statuses = rows.flatMap(({ entry }) => (entry === null ? [] : [entry]));
     return { statuses };
   }
 

@@ -65,6 +65,11 @@ export function contactIdSql(chatId: string): string {
   return `CASE WHEN ${chatId} LIKE '%@s.whatsapp.net' THEN split_part(${chatId}, '@', 1) ELSE ${chatId} END`;
 }
 
+/** Reactions, edits and votes are messages of the list, but not what a chat shows as its last one or counts as unread. */
+export function countsInChatSql(messages: string): string {
+  return `${messages}.type NOT IN ('action', 'system')`;
+}
+
 /** A stored message as customers see it; what is not known is left out. */
 export function toMessage(row: MessageRow): Message {
   return shownMessage(wholeMessage(row));

@@ -1,6 +1,6 @@
 /** Statements that read and change single messages. */
 import { defineStatement } from '@dormouse/database';
-import { KEYED_MESSAGE_ROW, messageColumns } from './message-rows.js';
+import { countsInChatSql, KEYED_MESSAGE_ROW, messageColumns } from './message-rows.js';
 
 /** No channel has so many sends under way at once. */
 const LOOKED_THROUGH = 500;
@@ -13,7 +13,7 @@ export const RECORD_READ = defineStatement({
 UPDATE chats SET unread = least(unread, (
   SELECT count(*)::int FROM messages later
   WHERE later.channel_id = $1 AND later.chat_id = r.chat_id AND NOT later.from_me
-    AND later.type NOT IN ('action', 'system') AND later.timestamp > r.last))
+    AND ${countsInChatSql('later')} AND later.timestamp > r.last))
 FROM (
   SELECT chat_id, max(timestamp) AS last FROM messages
   WHERE channel_id = $1 AND key_id = ANY ($2) AND NOT from_me GROUP BY chat_id

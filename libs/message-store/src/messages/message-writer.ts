@@ -14,19 +14,18 @@ import {
   UNCONFIRMED_SEND,
   WITH_KEY,
 } from './message-statements.js';
-import { insertMessages, ownMessages, touchChats } from './message-writes.js';
-import { ownMessageWrites, type AppendedSeq, type OwnMessage } from './own-message-writes.js';
+import { ownSendWrites, writeMessages, type NewMessages, type OwnSend } from './message-writes.js';
 import type { ChatRecord, ContactRecord, MessageRecord, StoredMessage } from '../records.js';
 import { ReportQueue } from '../statuses/report-queue.js';
 import { UNCONFIRMED, type StatusReport } from '../statuses/status-ladder.js';
 import {
-  isPlain,
-  runsOf,
-  statusStepWrites,
-  type StatusSeqs,
+  isSimpleStatus,
+  statusWrites,
+  writeEarlyStatuses,
+  writeStatuses,
+  type StatusSteps,
   type StatusUpdate,
-} from '../statuses/status-step-writes.js';
-import { changesOf, receiptsOf, toReports, writeStatuses } from '../statuses/status-writes.js';
+} from '../statuses/status-writes.js';
 import { storableChat, storableId, storableContact, storableMessage, storableReport } from '../storable-records.js';
 
 /** What a write did. */
@@ -57,14 +56,14 @@ export interface MessageChange {
  */
 export class MessageWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
-  private readonly ownMessages: GroupedWrites<OwnMessage, AppendedSeq>;
-  private readonly steps: GroupedWrites<StatusUpdate, StatusSeqs>;
+  private readonly ownSends: GroupedWrites<OwnSend, NewMessages | undefined>;
+  private readonly statuses: GroupedWrites<StatusUpdate, StatusSteps>;
   private readonly reports = new ReportQueue((...given) => this.writeReports(...given));
 
   constructor({ database }: { database: Pick<RegionalDatabase, 'pool'> }) {
     this.database = database;
-    this.ownMessages = ownMessageWrites(database.pool);
-    this.steps = statusStepWrites(database.pool);
+    this.ownSends = ownSendWrites(database.pool);
+    this.statuses = statusWrites(database.pool);
   }
 
   /** One message; see {@link recordMessages}. */
@@ -77,17 +76,14 @@ export class MessageWriter {
    * that was not there before. Receipts of an own message that were heard before it are told right after it.
    */
   async recordMessages(fence: Fence, channelId: string, records: readonly MessageRecord[]): Promise<MessagesWritten> {
-    const [first] = records;
+    const clean = records.map(storableMessage);
+    const [first] = clean;
     if (!first) return { seqs: [], ids: [] };
-    if (records.length === 1 && isOwnSend(first)) {
-      const record = storableMessage(first);
-      const seq = await this.ownMessages.write({ fence, channelId, record });
-      if (seq !== undefined) return { seqs: [seq], ids: [record.message.id] };
+    if (clean.length === 1 && isOwnSend(first)) {
+      const written = await this.ownSends.write({ fence, channelId, record: first });
+      if (written) return written;
     }
-    return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const { messages, events } = await write(transaction, records, true);
-      return { seqs: await transaction.append(events), ids: messages.map(({ id }) => id) };
-    });
+    return channelTransaction(this.database, fence, channelId, (transaction) => writeLive(transaction, clean));
   }
 
   /**
@@ -107,10 +103,11 @@ export class MessageWriter {
   ): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async (transaction) => {
       await writeContacts(transaction, (history.contacts ?? []).map(storableContact));
-      const { messages } = await write(transaction, history.messages ?? [], false);
+      const messages = (history.messages ?? []).map(storableMessage);
+      const ids = new Set((await writeMessages(transaction, messages, false)).ids);
       for (const change of history.changes ?? []) {
-        const trigger = messages.find(({ id }) => id === change.trigger.message.id);
-        if (trigger) await changeTarget(transaction, change, trigger);
+        const { message: trigger } = storableMessage(change.trigger);
+        if (ids.has(trigger.id)) await changeTarget(transaction, change, trigger);
       }
       await writeChats(transaction, (history.chats ?? []).map(storableChat));
     });
@@ -130,11 +127,11 @@ export class MessageWriter {
    */
   async recordChange(fence: Fence, channelId: string, change: MessageChange): Promise<MessagesWritten> {
     return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      const { messages, events } = await write(transaction, [change.trigger], true);
-      const [trigger] = messages;
-      if (!trigger) return { seqs: [], ids: [] };
-      const changed = await changeTarget(transaction, change, trigger);
-      return { seqs: await transaction.append([...events, ...changed]), ids: [trigger.id] };
+      const trigger = storableMessage(change.trigger);
+      const { ids, seqs } = await writeLive(transaction, [trigger]);
+      if (ids.length === 0) return { seqs, ids };
+      const changed = await changeTarget(transaction, change, trigger.message);
+      return { seqs: [...seqs, ...(await transaction.append(changed))], ids };
     });
   }
 
@@ -217,97 +214,30 @@ export class MessageWriter {
 
   private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
     const clean = reports.map(storableReport);
-    const plain = clean.every(isPlain) ? await this.climb(fence, channelId, clean) : { seqs: [], unknown: clean };
-    if (plain.unknown.length === 0) return plain.seqs;
-    const seqs = await channelTransaction(this.database, fence, channelId, async (transaction) =>
-      transaction.append(await applyReports(transaction, plain.unknown)),
-    );
-    return [...plain.seqs, ...seqs];
+    if (!clean.every(isSimpleStatus)) return this.writeSettled(fence, channelId, clean);
+    const { seqs, left } = await this.statuses.write({ fence, channelId, reports: clean });
+    if (left.length === 0) return [...seqs];
+    const others = clean.filter(({ keyId }) => left.includes(keyId));
+    return [...seqs, ...(await this.writeSettled(fence, channelId, others))];
   }
 
-  /** @returns the numbers of the events, and the reports that were left alone because their message is not known */
-  private async climb(
-    fence: Fence,
-    channelId: string,
-    reports: readonly StatusReport[],
-  ): Promise<{ seqs: number[]; unknown: StatusReport[] }> {
-    const seqs: number[] = [];
-    const unknown: StatusReport[] = [];
-    for (const run of runsOf(reports)) {
-      const taken = await this.steps.write({ fence, channelId, reports: run });
-      if (taken) seqs.push(...taken);
-      else unknown.push(...run);
-    }
-    return { seqs, unknown };
+  private async writeSettled(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
+    return channelTransaction(this.database, fence, channelId, (transaction) => writeStatuses(transaction, reports));
   }
 }
 
-/** A message that the API is about to send: new for certain, unless a write of it is repeated. */
+/** A message that the API is about to send: its key is new for certain, unless a write of it is repeated. */
 function isOwnSend({ message }: MessageRecord): boolean {
-  return message.from_me && message.source === 'api' && message.type !== 'action' && message.from_name === undefined;
+  return message.from_me && message.source === 'api';
 }
 
-async function write(
-  transaction: ChannelTransaction,
-  records: readonly MessageRecord[],
-  live: boolean,
-): Promise<{ messages: Message[]; events: ChannelEvent[] }> {
-  if (records.length === 0) return { messages: [], events: [] };
-  const clean = records.map(storableMessage);
-  const fresh = await insertMessages(transaction, clean, live ? authorsOf(clean) : []);
-  const messages = clean.map(({ message }) => message).filter(({ id }) => fresh.delete(id)); // once each
-  if (messages.length === 0) return { messages: [], events: [] };
-  const { names, made } = await touchChats(transaction, messages, live);
-  if (!live) return { messages, events: [] };
-  const waited = new Set(clean.filter((record) => record.waited).map(({ message }) => message.id));
-  const quiet = new Set(clean.filter((record) => record.quiet).map(({ message }) => message.id));
-  const events = messages.flatMap((message): ChannelEvent[] => {
-    if (quiet.has(message.id)) return [];
-    const chatName = names.get(message.chat_id);
-    return [
-      {
-        type: 'messages',
-        method: waited.has(message.id) ? 'put' : 'post',
-        payload: { messages: [{ ...message, ...(chatName && { chat_name: chatName }) }] },
-      },
-    ];
-  });
-  const newChats = made.map((chat): ChannelEvent => ({ type: 'chats', method: 'post', payload: { chats: [chat] } }));
-  return { messages, events: [...events, ...newChats, ...(await applyEarlyReceipts(transaction, clean, messages))] };
-}
-
-/** The names authors give themselves, from messages they wrote. */
-function authorsOf(records: readonly MessageRecord[]): ContactRecord[] {
-  return records.flatMap(({ message: { from, from_me: fromMe, from_name: name } }) =>
-    fromMe || from === undefined || name === undefined ? [] : [{ id: from, pushName: name }],
-  );
-}
-
-/** A message sent through the API is written before the network hears it: nothing can have been heard of it. */
-async function applyEarlyReceipts(
-  transaction: ChannelTransaction,
-  records: readonly MessageRecord[],
-  fresh: readonly Message[],
-): Promise<ChannelEvent[]> {
-  const ids = new Set(fresh.filter(({ from_me: fromMe, source }) => fromMe && source !== 'api').map(({ id }) => id));
-  const keyIds = records.filter(({ message }) => ids.has(message.id)).map(({ key }) => key.id);
-  if (keyIds.length === 0) return [];
-  const early = await receiptsOf(transaction, keyIds);
-  const changes = changesOf(toReports(early), await ownMessages(transaction, keyIds), []);
-  await writeStatuses(transaction, changes);
-  return changes.events;
-}
-
-async function applyReports(
-  transaction: ChannelTransaction,
-  reports: readonly StatusReport[],
-): Promise<ChannelEvent[]> {
-  const keyIds = [...new Set(reports.map(({ keyId }) => keyId))];
-  const messages = await ownMessages(transaction, keyIds);
-  const taken = messages.size > 0 ? await receiptsOf(transaction, keyIds) : [];
-  const changes = changesOf(reports, messages, taken);
-  await writeStatuses(transaction, changes);
-  return changes.events;
+/** Messages with their events, and the steps of own ones that were reported before them. */
+async function writeLive(transaction: ChannelTransaction, records: readonly MessageRecord[]): Promise<MessagesWritten> {
+  const { ids, seqs } = await writeMessages(transaction, records, true);
+  // A message sent through the API is written before it is transmitted: nothing can have been reported of it.
+  const fromPhone = records.filter(({ message }) => message.from_me && message.source !== 'api');
+  const keyIds = fromPhone.filter(({ message }) => ids.includes(message.id)).map(({ key }) => key.id);
+  return { ids, seqs: [...seqs, ...(await writeEarlyStatuses(transaction, keyIds))] };
 }
 
 async function changeTarget(

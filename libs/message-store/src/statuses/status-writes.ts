@@ -1,171 +1,323 @@
-import { defineStatement, narrowed, storableJson, type RowOfColumns } from '@dormouse/database';
+/**
+ * Writes how far own messages got: the one statement that knows which step follows from which, for receipts and failures,
+ * of messages in chats of two and in groups.
+ *
+ * It runs in one of two ways. Reports that concern a message itself, or the other one in a chat of two, run it as a transaction
+ * of its own: it holds the fence, locks the end of the channel's events, and reads from that lock the one row that matters,
+ * the message. Whatever else a step depends on (that a message is not known, that it failed, how far a member got) may have been
+ * changed by the writer it waited for, which a statement that had begun before does not see. So those reports run it in a
+ * transaction that held the lock before (`settled`).
+ */
 import {
-  MESSAGE_STATUS_CODES,
-  type ChannelEvent,
-  type Message,
-  type MessageStatus,
-  type StatusEntry,
-} from '@dormouse/gateway-contract';
-import type { ChannelTransaction } from '../events/channel-transaction.js';
-import { isMessageStatus, StatusLadder, type ReceiptStatus, type StatusReport, type Step } from './status-ladder.js';
+  defineStatement,
+  FENCES_CTE,
+  FencedError,
+  GroupedWrites,
+  narrowed,
+  type Fence,
+  type Outcome,
+  type RowOf,
+  storableJson,
+  type RegionalDatabase,
+} from '@dormouse/database';
+import { insertEvents, lockedSequence, takeNumbers } from '@dormouse/event-outbox';
+import { rowsByChannel, type ChannelTransaction } from '../events/channel-transaction.js';
+import { statusEntrySql } from './status-entry.js';
+import {
+  isProvisionalSql,
+  rankOf,
+  rankSql,
+  statusSql,
+  type ReceiptStatus,
+  type StatusReport,
+} from './status-ladder.js';
 
-const RECEIPT_ROW = {
-  key_id: 'text',
-  viewer_id: 'text',
-  status: 'text',
-  timestamp: 'int8',
-  errors: narrowed<StatusReport['errors'] | null>('jsonb?'),
-} as const;
+type Pool = RegionalDatabase['pool'];
 
-/** A row of `receipts`. */
-export type ReceiptRow = RowOfColumns<typeof RECEIPT_ROW>;
+/** Reports on a channel's messages, as received by the owner of the channel's shard. */
+export interface StatusUpdate {
+  readonly fence: Fence;
+  readonly channelId: string;
+  readonly reports: readonly StatusReport[];
+}
 
-const RECEIPTS_BY_KEY = defineStatement({
-  name: 'receipts-by-key',
-  text: `SELECT key_id, viewer_id, status, timestamp, errors FROM receipts
-         WHERE channel_id = $1 AND key_id = ANY ($2)`,
-  parameters: ['text', 'text[]'],
-  row: RECEIPT_ROW,
-});
+/** What became of an update. */
+export interface StatusSteps {
+  /** The numbers of the events made, one for each step. */
+  readonly seqs: readonly number[];
+  /** The network's ids of messages whose reports were left alone: not known, or failed. */
+  readonly left: readonly string[];
+}
 
-/** Messages are found and changed one by one; see `status-step-writes.ts`. */
-const WRITE_STATUSES = defineStatement({
-  name: 'write-statuses',
-  text: `
-WITH step AS (
-  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
-  SELECT $1, r."keyId", r."viewerId", r.status, r.timestamp, r.errors
-  FROM jsonb_to_recordset($2::jsonb) AS r("keyId" text, "viewerId" text, status text, timestamp bigint, errors jsonb)
-  ON CONFLICT DO NOTHING
-), changed AS (
-  SELECT m.*, r.status FROM jsonb_to_recordset($3::jsonb) AS r("keyId" text, status text), LATERAL (
-    SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content FROM messages
-    WHERE channel_id = $1 AND key_id = r."keyId" AND from_me OFFSET 0
-  ) m
-)
-INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status)
-SELECT * FROM changed ON CONFLICT (channel_id, id) DO UPDATE SET status = excluded.status`,
-  parameters: ['text', 'jsonb', 'jsonb'],
-});
+/** A report that needs nothing read but its message; see above. */
+export function isSimpleStatus({ status, viewerId, errors }: StatusReport): boolean {
+  return status !== 'failed' && viewerId === undefined && errors === undefined;
+}
 
-/** What a set of reports does to the channel's own messages. */
-export interface StatusChanges {
-  /** Steps to write, for messages that are not known yet too. */
-  receipts: (Step & { keyId: string })[];
-  /** New status of messages, by the network's id. */
-  statuses: Map<string, MessageStatus>;
-  events: ChannelEvent[];
+/** Writes simple reports (see {@link isSimpleStatus}). Each write throws `FencedError` when the shard has a newer owner. */
+export function statusWrites(pool: Pool): GroupedWrites<StatusUpdate, StatusSteps> {
+  return new GroupedWrites({
+    alone: (update) => writeAlone(pool, update),
+    together: (updates) => writeTogether(pool, updates),
+  });
 }
 
 /**
- * Works out what reports change. A report of a message that is not known is kept as it is: it is told when the message
- * becomes known.
+ * Writes any reports in a transaction on their channel, in their order. Those of a message that is not known are stored as
+ * they are, until it is.
+ * @returns the numbers of the events made
  */
-export function changesOf(
+export async function writeStatuses(
+  transaction: ChannelTransaction,
   reports: readonly StatusReport[],
-  messages: ReadonlyMap<string, Message>,
-  taken: readonly ReceiptRow[],
-): StatusChanges {
-  const ladders = new Map<string, StatusLadder>();
-  const changes: StatusChanges = { receipts: [], statuses: new Map(), events: [] };
-  for (const report of reports) {
-    const message = messages.get(report.keyId);
-    if (!message) {
-      changes.receipts.push({ ...report, viewerId: report.viewerId ?? '' });
-      continue;
-    }
-    const ladder = ladders.get(report.keyId) ?? ladderOf(message, report.keyId, taken);
-    ladders.set(report.keyId, ladder);
-    for (const step of ladder.take(report)) {
-      changes.receipts.push({ ...step, keyId: report.keyId });
-      changes.statuses.set(report.keyId, ladder.status);
-      changes.events.push(statusEvent(message, step));
-    }
+): Promise<number[]> {
+  return writeInTurn(transaction, reports, false);
+}
+
+async function writeInTurn(
+  { connection, fence, channelId }: ChannelTransaction,
+  reports: readonly StatusReport[],
+  early: boolean,
+): Promise<number[]> {
+  const seqs: number[] = [];
+  for (const group of apartFromFailures(reports)) {
+    const update = { fence, channelId, reports: group };
+    const rows = await STATUS_STEPS_SETTLED.all(connection, givenOf([update], early));
+    seqs.push(...stepsOf(rows, update).seqs);
   }
-  return changes;
+  return seqs;
 }
 
-function ladderOf(message: Message, keyId: string, taken: readonly ReceiptRow[]): StatusLadder {
-  const own = taken.filter((row) => row.key_id === keyId);
-  return new StatusLadder(
-    message.status ?? 'pending',
-    own.map((row) => ({ viewerId: row.viewer_id, status: row.status, errors: row.errors })),
-    !isGroupChat(message.chat_id),
-  );
+/**
+ * Writes the steps of messages that became known in this transaction, from the reports that were stored before them.
+ * @returns the numbers of the events made
+ */
+export async function writeEarlyStatuses(
+  transaction: ChannelTransaction,
+  keyIds: readonly string[],
+): Promise<number[]> {
+  if (keyIds.length === 0) return [];
+  const rows = await EARLY_REPORTS.all(transaction.connection, transaction.channelId, keyIds);
+  const reports = rows.map(({ key_id: keyId, viewer_id: viewerId, status, timestamp, errors }) => ({
+    keyId,
+    status,
+    timestamp: Number(timestamp),
+    ...(viewerId !== '' && { viewerId }),
+    ...(errors && { errors }),
+  }));
+  return writeInTurn(transaction, reports, true);
 }
 
-/** Stored receipts as reports, in the order in which a message takes its steps. */
-export function toReports(rows: readonly ReceiptRow[]): StatusReport[] {
-  return rows
-    .flatMap((row): StatusReport[] =>
-      isReceiptStatus(row.status)
-        ? [
-            {
-              keyId: row.key_id,
-              status: row.status,
-              timestamp: Number(row.timestamp),
-              ...(row.viewer_id !== '' && { viewerId: row.viewer_id }),
-              ...(row.errors && { errors: row.errors }),
-            },
-          ]
-        : [],
-    )
-    .sort((a, b) => MESSAGE_STATUS_CODES[a.status] - MESSAGE_STATUS_CODES[b.status] || a.timestamp - b.timestamp);
+/** A failure changes what the reports after it may do, so each is written by itself. */
+function apartFromFailures(reports: readonly StatusReport[]): StatusReport[][] {
+  const groups: StatusReport[][] = [];
+  for (const [index, report] of reports.entries()) {
+    const before = reports[index - 1];
+    if (!before || before.status === 'failed' || report.status === 'failed') groups.push([report]);
+    else groups.at(-1)?.push(report);
+  }
+  return groups;
 }
 
-function isReceiptStatus(status: string): status is ReceiptStatus {
-  return isMessageStatus(status) && status !== 'pending' && status !== 'deleted';
+async function writeAlone(pool: Pool, update: StatusUpdate): Promise<StatusSteps> {
+  return stepsOf(await STATUS_STEPS.all(pool, givenOf([update])), update);
 }
 
-/** One step as customers see it. A list names the viewer of every receipt, in a chat of two the other one. */
-export function statusEntry(
-  message: { id: string; chat_id: string },
-  step: { status: MessageStatus; viewerId: string; timestamp: number; errors?: StatusReport['errors'] | null },
-): StatusEntry {
-  const viewerId = step.viewerId || (RECEIVED.includes(step.status) ? otherOf(message.chat_id) : undefined);
+async function writeTogether(pool: Pool, updates: readonly StatusUpdate[]): Promise<Outcome<StatusSteps>[]> {
+  const rows = await STATUS_STEPS_OF_MANY.all(pool, givenOf(updates));
+  const byChannel = rowsByChannel(rows);
+  return updates.map((update): Outcome<StatusSteps> => {
+    const own = byChannel.get(update.channelId) ?? [];
+    if (!own[0]?.fenced) return { failed: new FencedError(update.fence) };
+    return own[0].locked ? { done: stepsOf(own, update) } : 'left';
+  });
+}
+
+/**
+ * @param rows one for each message of the channel that is known
+ * @throws {FencedError} when the shard has a newer owner
+ */
+function stepsOf(rows: readonly RowOf<typeof STATUS_STEPS>[], { fence, reports }: StatusUpdate): StatusSteps {
+  const [first] = rows;
+  if (!first?.fenced) throw new FencedError(fence);
+  const count = Number(first.steps ?? 0);
+  const known = new Set(rows.map((row) => row.key_id));
   return {
-    id: message.id,
-    code: MESSAGE_STATUS_CODES[step.status],
-    status: step.status,
-    recipient_id: message.chat_id,
-    ...(viewerId !== undefined && { viewer_id: viewerId }),
-    timestamp: String(step.timestamp),
-    ...(step.errors && { errors: step.errors }),
+    seqs: Array.from({ length: count }, (_, index) => Number(first.last) - count + 1 + index),
+    left: reports.map(({ keyId }) => keyId).filter((keyId) => !known.has(keyId)),
   };
 }
 
-function isGroupChat(chatId: string): boolean {
-  return chatId.endsWith('@g.us');
+/** @param early the reports are those that were stored before their messages: what is stored is no step yet */
+function givenOf(updates: readonly StatusUpdate[], early = false): string {
+  return storableJson(
+    updates.map(({ fence, channelId, reports }) => ({
+      early,
+      shard: fence.shard,
+      epoch: fence.epoch.toString(),
+      channel_id: channelId,
+      reports: reports.map(({ keyId, viewerId, status, timestamp, errors }) => ({
+        key_id: keyId,
+        viewer_id: viewerId,
+        status,
+        timestamp,
+        errors,
+      })),
+    })),
+  );
 }
 
-const RECEIVED: readonly MessageStatus[] = ['delivered', 'read', 'played'];
-
-/** The contact a chat of two is with. */
-function otherOf(chatId: string): string | undefined {
-  if (isGroupChat(chatId)) return undefined;
-  return chatId.endsWith('@s.whatsapp.net') ? chatId.slice(0, chatId.indexOf('@')) : chatId;
+/** Which rows a statement may read; see above. */
+interface Variant {
+  readonly others: 'wait' | 'skip';
+  readonly settled: boolean;
 }
+
+/**
+ * The rank a message has for its reports, where its status has none. A failure that was concluded from silence is as if it had
+ * not been: what was told before it counts.
+ */
+const RANK_OF_FAILED = `LEFT JOIN LATERAL (
+    SELECT CASE WHEN max(${rankSql('t.status')}) FILTER (WHERE t.viewer_id = '') >= ${rankOf('sent')}
+      THEN ${rankOf('sent')} ELSE ${rankOf('pending')} END AS rank
+    FROM receipts t WHERE m.status = 'failed' AND t.channel_id = m.channel_id AND t.key_id = m.key_id
+    HAVING bool_or(t.status = 'failed' AND ${isProvisionalSql('t.errors')})
+  ) failed ON true`;
+
+/** Messages that are known, each with its first report. A statement of its own passes over those that failed. */
+function messagesOf({ settled }: Variant): string {
+  const rank = rankSql(`coalesce(m.status, ${statusSql('1')})`);
+  return `
+  SELECT m.*, m.chat_id LIKE '%@g.us' AS in_group, first.n, first.timestamp AS reported_at, first.status AS reported,
+    ${settled ? `coalesce(${rank}, failed.rank)` : rank} AS rank
+  FROM (SELECT DISTINCT ON (channel_id, key_id) * FROM report ORDER BY channel_id, key_id, n) first, LATERAL (
+    SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status FROM messages
+    WHERE channel_id = first.channel_id AND key_id = first.key_id AND from_me LIMIT 1 FOR NO KEY UPDATE
+  ) m ${settled ? RANK_OF_FAILED : `WHERE m.status IS DISTINCT FROM 'failed'`}`;
+}
+
+/** Whom a report is of: '' for the message itself, and for the other one in a chat of two. */
+const VIEWER = `CASE WHEN r.status = 'failed' AND NOT message.in_group THEN '' ELSE coalesce(r.viewer_id, '') END`;
+
+/** How far the viewer of a report got before, by the steps stored of it. */
+const BEFORE = `LEFT JOIN LATERAL (
+    SELECT max(${rankSql('t.status')}) AS rank, bool_or(t.status = 'failed') AS failed FROM receipts t
+    WHERE NOT r.early AND (${VIEWER} <> '' OR r.status = 'failed')
+      AND t.channel_id = r.channel_id AND t.key_id = r.key_id AND t.viewer_id = ${VIEWER}
+  ) before ON true`;
+
+/**
+ * Each report with its message, whom it is of, and how far that viewer got before: by the message itself, or by the steps stored of
+ * a group's member.
+ */
+function reportsOf({ settled }: Variant): string {
+  return `
+  SELECT r.channel_id, r.n, r.key_id, r.status, r.timestamp, r.errors, r.viewer_id IS NULL AS of_message,
+    message.id, message.chat_id, message.in_group, message.status AS message_status, message.rank AS message_rank,
+    ${VIEWER} AS viewer_id, ${rankSql('r.status')} AS rank,
+    ${settled ? `CASE WHEN ${VIEWER} = '' THEN message.rank ELSE coalesce(before.rank, 0) END` : 'message.rank'} AS viewer_rank,
+    ${settled ? 'coalesce(before.failed, false)' : 'false'} AS failed_before
+  FROM report r JOIN message USING (channel_id, key_id) ${settled ? BEFORE : ''}`;
+}
+
+/**
+ * The steps that follow. Whoever received a message received one that the network had accepted, so the first report on a pending
+ * message is a step to "sent" as well: the network's own acknowledgement may be written later than the receipt. A message itself
+ * fails only while it is pending; a viewer fails once, and not after it received the message.
+ */
+const STEPS = `
+  SELECT channel_id, n, 0 AS part, key_id, id, chat_id, in_group, '' AS viewer_id, 'sent' AS status, reported_at AS timestamp,
+    NULL::jsonb AS errors, ${rankOf('sent')} AS rank
+  FROM message WHERE rank = ${rankOf('pending')} AND reported <> 'failed'
+UNION ALL
+  SELECT channel_id, n, 1, key_id, id, chat_id, in_group, viewer_id, status, timestamp, errors, rank
+  FROM (
+    SELECT *, max(rank) OVER (PARTITION BY channel_id, key_id, viewer_id ORDER BY n
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS rank_in_reports
+    FROM judged
+  ) j
+  WHERE CASE
+    WHEN status = 'sent' THEN false
+    WHEN status <> 'failed' THEN message_rank IS NOT NULL AND rank > greatest(viewer_rank, rank_in_reports)
+    WHEN of_message THEN coalesce(message_status, 'pending') = 'pending'
+    ELSE coalesce(message_status, '') NOT IN ('failed', 'deleted') AND viewer_rank < ${rankOf('delivered')} AND NOT failed_before
+  END`;
+
+/** Reports of messages that are not known are stored until they are. */
+const REPORTS_OF_UNKNOWN = `
+  UNION ALL
+  SELECT channel_id, key_id, coalesce(viewer_id, ''), status, timestamp, errors FROM report
+  WHERE (channel_id, key_id) NOT IN (SELECT channel_id, key_id FROM message)`;
 
 /** In a chat of two the viewer is the chat: only events of groups name one. */
-function statusEvent(message: Message, step: Step): ChannelEvent {
-  const { viewer_id: viewerId, ...entry } = statusEntry(message, step);
-  const shown = viewerId !== undefined && isGroupChat(message.chat_id) ? { ...entry, viewer_id: viewerId } : entry;
-  return { type: 'statuses', method: 'post', payload: { statuses: [shown] } };
-}
+const ENTRY = statusEntrySql('step', `CASE WHEN step.in_group THEN nullif(step.viewer_id, '') END`);
 
-export async function receiptsOf(
-  { connection, channelId }: ChannelTransaction,
-  keyIds: readonly string[],
-): Promise<ReceiptRow[]> {
-  return RECEIPTS_BY_KEY.all(connection, channelId, keyIds);
-}
+/**
+ * Messages of many channels. A channel that somebody else has locked is waited for, or passed over. Rows that are there are found
+ * one by one (LATERAL, or by the key of a conflict): joined, a plan that was made while the tables were small would walk through
+ * them when they are large. A message is changed by way of a conflict with its key for that alone: it is there, and locked.
+ */
+const statusSteps = (name: string, variant: Variant) =>
+  defineStatement({
+    name,
+    text: `
+WITH given AS (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(shard int, epoch bigint, channel_id text, early boolean, reports jsonb)
+), ${FENCES_CTE}, locked AS (
+  SELECT g.* FROM given g JOIN fence USING (shard, epoch), LATERAL ${lockedSequence('g.channel_id', variant.others)} s
+), report AS (
+  SELECT locked.channel_id, locked.early, r.* FROM locked, LATERAL ROWS FROM (
+    jsonb_to_recordset(locked.reports) AS (key_id text, viewer_id text, status text, timestamp bigint, errors jsonb)
+  ) WITH ORDINALITY AS r(key_id, viewer_id, status, timestamp, errors, n)
+), message AS (${messagesOf(variant)}
+), judged AS (${reportsOf(variant)}
+), step AS (
+  SELECT *, row_number() OVER (PARTITION BY channel_id ORDER BY n DESC, part DESC) AS from_end FROM (${STEPS}) s
+), changed AS (
+  INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status)
+  SELECT channel_id, m.id, m.chat_id, key_id, m.key_remote, m.from_me, m.type, m.source, m.timestamp, m.content,
+    CASE WHEN top.failed THEN 'failed' ELSE ${statusSql('greatest(m.rank, top.rank)')} END
+  FROM message m JOIN (
+    SELECT channel_id, key_id, max(rank) AS rank, bool_or(status = 'failed' AND (viewer_id = '' OR NOT in_group)) AS failed
+    FROM step GROUP BY channel_id, key_id
+  ) top USING (channel_id, key_id)
+  ON CONFLICT (channel_id, id) DO UPDATE SET status = excluded.status
+), receipt AS (
+  INSERT INTO receipts (channel_id, key_id, viewer_id, status, timestamp, errors)
+  SELECT channel_id, key_id, viewer_id, status, timestamp, errors FROM step ${variant.settled ? REPORTS_OF_UNKNOWN : ''}
+  ON CONFLICT DO NOTHING
+), taken AS (
+  SELECT channel_id, max(from_end) AS steps FROM step GROUP BY channel_id
+), seq AS (
+  ${takeNumbers('SELECT channel_id, steps FROM taken')}
+), event AS (
+  ${insertEvents(`SELECT channel_id, seq.last_seq - step.from_end + 1, NULL::uuid, 'statuses', 'post',
+    jsonb_build_object('statuses', jsonb_build_array(${ENTRY})), NULL, NULL FROM step JOIN seq USING (channel_id)`)}
+)
+SELECT channel_id, fence.shard IS NOT NULL AS fenced, locked.channel_id IS NOT NULL AS locked, message.key_id,
+  seq.last_seq AS last, taken.steps
+FROM given LEFT JOIN fence USING (shard, epoch) LEFT JOIN locked USING (channel_id) LEFT JOIN message USING (channel_id)
+  LEFT JOIN taken USING (channel_id) LEFT JOIN seq USING (channel_id)`,
+    parameters: ['jsonb'],
+    row: { channel_id: 'text', fenced: 'bool', locked: 'bool', key_id: 'text?', last: 'int8?', steps: 'int8?' },
+  });
 
-/** Writes the steps and the messages' new statuses; the events are the caller's to append. */
-export async function writeStatuses(
-  { connection, channelId }: ChannelTransaction,
-  changes: StatusChanges,
-): Promise<void> {
-  if (changes.receipts.length === 0) return;
-  const statuses = [...changes.statuses].map(([keyId, status]) => ({ keyId, status }));
-  await WRITE_STATUSES.count(connection, channelId, storableJson(changes.receipts), storableJson(statuses));
-}
+const STATUS_STEPS = statusSteps('status-steps', { others: 'wait', settled: false });
+const STATUS_STEPS_OF_MANY = statusSteps('status-steps-of-many', { others: 'skip', settled: false });
+const STATUS_STEPS_SETTLED = statusSteps('status-steps-settled', { others: 'wait', settled: true });
+
+/** In the order in which a message takes its steps. */
+const EARLY_REPORTS = defineStatement({
+  name: 'early-reports',
+  text: `SELECT key_id, viewer_id, status, timestamp, errors FROM receipts
+         WHERE channel_id = $1 AND key_id = ANY ($2) AND status NOT IN ('pending', 'deleted')
+         ORDER BY coalesce(${rankSql('status')}, 0), timestamp`,
+  parameters: ['text', 'text[]'],
+  row: {
+    key_id: 'text',
+    viewer_id: 'text',
+    status: narrowed<ReceiptStatus>('text'),
+    timestamp: 'int8',
+    errors: narrowed<StatusReport['errors'] | null>('jsonb?'),
+  },
+});
