@@ -28,7 +28,7 @@ const LISTS = new Set(['menu_options', 'single_select', 'list_reply']);
 /** Answers that hold a choice and nothing else; all others are forms. */
 const CHOICES = new Set([...LISTS, 'quick_reply', 'cta_url', 'cta_call', 'cta_copy']);
 
-/** The answer to an interactive message. Where its parameters cannot be read, the words shown to the person remain. */
+/** The answer to an interactive message. Where its parameters cannot be read, the text shown to the person remains. */
 export function interactiveAnswer(message: proto.Message.IInteractiveResponseMessage): Content {
   const { body, contextInfo, nativeFlowResponseMessage: answer } = message;
   const name = answer?.name ?? '';

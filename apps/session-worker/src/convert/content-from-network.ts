@@ -60,12 +60,12 @@ const READERS: { [Name in Part]?: Reader<Name> } = {
   groupInviteMessage: groupInvite,
   newsletterFollowerInviteMessageV2: newsletterInvite,
   newsletterAdminInviteMessage: adminInvite,
-  questionResponseMessage: answerInWords,
-  statusQuestionAnswerMessage: answerInWords,
-  statusQuotedMessage: answerInWords,
+  questionResponseMessage: textAnswer,
+  statusQuestionAnswerMessage: textAnswer,
+  statusQuotedMessage: textAnswer,
   richResponseMessage: ({ submessages, contextInfo }) => {
-    const words = (submessages ?? []).flatMap(({ messageText }) => messageText || []);
-    return words.length === 0 ? undefined : content('text', { body: words.join('\n') }, contextInfo);
+    const texts = (submessages ?? []).flatMap(({ messageText }) => messageText || []);
+    return texts.length === 0 ? undefined : content('text', { body: texts.join('\n') }, contextInfo);
   },
 };
 
@@ -129,7 +129,7 @@ function extendedText(text: proto.Message.IExtendedTextMessage): Content {
   return content('link_preview', preview, text.contextInfo);
 }
 
-function answerInWords({ text }: { text?: string | null }): Content | undefined {
+function textAnswer({ text }: { text?: string | null }): Content | undefined {
   return text ? content('text', { body: text }, undefined) : undefined;
 }
 

@@ -6,7 +6,7 @@ type Header = Pick<proto.IMessage, 'imageMessage' | 'videoMessage' | 'documentMe
 
 /**
  * The content that points to a message's file, whichever wrappers the message came in: itself, or what stands above the
- * words of a template or of a message with buttons.
+ * text of a template or of a message with buttons.
  */
 export function contentWithFile(message: proto.IMessage | null | undefined): proto.IMessage | undefined {
   const content = innerContent(message);

@@ -1,4 +1,4 @@
-/** Interactive messages: words with buttons, a list, a product, or cards of their own. */
+/** Interactive messages: texts with buttons, a list, a product, or cards of their own. */
 import type { InteractiveButton, InteractiveContent, ListSection, MediaFile } from '@dormouse/gateway-contract';
 import type { proto } from '@whiskeysockets/baileys';
 import { jsonParameters, objectsOf, textOf } from './json-parameters.js';
@@ -9,7 +9,7 @@ import { content, type Content, type Reading } from './reading.js';
 type Interactive = proto.Message.IInteractiveMessage;
 type FlowButton = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 type Action = InteractiveContent['action'];
-type Words = Omit<InteractiveContent, keyof MediaFile>;
+type Texts = Omit<InteractiveContent, keyof MediaFile>;
 
 /** No client shows more cards. */
 const MAX_CARDS = 32;
@@ -17,17 +17,17 @@ const MAX_CARDS = 32;
 /** An interactive message. */
 export function interactive(message: Interactive, reading: Reading): Content {
   const cards = (message.carouselMessage?.cards ?? []).slice(0, MAX_CARDS);
-  const words = wordsOf(message, reading);
+  const texts = textsOf(message, reading);
   if (cards.length === 0) {
-    return content('interactive', { ...fileOf(message, reading), ...words }, message.contextInfo);
+    return content('interactive', { ...fileOf(message, reading), ...texts }, message.contextInfo);
   }
-  const shown = cards.map((card) => wordsOf(card, reading));
-  const buttons = [words, ...shown].flatMap(({ action }) => action.buttons ?? []);
+  const shown = cards.map((card) => textsOf(card, reading));
+  const buttons = [texts, ...shown].flatMap(({ action }) => action.buttons ?? []);
   const value: InteractiveContent = {
     // A message has one file at most under its media id: the first.
     ...[message, ...cards].map((each) => fileOf(each, reading)).find((file) => file !== undefined),
-    ...words,
-    action: { ...words.action, ...(buttons.length > 0 && { buttons }) },
+    ...texts,
+    action: { ...texts.action, ...(buttons.length > 0 && { buttons }) },
     cards: shown,
   };
   return content('interactive', value, message.contextInfo);
@@ -46,12 +46,12 @@ function fileOf({ header }: Interactive, { mediaId }: Reading): Partial<MediaFil
   return header?.documentMessage ? documentContent(header.documentMessage, mediaId) : undefined;
 }
 
-function wordsOf(message: Interactive, reading: Reading): Words {
+function textsOf(message: Interactive, reading: Reading): Texts {
   const { header, body, footer } = message;
   const title = [header?.title, header?.subtitle].filter(Boolean).join('\n');
   const action = actionOf(message, reading);
   return {
-    ...present<Omit<Words, 'action'>>({
+    ...present<Omit<Texts, 'action'>>({
       header: title === '' ? undefined : { text: title },
       body: body?.text ? { text: body.text } : undefined,
       footer: footer?.text ? { text: footer.text } : undefined,

@@ -32,7 +32,7 @@ export function structured(message: Structured, reading: Reading): Content {
   const { hydratedHsm: filled } = message;
   return filled
     ? template(filled, reading)
-    : content('hsm', present<HsmContent>({ body: wordsOf(message) }), undefined);
+    : content('hsm', present<HsmContent>({ body: structuredText(message) }), undefined);
 }
 
 function templateContent(message: Template, reading: Reading): HsmContent {
@@ -47,9 +47,9 @@ function templateContent(message: Template, reading: Reading): HsmContent {
   }
   const rows = message.fourRowTemplate;
   return present<HsmContent>({
-    header: rows && header({ ...rows, text: wordsOf(rows.highlyStructuredMessage) }, reading),
-    body: wordsOf(rows?.content),
-    footer: wordsOf(rows?.footer),
+    header: rows && header({ ...rows, text: structuredText(rows.highlyStructuredMessage) }, reading),
+    body: structuredText(rows?.content),
+    footer: structuredText(rows?.footer),
     buttons: buttons((rows?.buttons ?? []).map(templateButton)),
   });
 }
@@ -63,24 +63,25 @@ function hydratedButton({ quickReplyButton: reply, urlButton: link, callButton: 
 }
 
 function templateButton({ quickReplyButton: reply, urlButton: link, callButton: call }: proto.ITemplateButton) {
-  if (link) return present<HsmButton>({ type: 'url', text: wordsOf(link.displayText), url: wordsOf(link.url) });
+  if (link)
+    return present<HsmButton>({ type: 'url', text: structuredText(link.displayText), url: structuredText(link.url) });
   if (call) {
-    const number = wordsOf(call.phoneNumber);
-    return present<HsmButton>({ type: 'phone_number', text: wordsOf(call.displayText), phone_number: number });
+    const number = structuredText(call.phoneNumber);
+    return present<HsmButton>({ type: 'phone_number', text: structuredText(call.displayText), phone_number: number });
   }
-  return present<HsmButton>({ type: 'reply', text: wordsOf(reply?.displayText), id: reply?.id });
+  return present<HsmButton>({ type: 'reply', text: structuredText(reply?.displayText), id: reply?.id });
 }
 
 /** The content of a structured text as far as it is known without its template: the parameters. */
-function wordsOf(text: Structured | null | undefined, depth = 0): string | undefined {
+function structuredText(text: Structured | null | undefined, depth = 0): string | undefined {
   if (!text || depth > MAX_DEPTH) return undefined;
   const filled = text.hydratedHsm?.hydratedTemplate ?? text.hydratedHsm?.hydratedFourRowTemplate;
   if (filled) return filled.hydratedContentText ?? undefined;
-  const nested = wordsOf(text.hydratedHsm?.fourRowTemplate?.content, depth + 1);
+  const nested = structuredText(text.hydratedHsm?.fourRowTemplate?.content, depth + 1);
   if (nested !== undefined) return nested;
   const named = (text.localizableParams ?? []).flatMap((parameter) => parameter.default ?? []);
-  const words = named.length > 0 ? named : (text.params ?? []);
-  return words.length > 0 ? words.join(' ') : (text.elementName ?? undefined);
+  const texts = named.length > 0 ? named : (text.params ?? []);
+  return texts.length > 0 ? texts.join(' ') : (text.elementName ?? undefined);
 }
 
 interface Titled {

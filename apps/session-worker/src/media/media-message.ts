@@ -40,14 +40,14 @@ function pointer({ copy, facts }: NetworkFile, { contextInfo }: MediaMessageFiel
 }
 
 /** Builds the message; the wrapper of view-once messages included. */
-export function mediaMessage(file: NetworkFile, words: MediaMessageFields = {}): MessageContent {
+export function mediaMessage(file: NetworkFile, fields: MediaMessageFields = {}): MessageContent {
   const { kind, facts } = file;
-  const { caption, viewOnce } = words;
-  const base = pointer(file, words);
-  const shown = { width: words.width ?? facts.width, height: words.height ?? facts.height };
-  const jpegThumbnail = words.thumbnail ?? bytesOf(facts.thumbnail);
-  const seconds = words.seconds ?? facts.seconds;
-  const { backgroundArgb } = words;
+  const { caption, viewOnce } = fields;
+  const base = pointer(file, fields);
+  const shown = { width: fields.width ?? facts.width, height: fields.height ?? facts.height };
+  const jpegThumbnail = fields.thumbnail ?? bytesOf(facts.thumbnail);
+  const seconds = fields.seconds ?? facts.seconds;
+  const { backgroundArgb } = fields;
   switch (kind) {
     case 'image':
       return wrapped({ imageMessage: { ...base, ...shown, caption, jpegThumbnail, viewOnce } }, viewOnce);
@@ -56,11 +56,11 @@ export function mediaMessage(file: NetworkFile, words: MediaMessageFields = {}):
     case 'audio':
       return wrapped({ audioMessage: { ...base, seconds, ptt: false, backgroundArgb, viewOnce } }, viewOnce);
     case 'voice': {
-      const waveform = bytesOf(words.waveform ?? facts.waveform);
+      const waveform = bytesOf(fields.waveform ?? facts.waveform);
       return wrapped({ audioMessage: { ...base, seconds, ptt: true, waveform, backgroundArgb, viewOnce } }, viewOnce);
     }
     case 'document':
-      return documentMessage({ ...base, pageCount: facts.pageCount, jpegThumbnail }, words);
+      return documentMessage({ ...base, pageCount: facts.pageCount, jpegThumbnail }, fields);
     case 'sticker':
       return { stickerMessage: { ...base, ...shown, isAnimated: facts.animated ?? false } };
   }
@@ -69,11 +69,11 @@ export function mediaMessage(file: NetworkFile, words: MediaMessageFields = {}):
 /** A document with a caption is sent in a wrapper. */
 function documentMessage(
   base: NonNullable<MessageContent['documentMessage']>,
-  words: MediaMessageFields,
+  fields: MediaMessageFields,
 ): MessageContent {
-  const fileName = words.fileName ?? 'file';
-  const documentMessage = { ...base, fileName, title: fileName, caption: words.caption };
-  if (!words.caption) return { documentMessage };
+  const fileName = fields.fileName ?? 'file';
+  const documentMessage = { ...base, fileName, title: fileName, caption: fields.caption };
+  if (!fields.caption) return { documentMessage };
   return { documentWithCaptionMessage: { message: { documentMessage } } };
 }
 
