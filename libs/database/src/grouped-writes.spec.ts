@@ -8,7 +8,7 @@ interface Item {
 }
 
 describe('GroupedWrites', () => {
-  /** Writes that end when they are told to; each is the texts it was given, those of a group in brackets. */
+  /** Writes that end when the spec ends them; each is the texts it was given, those of a group in brackets. */
   let begun: { texts: string; end: (outcome: Outcome<string>[] | Error) => void }[];
   let writes: GroupedWrites<Item, string>;
 
@@ -102,7 +102,7 @@ describe('GroupedWrites', () => {
     expect(texts()).toEqual(['x1', '[a1,b1]', 'a2']);
   });
 
-  it('tells each of a group its own failure', async () => {
+  it('rejects each of a group with its own failure', async () => {
     const all = [write('x', 'x1'), write('a', 'a1'), write('b', 'b1')].map((each) => each.catch(String));
     begun[0]?.end(done('x1'));
     await turn();

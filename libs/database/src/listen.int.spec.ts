@@ -11,9 +11,9 @@ describe('a listening connection', () => {
   const listeners: Listener[] = [];
   const applicationName = `listen-spec-${randomBytes(4).toString('hex')}`;
 
-  /** What is told, until the marker is heard or the connection has ended. */
+  /** What it notified of, until the marker is received or the connection has ended. */
   const listenOn = (on: RegionalDatabase) => {
-    const told: string[] = [];
+    const notified: string[] = [];
     let tellListening: () => void;
     let tellEnded: (error: Error) => void;
     const listening = new Promise<void>((resolve) => (tellListening = resolve));
@@ -24,20 +24,20 @@ describe('a listening connection', () => {
       channels: [channel, `${channel}_end`],
       purpose: 'spec',
       onListening: () => {
-        told.push('listening');
+        notified.push('listening');
         tellListening();
       },
       onNotification: (of, payload) => {
-        if (of === channel) told.push(payload);
+        if (of === channel) notified.push(payload);
         else tellHeard();
       },
       onEnd: (error) => {
-        told.push('end');
+        notified.push('end');
         tellEnded(error);
       },
     });
     listeners.push(listener);
-    return { listener, told, listening, heard, ended };
+    return { listener, notified, listening, heard, ended };
   };
   const notify = (payload: string, on = channel) => database.pool.query('SELECT pg_notify($1, $2)', [on, payload]);
 
@@ -47,8 +47,8 @@ describe('a listening connection', () => {
   afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.close())));
   afterAll(() => database.close());
 
-  it('hears in the order of commits what is notified once it listens, and what is rolled back never', async () => {
-    const { told, listening, heard } = listenOn(database);
+  it('receives in the order of commits what is notified once it listens, and what is rolled back never', async () => {
+    const { notified, listening, heard } = listenOn(database);
     await listening;
     const [first, second] = [await database.pool.connect(), await database.pool.connect()];
     await first.query(`BEGIN; SELECT pg_notify('${channel}', 'begun first')`);
@@ -61,11 +61,11 @@ describe('a listening connection', () => {
     await notify('last');
     await notify('', `${channel}_end`);
     await heard;
-    expect(told).toEqual(['listening', 'committed first', 'begun first', 'last']);
+    expect(notified).toEqual(['listening', 'committed first', 'begun first', 'last']);
   });
 
-  it('tells its end once, and is called by its app and its purpose', async () => {
-    const { listener, told, listening, ended } = listenOn(database);
+  it('notifies of its end once, and is called by its app and its purpose', async () => {
+    const { listener, notified, listening, ended } = listenOn(database);
     await listening;
     const { rowCount } = await database.pool.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
@@ -74,29 +74,29 @@ describe('a listening connection', () => {
     expect(rowCount).toBe(1);
     expect((await ended).message).toContain('terminat');
     await listener.close();
-    expect(told).toEqual(['listening', 'end']);
+    expect(notified).toEqual(['listening', 'end']);
   });
 
-  it('tells when no connection can be made', async () => {
+  it('notifies when no connection can be made', async () => {
     const nowhere = openRegionalDatabase({ url: 'postgresql://a:b@127.0.0.1:1/none', applicationName });
-    const { told, ended } = listenOn(nowhere);
+    const { notified, ended } = listenOn(nowhere);
     expect((await ended).message).toContain('ECONNREFUSED');
-    expect(told).toEqual(['end']);
+    expect(notified).toEqual(['end']);
     await nowhere.close();
   });
 
-  it('tells nothing any more once it is closed, be it connected or not', async () => {
+  it('notifies of nothing any more once it is closed, be it connected or not', async () => {
     const early = listenOn(database);
     await early.listener.close();
-    const { listener, told, listening } = listenOn(database);
+    const { listener, notified, listening } = listenOn(database);
     await listening;
     await listener.close();
     await notify('after');
     const left = await database.pool.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [
       `${applicationName} spec`,
     ]);
-    expect(told).toEqual(['listening']);
-    expect(early.told).toEqual([]);
+    expect(notified).toEqual(['listening']);
+    expect(early.notified).toEqual([]);
     expect(left.rowCount).toBe(0);
   });
 
@@ -112,11 +112,11 @@ describe('a listening connection', () => {
   it('is closed within a second or so although the server has fallen silent', async () => {
     const proxy = await FaultProxy.to(url);
     const silent = openRegionalDatabase({ url: proxy.url, applicationName });
-    const { listener, told, listening } = listenOn(silent);
+    const { listener, notified, listening } = listenOn(silent);
     await listening;
     proxy.silence();
     await listener.close();
-    expect(told).toEqual(['listening']);
+    expect(notified).toEqual(['listening']);
     await proxy.close();
     await silent.close();
   });

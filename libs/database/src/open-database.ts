@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   maxConnections?: number;
   /** A statement that runs longer is cancelled by the server. */
   statementTimeoutMs?: number;
-  /** A transaction that nothing was said in for longer is ended by the server. */
+  /** A transaction that was idle for longer is ended by the server. */
   silentTransactionMs?: number;
 }
 
@@ -37,7 +37,7 @@ export type Connection = pg.PoolClient;
 export type { GlobalPrisma, RegionalPrisma };
 
 /**
- * Less than a lease lasts: whoever falls silent in the middle of a fenced transaction (paused, or cut off from here) keeps
+ * Less than a lease lasts: a process that falls silent in the middle of a fenced transaction (paused, or cut off from here) keeps
  * the next owner waiting for its locks no longer than for its lease.
  */
 const SILENT_TRANSACTION_MS = 5_000;

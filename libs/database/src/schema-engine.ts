@@ -2,7 +2,7 @@
  * Compares schema.prisma with the recorded migrations. For development only: needs Prisma's schema engine, which comes
  * as WebAssembly, so that nothing is downloaded.
  *
- * How: the migrations are applied to a new, empty database by our own runner, then the engine says what is missing
+ * How: the migrations are applied to a new, empty database by our own runner, then the engine finds what is missing
  * from it. (The engine could read the migrations itself, but its WebAssembly build cannot make its shadow database.)
  */
 import { randomUUID } from 'node:crypto';
@@ -158,7 +158,7 @@ export async function pendingMigration(
 
 /**
  * Writes the migration that takes the recorded ones to schema.prisma.
- * @param name words that say what it does, e.g. `add pushname`
+ * @param name words for what it does, e.g. `add pushname`
  * @returns the new folder; undefined if there is nothing to migrate
  */
 export async function createMigration(

@@ -54,7 +54,7 @@ describe('isStoreAway', () => {
     (code) => expect(isStoreAway(refusal(code))).toBe(true),
   );
 
-  it('knows every text with which the driver says that its connection is of no use', () => {
+  it('knows every text of the driver for errors by which its connection is of no use', () => {
     const require = createRequire(import.meta.url);
     const folder = dirname(require.resolve('pg/package.json'));
     const pool = require.resolve('pg-pool', { paths: [folder] });
@@ -76,7 +76,7 @@ describe('isStoreAway', () => {
     ]);
   });
 
-  it("judges Prisma's errors by what the server said", () => {
+  it("judges Prisma's errors by the server's error", () => {
     const raw = (code: string) =>
       Object.assign(failure('P2010'), { meta: { driverAdapterError: { cause: { originalCode: code } } } });
     expect(

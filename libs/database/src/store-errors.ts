@@ -3,7 +3,7 @@
  *
  * What it guarantees: a write counts as failed by its own fault only if the server says so of its values (SQLSTATE classes
  * 22, data exception, and 23, integrity constraint violation), or if the error never came from the driver (a mistake in our
- * own code). Everything else says nothing about the write: the same statement may succeed later, and giving it up would
+ * own code). Everything else shows nothing about the write: the same statement may succeed later, and giving it up would
  * lose it. That holds for errors of sockets, name servers and TLS, and for everything else that a server refuses (a missing
  * table while it is being migrated, a wrong password while it is being changed).
  */
@@ -16,7 +16,7 @@ const SQL_STATE = /^(?!E)[0-9A-Z]{5}$/;
 /** Name servers; sockets and streams; TLS and its certificates. The system's own codes are in `os.constants`. */
 const SOCKET_CODE =
   /^(?:E(?!RR_)[A-Z][A-Z0-9_]+|ERR_(?:TLS|SSL|OSSL|SOCKET|STREAM|SERVER|CONNECTION|NETWORK)[A-Z0-9_]*|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|OUT_OF_MEM)/;
-/** What the driver says without a code; held against its source by a spec. */
+/** Texts of the driver's errors without a code; held against its source by a spec. */
 const DRIVER_TEXT =
   /^(?:Connection (?:terminated|ended)|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL|Received unexpected |SASL|Unknown authenticationOk|Cannot use a pool after calling end|unexpected condition)|not queryable/;
 
@@ -49,7 +49,7 @@ function isAwayByCode(code: string, error: Error): boolean {
   return code in constants.errno || SOCKET_CODE.test(code);
 }
 
-/** Prisma hands on what the server said of a raw statement. */
+/** Prisma passes on the server's error of a raw statement. */
 function isAwayByPrisma(code: string, error: Error): boolean {
   const meta: unknown = Reflect.get(error, 'meta');
   const adapter = isObject(meta) ? meta['driverAdapterError'] : undefined;

@@ -23,7 +23,7 @@ export interface MessageRecord {
   proto?: Uint8Array;
   /** It is stored and listed, but no `messages` event notifies of it. */
   quiet?: true;
-  /** It waited at the network while the session was away: told by `put` instead of `post`. */
+  /** It waited at the network while the session was away: its event is a `put` instead of a `post`. */
   waited?: true;
 }
 

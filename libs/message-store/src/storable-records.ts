@@ -1,6 +1,6 @@
 /**
  * Records as the tables can hold them, whatever a phone or the network put into them: characters that PostgreSQL refuses,
- * numbers that no column holds, ids that no index takes. What is stored is what is told. Ids are changed alike wherever
+ * numbers that no column holds, ids that no index takes. Events show what is stored. Ids are changed alike wherever
  * they name something, so that a receipt of a strange message still finds it.
  */
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Whatever a phone can put into what it sends is stored and told, and leaves the channel's other writes alone. */
+/** Whatever a phone can put into what it sends is stored and in events, and leaves the channel's other writes alone. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { ChatWriter } from './chats/chat-writer.js';
@@ -43,7 +43,7 @@ describe('what a phone may send', () => {
   let channel: string;
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 5n };
-  const told = async (type: string) =>
+  const notified = async (type: string) =>
     (await reader.events(channel, 0, 1_000)).filter((event) => event.type === type).map(({ payload }) => payload);
 
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('what a phone may send', () => {
   /** What is left of a text in the store. */
   const kept = (text: string): string => text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 
-  it.each(STRANGE)('is stored and told: an edit and a reaction with %s', async (_what, text) => {
+  it.each(STRANGE)('is stored and in events: an edit and a reaction with %s', async (_what, text) => {
     await messages.recordMessage(fence, channel, incoming('A1'));
     const change = (keyId: string, apply: MessageChange['apply']): MessageChange => ({
       trigger: incoming(keyId, { type: 'action', text: undefined, action: { target: 'id-A1', type: 'edit' } }),
@@ -87,14 +87,14 @@ describe('what a phone may send', () => {
       text: { body: kept(text) },
       reactions: [{ emoji: kept(text) }],
     });
-    const updates = (await told('messages')).flatMap((payload) => payload['messages_updates'] ?? []);
+    const updates = (await notified('messages')).flatMap((payload) => payload['messages_updates'] ?? []);
     expect(updates).toMatchObject([
       { after_update: { text: { body: kept(text) } }, changes: ['text'] },
       { before_update: { text: { body: kept(text) } }, changes: ['reactions'] },
     ]);
   });
 
-  it.each(STRANGE)('is stored and told: messages, names, groups and states with %s', async (_what, text) => {
+  it.each(STRANGE)('is stored and in events: messages, names, groups and states with %s', async (_what, text) => {
     await messages.recordMessage(fence, channel, incoming('A1', { text: { body: text }, from_name: text }));
     await messages.recordMessage(fence, channel, own('O1', { text: { body: text }, [text.slice(0, 9)]: text }));
     await messages.recordStatuses(fence, channel, [
@@ -119,10 +119,10 @@ describe('what a phone may send', () => {
     expect(await reader.message(channel, 'id-A1')).toMatchObject({ text: { body: kept(text) } });
     expect(await reader.message(channel, 'id-O1')).toMatchObject({ status: 'failed', text: { body: kept(text) } });
     const types = ['messages', 'statuses', 'contacts', 'chats', 'groups', 'calls'];
-    for (const type of types) expect(JSON.stringify(await told(type))).toContain(JSON.stringify(kept(text)));
+    for (const type of types) expect(JSON.stringify(await notified(type))).toContain(JSON.stringify(kept(text)));
   });
 
-  it.each(MOMENTS)('is stored and told: %s as a time or a count', async (moment) => {
+  it.each(MOMENTS)('is stored and in events: %s as a time or a count', async (moment) => {
     await messages.recordMessages(fence, channel, [incoming('A1', { timestamp: moment, device_id: moment })]);
     await messages.recordMessage(fence, channel, own('O1', { timestamp: moment, device_id: moment }));
     await messages.recordStatuses(fence, channel, [{ keyId: 'O1', status: 'delivered', timestamp: moment }]);
@@ -135,15 +135,15 @@ describe('what a phone may send', () => {
     await groups.recordGroups(fence, channel, [
       { id: GROUP, member: true, facts: { ...FACTS, createdAt: moment }, members: [] },
     ]);
-    expect(await told('messages')).not.toEqual([]);
-    expect(await told('statuses')).toHaveLength(3);
+    expect(await notified('messages')).not.toEqual([]);
+    expect(await notified('statuses')).toHaveLength(3);
   });
 
   it.each([
     ['of any length', LONG],
     ['with NUL', 'K\u0000'],
     ['with half a character', 'K\uD83D'],
-  ])('is stored, told and found again: ids %s', async (_what, id) => {
+  ])('is stored, in events and found again: ids %s', async (_what, id) => {
     const chatId = `${id}@s.whatsapp.net`;
     await messages.recordMessages(fence, channel, [incoming(id, { id, chat_id: chatId, from: id })]);
     await messages.recordMessages(fence, channel, [incoming(id, { id, chat_id: chatId, from: id })]);

@@ -36,7 +36,7 @@ const toFence = (row: { shard: number; epoch: string }): Fence => ({ shard: row.
 
 const IN_TTL = `now() + make_interval(secs => $2::float8 / 1000)`;
 
-/** Of workers `w`: those that live and take shards. A drain asked for counts at once, whether the worker has read it or not. */
+/** Of workers `w`: those that live and take shards. A requested drain counts at once, whether the worker has read it or not. */
 export const TAKES_SHARDS = 'w.expires_at > now() AND NOT w.draining AND w.drained_at IS NULL';
 
 const LOCK_SHARDS = defineStatement({
@@ -162,10 +162,10 @@ export class ShardLeases {
   }
 
   /**
-   * Makes the region's shards at its first start; from then on the table says how many there are.
+   * Makes the region's shards at its first start; from then on the table holds how many there are.
    * @param count absent: 8, or what is there
    * @returns how many there are
-   * @throws {RangeError} when it is asked for another number than there is: channels would be put where nobody looks
+   * @throws {RangeError} when another number is given than there is: channels would be put where nobody looks
    */
   async ensureShards(count?: number): Promise<number> {
     const shards = await transaction({ pool: this.pool }, async (connection) => {

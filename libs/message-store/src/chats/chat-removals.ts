@@ -1,10 +1,10 @@
 /**
  * Removing the messages of a chat, however long it is.
  *
- * Guarantees: what a chat shows, what is told of it, the removal of its first messages and a line of `chat_removals`
+ * Guarantees: what a chat shows, the event of it, the removal of its first messages and a line of `chat_removals`
  * about the others are one transaction. The others go in steps, between which the channel's other writes pass, and the
  * last step takes the line along. A worker that dies in between leaves the line: the channel's next socket goes on from
- * it, whoever owns it. A line names what it is about by when it was stored or said, so what comes later stays.
+ * it, whoever owns it. A line names what it is about by when it was stored or sent, so what comes later stays.
  * With PostgreSQL away nothing is removed, and the line stays.
  */
 import { defineStatement, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
@@ -23,7 +23,7 @@ export type EndFiles = (connection: Connection, channelId: string, ids: readonly
 /** Which messages of a chat go. */
 interface Removal {
   chatId: string;
-  /** Only what was not said after this (epoch seconds). */
+  /** Only what was not sent after this (epoch seconds). */
   saidUntilS: number | null;
   /** Only what was stored by then. */
   storedUntil: Date | null;
@@ -78,7 +78,7 @@ const END = defineStatement({
 
 /**
  * Removes the first messages of a chat, and writes down that the others are to go.
- * @param saidUntilS only those that were not said after this (epoch seconds)
+ * @param saidUntilS only those that were not sent after this (epoch seconds)
  * @returns how many are gone; what is left is for {@link finishRemovals}
  */
 export async function beginRemoval(

@@ -20,7 +20,7 @@ describe('ChatWriter', () => {
   let channel: string;
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 5n };
-  const told = async (afterSeq = 0) =>
+  const notified = async (afterSeq = 0) =>
     (await reader.events(channel, afterSeq, 1_000)).map(({ type, method, payload }) => ({
       kind: `${type}.${method}`,
       payload,
@@ -43,11 +43,11 @@ describe('ChatWriter', () => {
   });
 
   describe('chats', () => {
-    it('tells a new chat whole, and a message of an unknown chat makes one', async () => {
+    it('has a new chat whole in its event, and a message of an unknown chat makes one', async () => {
       await chats.recordChats(fence, channel, [{ id: GROUP, name: 'Example Group', timestamp: 50 }]);
       await messages.recordMessage(fence, channel, incoming('A1'));
       await messages.recordMessage(fence, channel, own('O1', { chat_id: '15550002222@s.whatsapp.net' }));
-      const events = await told();
+      const events = await notified();
       expect(events.map(({ kind }) => kind)).toEqual([
         'chats.post',
         'messages.post',
@@ -60,12 +60,12 @@ describe('ChatWriter', () => {
       expect(events[4]?.payload).toMatchObject({ chats: [{ id: '15550002222@s.whatsapp.net', unread: 0 }] });
     });
 
-    it('tells a change with what was before, and nothing where nothing changed', async () => {
+    it('makes an event of a change with what was before, and none where nothing changed', async () => {
       await messages.recordMessage(fence, channel, incoming('A1'));
       const seq = await lastSeq();
       await chats.recordChats(fence, channel, [{ id: ADA, archived: true, muteUntilMs: 1_800_000_000_000 }]);
       expect(await chats.recordChats(fence, channel, [{ id: ADA, archived: true }])).toEqual({ seqs: [] });
-      expect(await told(seq)).toMatchObject([
+      expect(await notified(seq)).toMatchObject([
         {
           kind: 'chats.patch',
           payload: {
@@ -90,26 +90,26 @@ describe('ChatWriter', () => {
       expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1 });
     });
 
-    it('removes a chat with its messages, tells it once, and leaves the others', async () => {
+    it('removes a chat with its messages, makes one event of it, and leaves the others', async () => {
       await messages.recordMessages(fence, channel, [incoming('A1'), incoming('G1', { chat_id: GROUP })]);
       await messages.recordMessage(fence, channel, own('O1'));
       const seq = await lastSeq();
       await chats.deleteChat(fence, channel, ADA);
       await chats.deleteChat(fence, channel, ADA);
-      expect(await told(seq)).toEqual([{ kind: 'chats.delete', payload: { chats_removed: [ADA] } }]);
+      expect(await notified(seq)).toEqual([{ kind: 'chats.delete', payload: { chats_removed: [ADA] } }]);
       expect(await reader.chat(channel, ADA)).toBeUndefined();
       expect(await reader.listChatMessages(channel, ADA, ALL)).toBeUndefined();
       expect(await reader.listMessages(channel, ALL)).toMatchObject({ total: 1, messages: [{ id: 'id-G1' }] });
       expect((await reader.listChats(channel, PAGE)).total).toBe(1);
     });
 
-    it('removes of a chat that was deleted up to a moment what is not younger, however often it hears of that', async () => {
+    it('removes of a chat that was deleted up to a moment what is not younger, however often it receives that', async () => {
       await messages.recordMessages(fence, channel, [incoming('A1', { timestamp: 200 })]);
       await messages.recordMessages(fence, channel, [incoming('A2', { timestamp: 201 })]);
       const seq = await lastSeq();
       await chats.deleteChat(fence, channel, ADA, 200);
       await chats.deleteChat(fence, channel, ADA, 200);
-      expect((await told(seq)).map(({ kind }) => kind)).toEqual(['messages.delete', 'chats.patch']);
+      expect((await notified(seq)).map(({ kind }) => kind)).toEqual(['messages.delete', 'chats.patch']);
       expect((await reader.listChatMessages(channel, ADA, ALL))?.messages).toMatchObject([{ id: 'id-A2' }]);
       await chats.deleteChat(fence, channel, ADA, 201);
       expect(await reader.chat(channel, ADA)).toBeUndefined();
@@ -125,7 +125,7 @@ describe('ChatWriter', () => {
       const seq = await lastSeq();
       await chats.clearChat(fence, channel, ADA, 200);
       await chats.clearChat(fence, channel, ADA, 200);
-      const events = await told(seq);
+      const events = await notified(seq);
       expect(events[0]).toEqual({ kind: 'messages.delete', payload: { messages_removed_all: ADA } });
       expect(events.filter(({ kind }) => kind === 'messages.delete')).toHaveLength(1);
       expect(await reader.listChatMessages(channel, ADA, ALL)).toMatchObject({ total: 1, messages: [{ id: 'id-A3' }] });
@@ -202,7 +202,7 @@ describe('ChatWriter', () => {
       });
       expect(await reader.chat(channel, ADA)).toMatchObject({ unread: 1, last_message: { id: 'id-NEW' } });
       expect([await left(), await lines()]).toEqual([2, 0]);
-      expect((await told(seq)).map(({ kind }) => kind)).toEqual(['chats.delete', 'messages.post', 'chats.post']);
+      expect((await notified(seq)).map(({ kind }) => kind)).toEqual(['chats.delete', 'messages.post', 'chats.post']);
     });
 
     it('cleared up to a moment, shows at once what is younger, and the rest goes with the next owner', async () => {
@@ -264,12 +264,12 @@ describe('ChatWriter', () => {
   });
 
   describe('contacts', () => {
-    it('tells a new contact, then only what changed', async () => {
+    it('makes an event of a new contact, then only of what changed', async () => {
       await chats.recordContacts(fence, channel, [{ id: '15550001111', pushName: 'Ada' }]);
       await chats.recordContacts(fence, channel, [{ id: '15550001111', pushName: 'Ada' }]);
       await chats.recordContacts(fence, channel, [{ id: '15550001111', name: 'Ada Example' }]);
       await chats.recordContacts(fence, channel, [{ id: '15550001111', picture: 'https://media.example.com/a.jpg' }]);
-      const events = await told();
+      const events = await notified();
       expect(events.map(({ kind }) => kind)).toEqual([
         'contacts.post',
         'contacts.post',
@@ -308,7 +308,7 @@ describe('ChatWriter', () => {
       const seq = await lastSeq();
       await chats.mergePeople(fence, channel, [PAIR]);
       expect(await chats.mergePeople(fence, channel, [PAIR])).toEqual({ seqs: [] });
-      expect(await told(seq)).toMatchObject([
+      expect(await notified(seq)).toMatchObject([
         {
           kind: 'chats.patch',
           payload: { chats_updates: [{ before_update: { id: LID_CHAT }, after_update: { id: ADA }, changes: ['id'] }] },
@@ -385,7 +385,7 @@ describe('ChatWriter', () => {
   });
 });
 
-/** The database as a worker sees it that dies after so many transactions: nothing it says reaches it any more. */
+/** The database as a worker sees it that dies after so many transactions: nothing it sends reaches it any more. */
 function dying(database: RegionalDatabase, transactions: number): Pick<RegionalDatabase, 'pool'> {
   let begun = 0;
   const pool = new Proxy(database.pool, {

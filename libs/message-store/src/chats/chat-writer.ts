@@ -10,7 +10,7 @@ import { mergePerson } from '../people/person-merge.js';
 import type { ChatRecord, ContactRecord, PersonPair } from '../records.js';
 import { storableChat, storableContact, storableId, storableMoment, storablePair } from '../storable-records.js';
 
-/** How the network names a message, and when it was said (epoch seconds). */
+/** How the network names a message, and when it was sent (epoch seconds). */
 export interface KeyedMoment {
   id: string;
   remote: string;
@@ -98,8 +98,8 @@ const LAST_MOMENTS = lastMoments('last-moments-all', '');
 const LAST_OF_OTHERS = lastMoments('last-moments-others', 'AND NOT from_me');
 
 /**
- * Writes what becomes known of a channel's chats and contacts. Every method is fenced and tells what it changed, like
- * those of `MessageWriter`; a method that finds nothing new writes and tells nothing.
+ * Writes what becomes known of a channel's chats and contacts. Every method is fenced and appends events of what it changed, like
+ * those of `MessageWriter`; a method that finds nothing new writes nothing.
  */
 export class ChatWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
@@ -141,7 +141,7 @@ export class ChatWriter {
 
   /**
    * LIDs whose numbers became known. What was stored under the LID moves to the number: messages, chat, contact. The
-   * contact remembers the LID, so that it still leads there. A chat that moved is told as `chats.patch`.
+   * contact remembers the LID, so that it still leads there. A chat that moved makes a `chats.patch` event.
    */
   async mergePeople(fence: Fence, channelId: string, pairs: readonly PersonPair[]): Promise<Written> {
     const seqs: number[] = [];
@@ -153,10 +153,10 @@ export class ChatWriter {
   }
 
   /**
-   * Removes a chat and its messages; told as `chats.delete`. An unknown chat is no news. Of a long chat this removes a
+   * Removes a chat and its messages, with a `chats.delete` event. An unknown chat makes none. Of a long chat this removes a
    * part: {@link finishRemovals} is to be called next.
-   * @param deletedUntilS when it was deleted (epoch seconds), if that may be heard late: a chat in which something was
-   * said since then stays, and loses only what is not younger
+   * @param deletedUntilS when it was deleted (epoch seconds), if that may be received late: a chat in which something was
+   * sent since then stays, and loses only what is not younger
    */
   async deleteChat(fence: Fence, channelId: string, id: string, deletedUntilS?: number): Promise<Written> {
     const chatId = storableId(id);
@@ -171,7 +171,7 @@ export class ChatWriter {
   }
 
   /**
-   * Removes the messages of a chat, which stays; told as `messages.delete` of all. A chat without messages is no news.
+   * Removes the messages of a chat, which stays, with a `messages.delete` event of all. A chat without messages makes none.
    * Of a long chat this removes a part: {@link finishRemovals} is to be called next.
    * @param untilS only those that are not younger (epoch seconds): what came after the chat was cleared stays
    */
@@ -189,14 +189,14 @@ export class ChatWriter {
     return [all, ...chatEvents(before, await chatsById(transaction, [chatId]))];
   }
 
-  /** Removes what is left of long chats that were deleted or cleared, by this owner or one before. Nothing is told. */
+  /** Removes what is left of long chats that were deleted or cleared, by this owner or one before. No events. */
   finishRemovals(fence: Fence, channelId: string): Promise<void> {
     return finishRemovals(this.database, this.endFiles, { fence, channelId });
   }
 
   /**
-   * A new device is about to be told by the phone how its chats stand; what an earlier device was told may be over.
-   * Nothing is told: what is still so comes in a moment.
+   * The phone is about to send a new device the states of its chats; those an earlier device received may be over.
+   * No events: what is still so comes in a moment.
    */
   async forgetChatStates(fence: Fence, channelId: string): Promise<void> {
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {
@@ -204,12 +204,12 @@ export class ChatWriter {
     });
   }
 
-  /** The channel was linked to this number: what an earlier one had goes. Not told. See `number-change.ts`. */
+  /** The channel was linked to this number: what an earlier one had goes. No events. See `number-change.ts`. */
   beginNumber(fence: Fence, channelId: string, phone: string): Promise<boolean> {
     return beginNumber(this.database, fence, channelId, phone, this.endFiles);
   }
 
-  /** The newest messages of a chat; of others only, or whoever's. */
+  /** The newest messages of a chat; of others only, or of all. */
   async lastMoments(
     channelId: string,
     chatId: string,
@@ -248,7 +248,7 @@ export class ChatWriter {
   }
 }
 
-/** Was anything said in the chat after this moment? */
+/** Was anything sent in the chat after this moment? */
 async function isYounger(
   { connection, channelId }: ChannelTransaction,
   chatId: string,

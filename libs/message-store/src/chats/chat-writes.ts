@@ -124,7 +124,7 @@ export async function contactsById(
   return new Map(rows.map((row) => [row.id, toContact(row)]));
 }
 
-/** A new chat is told whole, a changed one with what it was before. */
+/** The event of a new chat has it whole, that of a changed one with what it was before. */
 export function chatEvents(before: ReadonlyMap<string, Chat>, after: ReadonlyMap<string, Chat>): ChannelEvent[] {
   return [...after].flatMap(([id, chat]): ChannelEvent[] => {
     const was = before.get(id);
@@ -136,7 +136,7 @@ export function chatEvents(before: ReadonlyMap<string, Chat>, after: ReadonlyMap
   });
 }
 
-/** A new or renamed contact is told whole, a changed one with what it was before. */
+/** The event of a new or renamed contact has it whole, that of a changed one with what it was before. */
 export function contactEvents(
   before: ReadonlyMap<string, ContactShape>,
   after: ReadonlyMap<string, ContactShape>,

@@ -3,7 +3,7 @@ import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction } from './channel-transaction.js';
 import type { Written } from '../messages/message-writer.js';
 
-/** Writes events that tell of nothing in the store: calls, presences, the channel itself. Fenced, as all writes. */
+/** Writes events of what is not in the store: calls, presences, the channel itself. Fenced, as all writes. */
 export class EventWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
 

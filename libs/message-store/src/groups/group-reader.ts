@@ -94,7 +94,7 @@ export class GroupReader {
     });
   }
 
-  /** Members whose numbers the group did not tell, but a contact has meanwhile. */
+  /** Members whose numbers the group did not name, but a contact has meanwhile. */
   private async laterNumbers(channelId: string, rows: readonly GroupRow[]): Promise<LaterNumbers> {
     const lids = rows.flatMap(({ members }) =>
       members.flatMap(({ phone, lid }) => (phone === undefined && lid !== undefined ? [lid] : [])),

@@ -43,7 +43,7 @@ export interface GroupFacts {
   addressing: 'lid' | 'pn';
   /** Code of its invite link, while it is known. */
   inviteCode?: string;
-  /** What became last of the requests to join, by the contact id of who asked, the latest last; who is let in goes. */
+  /** What became last of the requests to join, by the contact id of who requested, the latest last; who is let in goes. */
   requests?: readonly JoinRequest[];
 }
 
@@ -53,7 +53,7 @@ export type RequestAction = Extract<
   'request' | 'revoke_request' | 'rejected_request'
 >;
 
-/** Contact id of who asked, and what became of it. */
+/** Contact id of who requested, and what became of it. */
 export type JoinRequest = readonly [id: string, action: RequestAction];
 
 /** A group to be stored. */
@@ -137,7 +137,7 @@ type GroupEvent =
   | { type: 'groups'; method: 'patch'; payload: EventPayloads['groups.patch'] };
 
 /**
- * What customers must hear when a group has become another: it is new to the channel, its members or its facts changed.
+ * The events for customers when a group has become another: it is new to the channel, its members or its facts changed.
  * @param before undefined for a group that was not known
  */
 export function groupEvents(before: GroupRecord | undefined, after: GroupRecord): GroupEvent[] {
@@ -154,26 +154,26 @@ function memberEvents(before: GroupRecord, after: GroupRecord): GroupEvent[] {
     const was = old.get(id);
     return was === undefined || was === rank ? [] : [{ id, rose: was === 'member', fell: rank === 'member' }];
   });
-  const told = {
+  const affected = {
     add: [...young.keys()].filter((id) => !old.has(id)),
     remove: [...old.keys()].filter((id) => !young.has(id)),
     promote: stayed.filter(({ rose }) => rose).map(({ id }) => id),
     demote: stayed.filter(({ fell }) => fell).map(({ id }) => id),
   };
   return (['add', 'remove', 'promote', 'demote'] as const).flatMap((action): GroupEvent[] =>
-    told[action].length === 0
+    affected[action].length === 0
       ? []
       : [
           {
             type: 'groups',
             method: 'put',
-            payload: { groups_participants: [{ group_id: after.id, participants: told[action], action }] },
+            payload: { groups_participants: [{ group_id: after.id, participants: affected[action], action }] },
           },
         ],
   );
 }
 
-/** Each step of a request is told once, however often the network brings it; who is let in is told as added. */
+/** Each step of a request makes one event, however often the network brings it; who is let in is an added member. */
 function requestEvents(before: GroupRecord, after: GroupRecord): GroupEvent[] {
   const was = new Map(before.facts.requests);
   const steps = (after.facts.requests ?? []).filter(([id, action]) => was.get(id) !== action);

@@ -42,7 +42,7 @@ describe('groups', () => {
   let channel: string;
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 5n };
-  const told = async () =>
+  const notified = async () =>
     (await new MessageReader({ database }).events(channel, 0, 100)).map(({ method, payload }) => ({ method, payload }));
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('groups', () => {
     reader = new GroupReader({ database });
   });
 
-  it('shows a group with what is known of its chat, and tells that the channel is in it', async () => {
+  it('shows a group with what is known of its chat, and makes an event of being in it', async () => {
     await writer.recordGroups(fence, channel, [group()]);
     await new MessageWriter({ database }).recordMessage(fence, channel, incoming('G1', { chat_id: ID }));
     expect(await reader.group(channel, ID)).toMatchObject({
@@ -77,7 +77,7 @@ describe('groups', () => {
       created_by: '15550009999',
       adminAddMemberMode: false,
     });
-    expect((await told())[0]).toMatchObject({
+    expect((await notified())[0]).toMatchObject({
       method: 'post',
       payload: { groups: [{ id: ID, participants_count: 2 }] },
     });
@@ -100,10 +100,10 @@ describe('groups', () => {
     expect(list).toMatchObject({ groups: [{ id: ids[2] }], count: 1, total: 2, offset: 0 });
     expect((await reader.listGroups(channel, { count: 1, offset: 1 })).groups[0]?.id).toBe(ids[0]);
     expect(await reader.group(channel, ids[1] ?? '')).toBeUndefined();
-    expect((await told()).filter(({ payload }) => 'groups' in payload)).toEqual([]);
+    expect((await notified()).filter(({ payload }) => 'groups' in payload)).toEqual([]);
   });
 
-  it('tells a change once, however often it is heard', async () => {
+  it('makes one event of a change, however often it is received', async () => {
     await writer.recordGroups(fence, channel, [group()], { quiet: true });
     const add = (before: GroupRecord) => ({
       ...before,
@@ -111,7 +111,7 @@ describe('groups', () => {
     });
     const rename = (before: GroupRecord) => ({ ...before, facts: { ...before.facts, name: 'New Name' } });
     for (const change of [add, add, rename, rename]) await writer.changeGroup(fence, channel, ID, change);
-    expect(await told()).toEqual([
+    expect(await notified()).toEqual([
       {
         method: 'put',
         payload: { groups_participants: [{ group_id: ID, participants: ['900000000002@lid'], action: 'add' }] },
@@ -132,19 +132,19 @@ describe('groups', () => {
     expect((await new MessageReader({ database }).chat(channel, ID))?.name).toBe('New Name');
   });
 
-  it('tells who was promoted, demoted and removed', async () => {
+  it('notifies of who was promoted, demoted and removed', async () => {
     const admin: MemberRecord = { ...ADA, rank: 'admin' };
     await writer.recordGroups(fence, channel, [group()], { quiet: true });
     await writer.changeGroup(fence, channel, ID, (before) => ({ ...before, members: [SHOP, admin] }));
     await writer.changeGroup(fence, channel, ID, (before) => ({ ...before, members: [SHOP, ADA] }));
     await writer.changeGroup(fence, channel, ID, (before) => ({ ...before, members: [SHOP] }));
-    const actions = (await told()).map(
+    const actions = (await notified()).map(
       ({ payload }) => (payload.groups_participants as { action: string }[])[0]?.action,
     );
     expect(actions).toEqual(['promote', 'demote', 'remove']);
   });
 
-  it('tells each step of a request to join once, also when the group is described anew in between', async () => {
+  it('notifies once of each step of a request to join, also when the group is described anew in between', async () => {
     const asks = (action: RequestAction | undefined) => (before: GroupRecord) => {
       const { requests: _, ...facts } = before.facts;
       return { ...before, facts: { ...facts, ...(action && { requests: [['15550004444', action] as const] }) } };
@@ -157,7 +157,7 @@ describe('groups', () => {
     const dee: MemberRecord = { jid: '900000000004@lid', phone: '15550004444', lid: '900000000004', rank: 'member' };
     await writer.recordGroups(fence, channel, [group({ members: [SHOP, ADA, dee] })]);
     expect((await writer.find(channel, ID))?.facts.requests).toBeUndefined();
-    const actions = (await told()).map(({ payload }) => payload.groups_participants);
+    const actions = (await notified()).map(({ payload }) => payload.groups_participants);
     expect(actions).toEqual(
       ['request', 'rejected_request', 'request', 'add'].map((action) => [
         { group_id: ID, participants: ['15550004444'], action },
@@ -181,10 +181,10 @@ describe('groups', () => {
     expect(await writer.stale(channel)).toEqual([ID]);
     await writer.recordGroups(fence, channel, [group()]);
     expect(await writer.stale(channel)).toEqual([]);
-    expect((await told()).map(({ method }) => method)).toEqual(['post']);
+    expect((await notified()).map(({ method }) => method)).toEqual(['post']);
   });
 
-  it('knows after a list of all groups which ones were left, for the device that asked', async () => {
+  it('knows after a list of all groups which ones were left, for the device that queried', async () => {
     const other = '120363000000000002@g.us';
     await writer.recordGroups(fence, channel, [group(), group({ id: other })], { quiet: true });
     const versions = await writer.versions(channel);
@@ -201,7 +201,7 @@ describe('groups', () => {
     expect(await reader.group(channel, ID)).toMatchObject({ name: 'Again', invite_code: 'AbCdEfGhIjKlMnOp' });
   });
 
-  it('shows a member by number once a contact tells the number of the LID', async () => {
+  it('shows a member by number once a contact has the number of the LID', async () => {
     await writer.recordGroups(fence, channel, [group({ members: [SHOP, BO] })]);
     const idOfBo = async () => (await reader.group(channel, ID))?.participants[1]?.id;
     expect(await idOfBo()).toBe('900000000002@lid');
@@ -235,7 +235,7 @@ describe('groups', () => {
       took.push(performance.now() - startedMs);
       expect([page.total, page.groups.length]).toEqual([400, 100]);
     }
-    // 100 ms on a machine that does nothing else (the benchmark of reads says); this is for one that does.
+    // 100 ms on a machine that does nothing else (benchmark of reads); this is for one that does.
     expect(Math.min(...took)).toBeLessThan(1_000);
   }, 30_000);
 });

@@ -2,8 +2,8 @@
  * What a channel knows of its groups, kept true.
  *
  * Every change is one fenced transaction on the channel (see `channel-transaction.ts`): the group as it was is read, the
- * group as it is is written, and what differs is told, all or nothing. A change that is heard twice (an act of our own
- * and the network's notice of it) therefore tells once. An answer of the network that was overtaken by a change is
+ * group as it is is written, and what differs makes an event, all or nothing. A change that is received twice (an act of our own
+ * and the network's notice of it) therefore makes one event. An answer of the network that was overtaken by a change is
  * refused, not stored over it. With PostgreSQL away nothing is written and callers try again.
  */
 import {
@@ -32,17 +32,17 @@ import { storableId, storableNamed } from '../storable-records.js';
 export interface GroupsWritten {
   /** Sequence numbers of the events it made. */
   seqs: number[];
-  /** Ids of groups that changed since the network was asked: ask again. */
+  /** Ids of groups that changed since the network was queried: query again. */
   overtaken: string[];
 }
 
 export interface RecordGroupsOptions {
   /**
-   * The version of each group when the network was asked (0 for one that was not known). Absent: the answer is newer
-   * than everything that was heard.
+   * The version of each group when the network was queried (0 for one that was not known). Absent: the answer is newer
+   * than everything that was received.
    */
   versions?: ReadonlyMap<string, number>;
-  /** Nothing is told of groups that were not known: the first list after a link is no news. */
+  /** No events of groups that were not known: the first list after a link is no news. */
   quiet?: boolean;
 }
 
@@ -116,7 +116,7 @@ export class GroupWriter {
     this.database = database;
   }
 
-  /** A group, whether the channel is still in it or not; undefined when it was never heard of. */
+  /** A group, whether the channel is still in it or not; undefined when it was never known. */
   async find(channelId: string, groupId: string): Promise<StoredGroup | undefined> {
     return (await select(this.database.pool, channelId, [groupId]))[0];
   }
@@ -134,7 +134,7 @@ export class GroupWriter {
   }
 
   /**
-   * The numbers behind LIDs, as far as these groups tell them.
+   * The numbers behind LIDs, as far as these groups name them.
    * @param lids user parts
    */
   async numbersOfMembers(
@@ -146,7 +146,7 @@ export class GroupWriter {
     return new Map(rows.map(({ lid, phone }) => [lid, phone]));
   }
 
-  /** When all groups were asked for last (epoch milliseconds), if it was by this linked device. */
+  /** When all groups were queried last (epoch milliseconds), if it was by this linked device. */
   async syncedAtMs(channelId: string, device: string): Promise<number | undefined> {
     return (await SYNC.first(this.database.pool, channelId, device))?.synced_at.getTime();
   }
@@ -183,8 +183,8 @@ export class GroupWriter {
   }
 
   /**
-   * All groups of the channel were asked for and recorded: those that were not named were left.
-   * @param versions the versions of all groups when the network was asked
+   * All groups of the channel were queried and recorded: those that were not named were left.
+   * @param versions the versions of all groups when the network was queried
    */
   async finishSync(
     fence: Fence,
@@ -235,7 +235,7 @@ function next(before: StoredGroup, change: Partial<GroupRecord>): StoredGroup {
   return { ...before, ...change, version: before.version + 1 };
 }
 
-/** The network repeats neither the invite code nor who asked to join when it describes a group. */
+/** The network repeats neither the invite code nor who requested to join when it describes a group. */
 function keepingWhatIsNotAsked(before: GroupRecord | undefined, group: GroupRecord): GroupRecord {
   const inviteCode = group.facts.inviteCode ?? before?.facts.inviteCode;
   const members = new Set(group.members.map((member) => memberId(member)));

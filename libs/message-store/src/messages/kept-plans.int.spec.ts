@@ -10,7 +10,7 @@ jest.setTimeout(30_000);
 const UNTIL_PLAN_IS_KEPT = 6;
 const MANY = 500;
 
-describe('the writes of sends and of what is heard', () => {
+describe('the writes of sends and of what is received', () => {
   const fence: Fence = { shard: 1, epoch: 1n };
   const serverUrl = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
   const name = `plans_${randomBytes(6).toString('hex')}`;
@@ -48,7 +48,7 @@ describe('the writes of sends and of what is heard', () => {
       { keyId, status: 'delivered', timestamp: 102 },
     ]);
   };
-  const hear = async (writer: MessageWriter, channelId: string, keyId: string) => {
+  const receive = async (writer: MessageWriter, channelId: string, keyId: string) => {
     await writer.recordMessage(fence, channelId, incoming(keyId));
     const viewed = { viewerId: '15550003333', timestamp: 103 };
     await writer.recordStatuses(fence, channelId, [{ keyId: `O-${keyId}`, status: 'read', ...viewed }]);
@@ -75,12 +75,12 @@ describe('the writes of sends and of what is heard', () => {
     await writer.recordHistory(fence, 'c', { chats: [{ id: ADA }] });
     for (let n = 0; n < UNTIL_PLAN_IS_KEPT; n += 1) {
       await send(writer, 'c', `O-${n}`);
-      await hear(writer, 'c', `${n}`);
+      await receive(writer, 'c', `${n}`);
     }
     await fill(writer, 'c');
     const walked = await walkedBy(1, async () => {
       await send(writer, 'c', 'O-late');
-      await hear(writer, 'c', 'late');
+      await receive(writer, 'c', 'late');
     });
     expect(walked).toEqual([]);
   });
@@ -114,7 +114,7 @@ describe('the writes of sends and of what is heard', () => {
       for (let n = 0; n < UNTIL_PLAN_IS_KEPT; n += 1) {
         await Promise.all(channels.map((channel) => send(writer, channel, `O-${n}`)));
         for (const channel of channels) await send(writer, channel, `O--${n}`);
-        for (const channel of channels) await hear(writer, channel, `${n}`);
+        for (const channel of channels) await receive(writer, channel, `${n}`);
       }
     });
     expect(walked).toEqual([]);

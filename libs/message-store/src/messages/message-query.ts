@@ -1,7 +1,7 @@
 import type { ListMessagesQuery } from '@dormouse/gateway-contract';
 import { contactIdSql, messageColumns } from './message-rows.js';
 
-/** A statement ready for the pool: its name says which filters it has, so each combination is prepared once. */
+/** A statement ready for the pool: its name lists the filters it has, so each combination is prepared once. */
 export interface PreparedQuery {
   name: string;
   text: string;

@@ -153,7 +153,7 @@ describe('MessageReader', () => {
       expect((await reader.chat(channel, ADA))?.unread).toBe(1);
     });
 
-    it('takes in history without telling it, and keeps what it says about chats', async () => {
+    it('stores history without events, and the states of chats that come with it', async () => {
       await writer.recordHistory(fence, channel, {
         chats: [{ id: ADA, unread: 3, pinned: true, muteUntilMs: 1_790_000_000_001, timestamp: 500 }],
         contacts: [{ id: '15550001111', name: 'Ada', lid: '900000000001' }],

@@ -24,7 +24,7 @@ import { listOrderSql, rankOf, rankSql } from '../statuses/status-ladder.js';
 /** An event of the channel, as it waits for its webhooks. */
 export interface StoredEvent {
   seq: number;
-  /** Stable UUID: a receiver can tell a repeated delivery by it. */
+  /** Stable UUID: a receiver recognizes a repeated delivery by it. */
   id: string;
   type: string;
   method: string;
@@ -128,7 +128,7 @@ const COUNT_ROWS = defineStatement({
 });
 
 /**
- * Reads what a channel said and heard, as customers see it. Needs no session and no Redis; with PostgreSQL away every
+ * Reads what a channel sent and received, as customers see it. Needs no session and no Redis; with PostgreSQL away every
  * method fails with the driver's error.
  */
 export class MessageReader {

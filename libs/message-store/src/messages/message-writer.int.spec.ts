@@ -15,7 +15,7 @@ describe('MessageWriter', () => {
   const shard = randomInt(1_000_000, 2_000_000_000);
   const fence: Fence = { shard, epoch: 5n };
   const events = async (afterSeq = 0) => reader.events(channel, afterSeq, 1_000);
-  const told = async () => (await events()).map(({ type, method, payload }) => summary(type, method, payload));
+  const notified = async () => (await events()).map(({ type, method, payload }) => summary(type, method, payload));
 
   beforeAll(async () => {
     database = openRegionalDatabase({
@@ -56,7 +56,7 @@ describe('MessageWriter', () => {
       expect((await reader.message(channel, 'id-B1'))?.chat_name).toBe('Bob');
     });
 
-    it('tells each message once, in an event of its own, with the name of its chat', async () => {
+    it('makes one event of each message, with the name of its chat', async () => {
       await writer.recordHistory(fence, channel, {
         chats: [{ id: GROUP, name: 'Example Group' }],
         contacts: [{ id: '15550001111', name: 'Ada Example' }],
@@ -70,7 +70,7 @@ describe('MessageWriter', () => {
       expect(first?.id).toMatch(/^[0-9a-f-]{36}$/);
     });
 
-    it('writes no second row and tells no second event of a message that comes again', async () => {
+    it('writes no second row and makes no second event of a message that comes again', async () => {
       await writer.recordMessage(fence, channel, incoming('A1'));
       const again = await writer.recordMessages(fence, channel, [incoming('A1'), incoming('A2'), incoming('A2')]);
       expect(again).toEqual({ seqs: [2], ids: ['id-A2'] });
@@ -121,7 +121,7 @@ describe('MessageWriter', () => {
   });
 
   describe('statuses', () => {
-    it('lists the steps of a message and tells each once, never backwards', async () => {
+    it('lists the steps of a message and makes one event of each, never backwards', async () => {
       await writer.recordMessage(fence, channel, own('O1'));
       const report = (status: 'sent' | 'delivered' | 'read', timestamp: number) =>
         writer.recordStatuses(fence, channel, [{ keyId: 'O1', status, timestamp }]);
@@ -129,7 +129,7 @@ describe('MessageWriter', () => {
       await report('read', 104);
       await report('delivered', 103);
       await report('read', 105);
-      expect(await told()).toEqual(['messages.post id-O1', 'statuses.post id-O1 sent', 'statuses.post id-O1 read']);
+      expect(await notified()).toEqual(['messages.post id-O1', 'statuses.post id-O1 sent', 'statuses.post id-O1 read']);
       expect((await reader.message(channel, 'id-O1'))?.status).toBe('read');
       expect(await reader.statuses(channel, 'id-O1')).toEqual({
         statuses: [
@@ -140,14 +140,14 @@ describe('MessageWriter', () => {
       });
     });
 
-    it('keeps a receipt that is heard before the message and tells it right after the message', async () => {
+    it('stores a receipt that is received before the message and notifies of it right after the message', async () => {
       await writer.recordStatuses(fence, channel, [
         { keyId: 'O1', status: 'read', timestamp: 104 },
         { keyId: 'O1', status: 'delivered', timestamp: 103 },
       ]);
-      expect(await told()).toEqual([]);
+      expect(await notified()).toEqual([]);
       await writer.recordMessage(fence, channel, own('O1', { source: 'mobile', status: 'sent' }));
-      expect(await told()).toEqual([
+      expect(await notified()).toEqual([
         'messages.post id-O1',
         'statuses.post id-O1 delivered',
         'statuses.post id-O1 read',
@@ -155,13 +155,13 @@ describe('MessageWriter', () => {
       expect((await reader.message(channel, 'id-O1'))?.status).toBe('read');
     });
 
-    it('takes a receipt that overtook the acknowledgement, and the acknowledgement that comes late tells nothing', async () => {
+    it('takes a receipt that overtook the acknowledgement, and the acknowledgement that comes late makes no event', async () => {
       await writer.recordMessage(fence, channel, own('O1'));
       const report = async (status: 'sent' | 'delivered', timestamp: number) =>
         (await writer.recordStatuses(fence, channel, [{ keyId: 'O1', status, timestamp }])).seqs;
       expect(await report('delivered', 103)).toEqual([2, 3]);
       expect(await report('sent', 104)).toEqual([]);
-      expect(await told()).toEqual([
+      expect(await notified()).toEqual([
         'messages.post id-O1',
         'statuses.post id-O1 sent',
         'statuses.post id-O1 delivered',
@@ -179,7 +179,7 @@ describe('MessageWriter', () => {
       const read = { status: 'read', timestamp: 103 } as const;
       await writer.recordStatuses(fence, channel, [{ keyId: 'PLAIN', ...read }]);
       await writer.recordStatuses(fence, channel, [{ keyId: 'NAMED', ...read, viewerId: '15550001111' }]);
-      expect(await told()).toEqual(
+      expect(await notified()).toEqual(
         ['PLAIN', 'NAMED'].flatMap((key) => [`statuses.post id-${key} sent`, `statuses.post id-${key} read`]),
       );
       for (const { message } of history) expect((await reader.message(channel, message.id))?.status).toBe('read');
@@ -198,7 +198,7 @@ describe('MessageWriter', () => {
       ]);
       await writer.recordMessage(fence, channel, own('O4', { source: 'mobile' }));
       expect(seqs).toEqual([4, 5, 6]);
-      expect((await told()).slice(3)).toEqual([
+      expect((await notified()).slice(3)).toEqual([
         'statuses.post id-O1 sent',
         'statuses.post id-O2 read',
         'statuses.post id-O1 delivered',
@@ -221,7 +221,7 @@ describe('MessageWriter', () => {
       expect((await reader.message(channel, 'id-O1'))?.status).toBe('read');
     });
 
-    it('tells why a message failed, and lets it fail only while pending', async () => {
+    it('notifies of why a message failed, and lets it fail only while pending', async () => {
       await writer.recordMessages(fence, channel, [own('O1'), own('O2', { status: 'sent' })]);
       const errors = [{ code: 463, message: 'recipient refused by the network' }];
       await writer.recordStatuses(fence, channel, [
@@ -249,12 +249,12 @@ describe('MessageWriter', () => {
     const edit = incoming('E1', { type: 'action', text: undefined, action: { type: 'edit', target: 'id-A1' } });
     const target = { keyId: 'A1', chatId: ADA };
 
-    it('tells the edit and what it changed, and stores the new text', async () => {
+    it('notifies of the edit and of what it changed, and stores the new text', async () => {
       await writer.recordMessage(fence, channel, incoming('A1'));
       const apply = (before: Message) => ({ ...before, text: { body: 'new' } });
       await writer.recordChange(fence, channel, { trigger: edit, target, apply });
       await writer.recordChange(fence, channel, { trigger: edit, target, apply });
-      expect(await told()).toEqual(['messages.post id-A1', 'messages.post id-E1', 'messages.patch id-A1 text']);
+      expect(await notified()).toEqual(['messages.post id-A1', 'messages.post id-E1', 'messages.patch id-A1 text']);
       expect(await reader.message(channel, 'id-A1')).toMatchObject({ text: { body: 'new' }, from_name: 'Ada Example' });
     });
 
@@ -275,28 +275,28 @@ describe('MessageWriter', () => {
       for (const each of shown) expect(each).not.toContain('"author"');
     });
 
-    it('tells a deletion and keeps the message as deleted', async () => {
+    it('notifies of a deletion and stores the message as deleted', async () => {
       await writer.recordMessage(fence, channel, own('A1'));
       await writer.recordChange(fence, channel, {
         trigger: edit,
         target,
         apply: (before) => ({ ...before, status: 'deleted' }),
       });
-      expect(await told()).toEqual(['messages.post id-A1', 'messages.post id-E1', 'messages.delete id-A1']);
+      expect(await notified()).toEqual(['messages.post id-A1', 'messages.post id-E1', 'messages.delete id-A1']);
       expect((await reader.message(channel, 'id-A1'))?.status).toBe('deleted');
     });
 
-    it('tells what was deleted on the own devices alone, once, and passes over what is not known', async () => {
+    it('notifies once of what was deleted on the own devices alone, and passes over what is not known', async () => {
       await writer.recordMessages(fence, channel, [incoming('A1'), own('O1')]);
       await writer.recordRemoval(fence, channel, ['A1', 'O1', 'unknown']);
       await writer.recordRemoval(fence, channel, ['A1']);
-      expect((await told()).slice(2).sort()).toEqual(['messages.delete id-A1', 'messages.delete id-O1']);
+      expect((await notified()).slice(2).sort()).toEqual(['messages.delete id-A1', 'messages.delete id-O1']);
       expect((await reader.message(channel, 'id-A1'))?.status).toBe('deleted');
     });
 
-    it('still tells a change whose target is not known or may not be changed', async () => {
+    it('still notifies of a change whose target is not known or may not be changed', async () => {
       await writer.recordChange(fence, channel, { trigger: edit, target, apply: () => undefined });
-      expect(await told()).toEqual(['messages.post id-E1']);
+      expect(await notified()).toEqual(['messages.post id-E1']);
     });
   });
 
@@ -377,7 +377,7 @@ describe('MessageWriter', () => {
     it('writes one row when the same message is recorded by two at once', async () => {
       const results = await Promise.all([1, 2, 3].map(() => writer.recordMessage(fence, channel, incoming('A1'))));
       expect(results.flatMap(({ ids }) => ids)).toEqual(['id-A1']);
-      expect(await told()).toEqual(['messages.post id-A1']);
+      expect(await notified()).toEqual(['messages.post id-A1']);
     });
   });
 });

@@ -30,7 +30,7 @@ import { storableChat, storableId, storableContact, storableMessage, storableRep
 
 /** What a write did. */
 export interface Written {
-  /** Sequence numbers of the events it made; when there are any, tell the dispatcher after this returned. */
+  /** Sequence numbers of the events it made; when there are any, notify the dispatcher after this returned. */
   seqs: number[];
 }
 
@@ -50,7 +50,7 @@ export interface MessageChange {
 }
 
 /**
- * Writes what a channel said and heard. Every method is one fenced transaction on the channel (see
+ * Writes what a channel sent and received. Every method is one fenced transaction on the channel (see
  * `channel-transaction.ts`), throws `FencedError` before anything is written when the shard has a newer owner, and the
  * driver's error when PostgreSQL is away; calling it again with the same input writes nothing twice.
  */
@@ -72,8 +72,8 @@ export class MessageWriter {
   }
 
   /**
-   * Messages in the order they were heard: rows, first receipts, chats, authors, and a `messages.post` event for each
-   * that was not there before. Receipts of an own message that were heard before it are told right after it.
+   * Messages in the order they were received: rows, first receipts, chats, authors, and a `messages.post` event for each
+   * that was not there before. Receipts of an own message that were received before it make their events right after it.
    */
   async recordMessages(fence: Fence, channelId: string, records: readonly MessageRecord[]): Promise<MessagesWritten> {
     const clean = records.map(storableMessage);
@@ -122,7 +122,7 @@ export class MessageWriter {
   }
 
   /**
-   * A message that changes another one. Tells the changing message (`messages.post`) and, if the other one is known and
+   * A message that changes another one. Events: the changing message (`messages.post`) and, if the other one is known and
    * did change, its change (`messages.patch`, or `messages.delete` when its status became deleted).
    */
   async recordChange(fence: Fence, channelId: string, change: MessageChange): Promise<MessagesWritten> {
@@ -136,7 +136,7 @@ export class MessageWriter {
   }
 
   /**
-   * A change that no message made, such as a file that is there now. Told with `messages.patch`, without a trigger.
+   * A change that no message made, such as a file that is there now. Its event is `messages.patch`, without a trigger.
    * @param change.apply undefined when nothing changes
    */
   async recordUpdate(
@@ -161,7 +161,7 @@ export class MessageWriter {
   }
 
   /**
-   * Messages that were deleted on the channel's own devices: their status becomes deleted, each is told with a
+   * Messages that were deleted on the channel's own devices: their status becomes deleted, each makes a
    * `messages.delete` event. What is not known or deleted already is passed over.
    * @param keyIds the network's ids
    */
@@ -186,7 +186,7 @@ export class MessageWriter {
 
   /**
    * The network's Message of an own message, to answer a request to send it again. Only for a chat that the message was
-   * sent to: whoever asks for another chat's message gets nothing.
+   * sent to: a request for another chat's message gets nothing.
    * @param chatIds the chat of the request, in each form it may be stored (number and LID)
    */
   async protoOf(channelId: string, keyId: string, chatIds: readonly string[]): Promise<Buffer | undefined> {

@@ -59,7 +59,7 @@ export function ownSendWrites(pool: Pool): GroupedWrites<OwnSend, NewMessages | 
 /**
  * Writes any messages in a transaction on their channel, those that are not there yet: by public id, or by the network's key
  * under any of its forms.
- * @param live false for history, which makes no events, and says by itself what is unread and what people are called
+ * @param live false for history, which makes no events, and brings its own unread counts and names of people
  */
 export async function writeMessages(
   transaction: ChannelTransaction,

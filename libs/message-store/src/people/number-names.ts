@@ -15,7 +15,7 @@ const RECORD = defineStatement({
   parameters: ['text', 'text', 'text'],
 });
 
-/** How the network names numbers that customers write in several ways: its own answers, one row for each number asked. */
+/** How the network names numbers that customers write in several ways: its own answers, one row for each number queried. */
 export class NumberNames {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
 
@@ -23,7 +23,7 @@ export class NumberNames {
     this.database = database;
   }
 
-  /** @returns digits as the network writes them; undefined for a number that was never asked about, or not found */
+  /** @returns digits as the network writes them; undefined for a number that was never queried, or not found */
   async find(channelId: string, typed: string): Promise<string | undefined> {
     return (await FIND.first(this.database.pool, channelId, typed))?.network;
   }

@@ -108,7 +108,7 @@ const DELETE_MERGED_CHAT = defineStatement({
   parameters: ['text', 'text'],
 });
 
-/** @returns what is to be told: the chat that moved, if there was one */
+/** @returns the events to append: the chat that moved, if there was one */
 export async function mergePerson(transaction: ChannelTransaction, pair: PersonPair): Promise<ChannelEvent[]> {
   const { connection, channelId } = transaction;
   const lidId = `${pair.lid}@lid`;

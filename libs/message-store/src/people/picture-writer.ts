@@ -6,7 +6,7 @@ import { storableNamed } from '../storable-records.js';
 export interface FoundPictures {
   /** Chat id: of a person or of a group. */
   id: string;
-  /** Addresses of the small and of the whole picture, '' for none; absent: it did not say, what is stored stays. */
+  /** Addresses of the small and of the whole picture, '' for none; absent: not known, what is stored stays. */
   picture?: string;
   pictureFull?: string;
 }
@@ -45,8 +45,8 @@ const GROUP_PICTURES = defineStatement({
 });
 
 /**
- * What a channel knows of the pictures of its contacts and groups, and when it asked. Nothing of it is told: that
- * somebody changed a picture is heard from the network, and told by `ChatWriter`.
+ * What a channel knows of the pictures of its contacts and groups, and when it queried them. It makes no events: that
+ * somebody changed a picture comes from the network, and `ChatWriter` makes the event.
  */
 export class PictureWriter {
   private readonly database: Pick<RegionalDatabase, 'pool'>;
@@ -56,7 +56,7 @@ export class PictureWriter {
   }
 
   /**
-   * Contacts and groups whose pictures are not known, or were asked for longer ago: an address works for some days
+   * Contacts and groups whose pictures are not known, or were queried longer ago: an address works for some days
    * only. Those of the last active chats come first.
    * @param queriedBeforeMs epoch milliseconds
    * @returns chat ids
@@ -69,7 +69,7 @@ export class PictureWriter {
     return rows.map(({ id }) => id);
   }
 
-  /** The network was asked, now. Contacts and groups that are not there any more stay so. */
+  /** The network was queried, now. Contacts and groups that are not there any more stay so. */
   async recordQueried(fence: Fence, channelId: string, found: FoundPictures): Promise<void> {
     const { id, picture = null, pictureFull = null } = storableNamed(found);
     await channelTransaction(this.database, fence, channelId, async ({ connection }) => {

@@ -11,7 +11,7 @@ describe('ReportQueue', () => {
     status,
     timestamp: 1,
   });
-  /** Writes that end when they are told to; each is the ids it was given. */
+  /** Writes that end when the spec ends them; each is the ids it was given. */
   let begun: { ids: string; epoch: bigint; end: (outcome: number[] | Error) => void }[];
   let queue: ReportQueue;
   const turn = () => jest.advanceTimersByTimeAsync(0);

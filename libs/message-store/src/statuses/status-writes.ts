@@ -175,7 +175,7 @@ interface Variant {
 
 /**
  * The rank a message has for its reports, where its status has none. A failure that was concluded from silence is as if it had
- * not been: what was told before it counts.
+ * not been: the steps before it count.
  */
 const RANK_OF_FAILED = `LEFT JOIN LATERAL (
     SELECT CASE WHEN max(${rankSql('t.status')}) FILTER (WHERE t.viewer_id = '') >= ${rankOf('sent')}
