@@ -191,7 +191,10 @@ export const PROJECTS = {
     specFolders: ['store', 'phones', 'scenarios'],
   },
   'apps/e2e': {
-    projects: ['stack', 'stack/sample-files', 'stack/test-hostile-requests', 'stack/test-proxy', FAULT_PROXY],
+    projects: [
+      'gateway-contract/test-samples',
+      ...['stack', 'stack/sample-files', 'stack/test-hostile-requests', 'stack/test-proxy', FAULT_PROXY],
+    ],
     packages: ['pg'],
   },
   'tools/stack': {

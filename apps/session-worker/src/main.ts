@@ -1,35 +1,25 @@
 import 'reflect-metadata';
-import { NestLog, openLog, openProbeServer, Probes, runServer } from '@dormouse/bootstrap';
-import { NestFactory } from '@nestjs/core';
+import { openBackgroundApp, openLog, runServer } from '@dormouse/bootstrap';
 import { workerConfig } from './config.js';
 import { applyPatches } from './socket/patches/apply.js';
 import { WorkerModule } from './worker.module.js';
 
-const log = openLog({ name: 'session-worker' });
+const name = 'session-worker';
+const log = openLog({ name });
 applyPatches(log);
 
 await runServer({
   log,
-  start: async () => {
+  start: () => {
     const config = workerConfig();
     log.level = config.logLevel;
-    const held: { module?: WorkerModule } = {};
-    const probes = new Probes({
-      app: 'session-worker',
-      checks: { database: async () => (await held.module?.worker.databaseAnswers()) ?? false },
+    return openBackgroundApp({
+      name,
+      log,
+      probes: config.probes,
+      module: WorkerModule,
+      create: (probes) => WorkerModule.with(config, log, probes),
+      databaseAnswers: (module) => module.worker.databaseAnswers(),
     });
-    const context = await NestFactory.createApplicationContext(WorkerModule.with(config, log, probes), {
-      logger: new NestLog(log),
-    });
-    held.module = context.get(WorkerModule);
-    const server = await openProbeServer({ probes, ...config.probes });
-    return {
-      url: server.url,
-      drain: async () => {
-        probes.startDraining();
-        await context.close();
-        await server.close();
-      },
-    };
   },
 });

@@ -1,5 +1,4 @@
-/** Where deliveries are logged: ids, statuses and durations only. A pino logger fits. */
-export interface DeliveryLog {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-}
+import type { LogOf } from '@dormouse/bootstrap';
+
+/** Where deliveries are logged: ids, statuses and durations only. */
+export type DeliveryLog = LogOf<'info' | 'warn'>;

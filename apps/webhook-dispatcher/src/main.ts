@@ -1,33 +1,23 @@
 import 'reflect-metadata';
-import { NestLog, openLog, openProbeServer, Probes, runServer } from '@dormouse/bootstrap';
-import { NestFactory } from '@nestjs/core';
+import { openBackgroundApp, openLog, runServer } from '@dormouse/bootstrap';
 import { AppModule } from './app.module.js';
 import { dispatcherConfig } from './config.js';
 
-const log = openLog({ name: 'webhook-dispatcher' });
+const name = 'webhook-dispatcher';
+const log = openLog({ name });
 
 await runServer({
   log,
-  start: async () => {
+  start: () => {
     const config = dispatcherConfig();
     log.level = config.logLevel;
-    const held: { module?: AppModule } = {};
-    const probes = new Probes({
-      app: 'webhook-dispatcher',
-      checks: { database: async () => (await held.module?.databaseAnswers()) ?? false },
+    return openBackgroundApp({
+      name,
+      log,
+      probes: config.probes,
+      module: AppModule,
+      create: (probes) => AppModule.with(config, log, probes),
+      databaseAnswers: (module) => module.databaseAnswers(),
     });
-    const context = await NestFactory.createApplicationContext(AppModule.with(config, log, probes), {
-      logger: new NestLog(log),
-    });
-    held.module = context.get(AppModule);
-    const server = await openProbeServer({ probes, ...config.probes });
-    return {
-      url: server.url,
-      drain: async () => {
-        probes.startDraining();
-        await context.close();
-        await server.close();
-      },
-    };
   },
 });

@@ -1,3 +1,4 @@
+export { openBackgroundApp, type BackgroundAppOptions } from './background-app.js';
 export {
   answerBrokenRequests,
   headerFault,
@@ -7,7 +8,7 @@ export {
   type RequestFault,
 } from './broken-requests.js';
 export { measureConnections, type MeasuredPool, type MeasuredRedis } from './connection-metrics.js';
-export { describeError, NestLog, openLog, withoutToken, type Logger, type LogSettings } from './log.js';
+export { describeError, NestLog, openLog, withoutToken, type Logger, type LogOf, type LogSettings } from './log.js';
 export { masterKeysFrom, type GivenMasterKeys, type MasterKeys } from './master-keys.js';
 export { packageVersion } from './package-version.js';
 export { openProbeServer, Probes, type ProbeAnswer, type ReadinessCheck } from './probes.js';

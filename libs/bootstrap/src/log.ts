@@ -3,6 +3,11 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
+/** The levels of a log that a part of a server uses: facts without secrets, and what happened. A {@link Logger} fits. */
+export type LogOf<Level extends 'debug' | 'info' | 'warn' | 'error'> = Readonly<
+  Record<Level, (facts: object, text: string) => void>
+>;
+
 export interface LogSettings {
   /** The app's name, on every line. */
   name: string;

@@ -1,39 +1,9 @@
 /** The examples of the API document: their requests, to be made for real, and the shapes of their answers. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { sampleName, samples as listed, type Sample, type SamplePart } from '@dormouse/gateway-contract/test-samples';
 
-interface SamplePart {
-  name: string;
-  text?: string;
-  filename?: string;
-  contentType?: string;
-  base64?: string;
-}
+export type { Sample };
 
-export interface Sample {
-  operation: string;
-  variant: string;
-  method: string;
-  path: string;
-  request: {
-    contentType?: string;
-    body?: unknown;
-    query?: Record<string, string>;
-    multipart?: SamplePart[];
-    binaryBase64?: string;
-  };
-  response: { status: number; contentType: string; body?: unknown; headers?: Record<string, string> };
-}
-
-const folder = new URL('../../../../libs/gateway-contract/openapi/samples/', import.meta.url);
-
-export const samples: ReadonlyMap<string, Sample> = new Map(
-  readdirSync(folder)
-    .filter((name) => name !== 'index.json')
-    .map((name) => {
-      const sample = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Sample;
-      return [`${sample.operation}.${sample.variant}`, sample];
-    }),
-);
+export const samples: ReadonlyMap<string, Sample> = new Map(listed.map((sample) => [sampleName(sample), sample]));
 
 /** The sample with ids and addresses of this network in the place of its own. */
 export function withReal(sample: Sample, real: Readonly<Record<string, string>>): Sample {

@@ -11,11 +11,15 @@ import {
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { CurrentCaller, type Caller } from '../access/current-channel.js';
 import { Endpoint } from '../access/endpoint.js';
-import { RequestFiles, type FileAttributes, type RequestFile } from '../media/request-files.js';
+import { RequestFiles, type FileAttributes, type FileEndpoint, type RequestFile } from '../media/request-files.js';
 import { requireLinked } from './sendable.js';
 import { ChannelCommands } from './channel-commands.js';
+
+type MediaBody = FileAttributes & { media: MediaInput };
+type WithFileId<Body> = Omit<Body, 'media'> & { media: string };
 
 /**
  * Sends of files: JSON with a URL, data: URI, base64 or media id, or a form with the file. The file is stored before the
@@ -33,53 +37,44 @@ export class MediaMessagesController {
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'image' })
   sendImage(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendImageBody, field: 'media', kind: 'image' }, async (body, file) => {
-      const { input, digestInput } = await this.stored(caller, body, file);
-      return this.commands.call(caller, 'messages.sendImage', input, digestInput);
-    });
+    return this.send(request, caller, { kind: 'image', schema: sendImageBody }, (input, digestInput) =>
+      this.commands.call(caller, 'messages.sendImage', input, digestInput),
+    );
   }
 
   @Post('video')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'video' })
   sendVideo(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendVideoBody, field: 'media', kind: 'video' }, async (body, file) => {
-      const { input, digestInput } = await this.stored(caller, body, file);
-      return this.commands.call(caller, 'messages.sendVideo', input, digestInput);
-    });
+    return this.send(request, caller, { kind: 'video', schema: sendVideoBody }, (input, digestInput) =>
+      this.commands.call(caller, 'messages.sendVideo', input, digestInput),
+    );
   }
 
   @Post('audio')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'audio' })
   sendAudio(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendAudioBody, field: 'media', kind: 'audio' }, async (body, file) => {
-      const { input, digestInput } = await this.stored(caller, body, file);
-      return this.commands.call(caller, 'messages.sendAudio', input, digestInput);
-    });
+    return this.send(request, caller, { kind: 'audio', schema: sendAudioBody }, (input, digestInput) =>
+      this.commands.call(caller, 'messages.sendAudio', input, digestInput),
+    );
   }
 
   @Post('voice')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'voice' })
   sendVoice(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(request, { schema: sendVoiceBody, field: 'media', kind: 'voice' }, async (body, file) => {
-      const { input, digestInput } = await this.stored(caller, body, file);
-      return this.commands.call(caller, 'messages.sendVoice', input, digestInput);
-    });
+    return this.send(request, caller, { kind: 'voice', schema: sendVoiceBody }, (input, digestInput) =>
+      this.commands.call(caller, 'messages.sendVoice', input, digestInput),
+    );
   }
 
   @Post('document')
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'document' })
   sendDocument(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(
-      request,
-      { schema: sendDocumentBody, field: 'media', kind: 'document' },
-      async (body, file) => {
-        const { input, digestInput } = await this.stored(caller, body, file);
-        return this.commands.call(caller, 'messages.sendDocument', input, digestInput);
-      },
+    return this.send(request, caller, { kind: 'document', schema: sendDocumentBody }, (input, digestInput) =>
+      this.commands.call(caller, 'messages.sendDocument', input, digestInput),
     );
   }
 
@@ -87,14 +82,22 @@ export class MediaMessagesController {
   @HttpCode(200)
   @Endpoint({ rate: 'sends', file: 'sticker' })
   sendSticker(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<SentMessage> {
-    return this.files.receive(
-      request,
-      { schema: sendStickerBody, field: 'media', kind: 'sticker' },
-      async (body, file) => {
-        const { input, digestInput } = await this.stored(caller, body, file);
-        return this.commands.call(caller, 'messages.sendSticker', input, digestInput);
-      },
+    return this.send(request, caller, { kind: 'sticker', schema: sendStickerBody }, (input, digestInput) =>
+      this.commands.call(caller, 'messages.sendSticker', input, digestInput),
     );
+  }
+
+  /** Receives the body and its file, then calls the command with the id of the file in its place. */
+  private send<Schema extends z.ZodObject & z.ZodType<MediaBody>>(
+    request: FastifyRequest,
+    caller: Caller,
+    endpoint: Pick<FileEndpoint<Schema>, 'kind' | 'schema'>,
+    call: (input: WithFileId<z.output<Schema>>, digestInput: unknown) => Promise<SentMessage>,
+  ): Promise<SentMessage> {
+    return this.files.receive(request, { ...endpoint, field: 'media' }, async (body, file) => {
+      const { input, digestInput } = await this.stored(caller, body, file);
+      return call(input, digestInput);
+    });
   }
 
   /**
@@ -102,11 +105,11 @@ export class MediaMessagesController {
    * @returns `input`: the body with the id of its file; `digestInput`: the body with the hash of its bytes, which is the
    * same when the request is repeated, while the id is not
    */
-  private async stored<Body extends FileAttributes & { media: MediaInput }>(
+  private async stored<Body extends MediaBody>(
     caller: Caller,
     body: Body,
     file: RequestFile,
-  ): Promise<{ input: Omit<Body, 'media'> & { media: string }; digestInput: unknown }> {
+  ): Promise<{ input: WithFileId<Body>; digestInput: unknown }> {
     await requireLinked(caller.channel, this.directory);
     const stored = await file.store(caller, body.media, 'sent', body);
     return { input: { ...body, media: stored.id }, digestInput: { ...body, media: stored.sha256.toString('hex') } };

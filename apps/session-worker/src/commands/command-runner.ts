@@ -6,6 +6,7 @@
  * socket run one at a time in the order of calls, while their preparations run in parallel. A handler that throws is
  * replied to with its own `GatewayError`, with what the table of network errors says, or with 502.
  */
+import type { LogOf } from '@dormouse/bootstrap';
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 import { FencedError, storable } from '@dormouse/database';
 import {
@@ -41,11 +42,7 @@ export interface CommandRunnerOptions {
   readonly handlers: Handlers;
   /** The error that a failure of the network means to the caller; undefined for a failure it does not know. */
   readonly networkError: (error: unknown) => GatewayError | undefined;
-  readonly log: {
-    debug(facts: object, text: string): void;
-    info(facts: object, text: string): void;
-    error(facts: object, text: string): void;
-  };
+  readonly log: LogOf<'debug' | 'info' | 'error'>;
   readonly clock?: LaneClock;
   /** Called for every command that was replied to, with the status its caller gets. */
   readonly onAnswered?: (name: string, status: number, tookMs: number) => void;

@@ -12,6 +12,7 @@
  * Object storage or PostgreSQL away: falling asleep and waking fail and are retried. Redis is not used.
  */
 import { buffer } from 'node:stream/consumers';
+import type { LogOf } from '@dormouse/bootstrap';
 import {
   fallAsleep,
   forgetSleep,
@@ -59,7 +60,7 @@ export interface HibernationOptions {
   readonly database: RegionalDatabase;
   readonly storage: ObjectStorage;
   readonly masterKeys: MasterKeys;
-  readonly log: { warn(facts: object, text: string): void; error(facts: object, text: string): void };
+  readonly log: LogOf<'warn' | 'error'>;
   /** Called when a snapshot that was needed is missing or does not open. */
   readonly onDamaged?: () => void;
   readonly now?: () => number;

@@ -9,6 +9,7 @@
  * PostgreSQL or object storage away: the pass skips what it cannot reach, and the next pass retries it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LogOf } from '@dormouse/bootstrap';
 import { defineFormerKeySearch } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
 import type { Ownership } from '../shards/ownership.js';
@@ -35,7 +36,7 @@ export interface MasterKeySweepOptions {
   readonly perSecond: number;
   /** Pause between two passes. */
   readonly everyMs: number;
-  readonly log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
+  readonly log: LogOf<'info' | 'warn'>;
   /** Called after a pass with the number of channels of the owned shards that are left under another master key. */
   readonly onLeft?: (channels: number) => void;
 }

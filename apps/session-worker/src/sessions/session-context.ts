@@ -1,3 +1,4 @@
+import type { LogOf } from '@dormouse/bootstrap';
 import type { SessionStateChange } from '@dormouse/channel-directory';
 import type { Fence } from '@dormouse/database';
 import type { LoginCode } from '@dormouse/gateway-contract';
@@ -11,12 +12,7 @@ import type { ConnectSlots } from './connect-slots.js';
 import type { LinkFailures } from './linking.js';
 import type { BackoffLimits } from './reconnect-backoff.js';
 
-export interface SessionLog {
-  info(facts: object, text: string): void;
-  warn(facts: object, text: string): void;
-  error(facts: object, text: string): void;
-  debug(facts: object, text: string): void;
-}
+export type SessionLog = LogOf<'debug' | 'info' | 'warn' | 'error'>;
 
 /** Stores the states of sessions and notifies customers of them, see `StateEvents`. */
 export interface SessionStates {

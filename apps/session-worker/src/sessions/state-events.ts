@@ -4,6 +4,7 @@
  * Guarantees: a state and its events are written in one fenced transaction: both are there or neither is. Only a visible
  * change is notified. A code is notified as it is offered; losing one is harmless, as another follows in seconds.
  */
+import type { LogOf } from '@dormouse/bootstrap';
 import {
   healthOf,
   linkedUser,
@@ -22,7 +23,7 @@ export interface StateEventsOptions {
   /** Notifies the dispatcher of new events. */
   readonly eventsReady: (channelId: string) => void;
   readonly version: string;
-  readonly log: { warn(facts: object, text: string): void };
+  readonly log: LogOf<'warn'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

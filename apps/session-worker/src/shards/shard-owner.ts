@@ -13,6 +13,7 @@
  *
  * PostgreSQL away: nothing is claimed; after the TTL nothing is owned; when it is back, shards are claimed again.
  */
+import type { LogOf } from '@dormouse/bootstrap';
 import type { Fence } from '@dormouse/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fairShare, type ShardLeases } from '@dormouse/database/shards';
@@ -50,7 +51,7 @@ export interface ShardOwnerOptions {
   readonly marginMs: number;
   /** Timeout for ending a shard's work in order; after it the work is aborted. */
   readonly finishWithinMs: number;
-  readonly log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
+  readonly log: LogOf<'info' | 'warn'>;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow?: () => number;
   /** Called after each round of renewals and heartbeat. */

@@ -1,3 +1,4 @@
+import type { LogOf } from '@dormouse/bootstrap';
 import { openCommandWorker } from '@dormouse/queues';
 import type { CommandRunner } from '../commands/command-runner.js';
 import { errorOutline } from '../error-outline.js';
@@ -10,7 +11,7 @@ export interface ShardWorkOptions {
   readonly redisUrl: string;
   /** Commands in hand at once. */
   readonly concurrency: number;
-  readonly log: { error(facts: object, text: string): void };
+  readonly log: LogOf<'error'>;
 }
 
 /** What a worker does for a shard it owns: holds its sessions and takes its commands. */
