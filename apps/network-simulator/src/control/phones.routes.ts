@@ -101,13 +101,7 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins:
         proto.DeviceProps.decode(connection.payload.devicePairingData?.deviceProps ?? new Uint8Array()).os ?? '',
     })),
   );
-  app.post('/admin/mock-phone/scan-qr', async (request) => {
-    const given = z.union([z.string().min(1), z.object({ qr: z.string().min(1) })]).parse(request.body);
-    const qr = typeof given === 'string' ? given : given.qr;
-    const account = accountFor(network, qr);
-    const device = await scanCode(network, account, qr);
-    return { ...summary(account), device: device.id };
-  });
+  void app.register((scope) => anonymousScanRoute(scope, network));
   app.post('/phones/:phone/settings', (request) => {
     const account = accountOf(network, atPhone.parse(request.params).phone);
     const given = settings.parse(request.body);
@@ -125,11 +119,29 @@ export function phoneRoutes(app: FastifyInstance, phones: Phones, waitingLogins:
   });
 }
 
-/** Whose phone scans when none is named: a client may name a number as its push name; otherwise a new one. */
+/**
+ * A scan by a phone that nobody names. The body is the code's text under any content type, or none: Baileys' own suite
+ * posts it without one (src/__tests__/e2e/helpers/mock-phone.ts).
+ */
+function anonymousScanRoute(scope: FastifyInstance, network: Network): void {
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  scope.post('/admin/mock-phone/scan-qr', async (request) => {
+    const given = z.union([z.string().min(1), z.object({ qr: z.string().min(1) })]).parse(request.body);
+    const qr = typeof given === 'string' ? given : given.qr;
+    const account = accountFor(network, qr);
+    const device = await scanCode(network, account, qr);
+    return { ...summary(account), device: device.id };
+  });
+}
+
+/**
+ * Whose phone scans when none is named. A client may carry a push name: digits are the number to scan, anything else is the
+ * name of the new phone.
+ */
 function accountFor(network: Network, qr: string): Account {
   const waiting = network.pairingCodes.find(parseCode(qr).ref);
-  const wanted = waiting && waiting !== 'expired' ? waiting.payload.pushName : undefined;
-  if (!wanted || !/^\d{5,17}$/.test(wanted)) return network.accounts.add();
+  const wanted = (waiting && waiting !== 'expired' ? waiting.payload.pushName : undefined) || undefined;
+  if (wanted === undefined || !/^\d{5,17}$/.test(wanted)) return network.accounts.add(undefined, wanted);
   return network.accounts.byNumber(wanted) ?? network.accounts.add(wanted);
 }
 

@@ -16,12 +16,12 @@ describe('two clients of the library', () => {
   let b: Client;
   let media: ReturnType<typeof mediaThrough>;
 
-  const scanner = (qr: string) =>
-    fetch(`${simulator.control}/admin/mock-phone/scan-qr`, {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain' },
-      body: qr,
-    });
+  /** As Baileys' own suite scans: the text of the code without a content type. */
+  const scanner = async (qr: string, headers: Record<string, string> = {}) => {
+    const body = Buffer.from(qr);
+    const response = await fetch(`${simulator.control}/admin/mock-phone/scan-qr`, { method: 'POST', headers, body });
+    if (response.status !== 200) throw new Error(`The scan was answered with ${response.status}.`);
+  };
   const pn = (client: Client): string => client.jid.replace(/:\d+/, '');
   const lid = (client: Client): string => client.auth.creds.me?.lid?.replace(/:\d+/, '') ?? '';
   const pass = async (
@@ -39,16 +39,21 @@ describe('two clients of the library', () => {
   beforeAll(async () => {
     simulator = await startSimulator();
     media = mediaThrough(simulator);
-    a = new Client(simulator, media);
+    a = new Client(simulator, { ...media, pushName: 'Ann of the suite' });
     b = new Client(simulator, media);
     await a.link(scanner);
-    await b.link(scanner);
+    await b.link((qr) => scanner(qr, { 'content-type': 'application/x-www-form-urlencoded' }));
   });
 
   afterAll(async () => {
     await a.end();
     await b.end();
     await simulator.stop();
+  });
+
+  it('the name that a scanned client brings is the name of its phone', async () => {
+    const { got } = await pass({ text: 'who I am' });
+    expect(got.pushName).toBe('Ann of the suite');
   });
 
   it('texts, edits, reactions, deletions and forwards', async () => {
