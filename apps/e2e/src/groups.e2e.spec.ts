@@ -250,6 +250,9 @@ describe('groups', () => {
       const [message] = (body.messages ?? []) as { type: string; chat_id: string; from_me: boolean }[];
       return message?.type === 'system' && message.chat_id === id && !message.from_me;
     });
+    for (const action of ['remove', 'add']) await acts(ada, id, action, channel.phone);
+    const added = `${ada.phone} added ${channel.phone.phone}`;
+    await webhook.waitFor(added, (call) => JSON.stringify(call.body.messages ?? []).includes(added));
   }, 30_000);
 
   it('are written to without querying the network about them again, and tell each reader apart', async () => {

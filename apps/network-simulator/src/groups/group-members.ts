@@ -3,7 +3,7 @@ import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { node, type Node } from '../wire/node.js';
 import type { Group, GroupRole } from '../network/group.js';
-import { groupNode, notifyGroup, participantNode } from './group-nodes.js';
+import { groupNode, notifyGroup, notifyNewMembers, participantNode } from './group-nodes.js';
 
 /** What became of one person that was to be added, removed or given a role. */
 export interface Outcome {
@@ -41,7 +41,8 @@ export function createGroup(
 export function addMembers(network: Network, group: Group, actor: Account, jids: string[]): Outcome[] {
   if (!group.mayAdd(actor.lid)) throw new Refusal(403, 'forbidden');
   const outcomes = jids.map((jid) => admit(network, group, actor, jid));
-  notifyOutcome(network, group, actor, 'add', outcomes);
+  const added = outcomes.flatMap(({ account, error }) => (account && !error ? [account.lid] : []));
+  notifyNewMembers(network, group, actor, added);
   return outcomes;
 }
 

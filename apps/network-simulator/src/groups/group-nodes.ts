@@ -83,6 +83,26 @@ export function groupNode(network: Network, group: Group, extraParticipants: Nod
   );
 }
 
+/**
+ * Somebody has just become a member. The newcomer gets the whole group, as whoever makes one does but without `type="new"`
+ * (whatsmeow, types/events: JoinedGroup), and never the `add` that the others get.
+ * @param reason `invite` for those who came by a link
+ */
+export function notifyNewMembers(
+  network: Network,
+  group: Group,
+  actor: Account,
+  lids: string[],
+  reason?: string,
+): void {
+  if (lids.length === 0) return;
+  const before = group.memberLids.filter((lid) => !lids.includes(lid));
+  const participants = lids.map((lid) => participantNode(network, group, lid));
+  notifyGroup(network, group, actor, node('add', { reason }, participants), before);
+  const create = node('create', { reason }, [groupNode(network, group)]);
+  notifyGroup(network, group, actor, create, lids);
+}
+
 /** Notifies all devices of these people (members, when absent) of what somebody did in the group. */
 export function notifyGroup(
   network: Network,

@@ -4,7 +4,7 @@ import { Refusal } from '../network/refusal.js';
 import { node } from '../wire/node.js';
 import type { Group } from '../network/group.js';
 import { MAX_MEMBERS, requireAdmin, type Outcome } from './group-members.js';
-import { namedNode, notifyGroup, participantNode } from './group-nodes.js';
+import { namedNode, notifyGroup, notifyNewMembers } from './group-nodes.js';
 
 /**
  * Joins by the group's link, or requests to join where admins approve: then the person is not a member of the group that is returned.
@@ -73,5 +73,5 @@ function notifyRevoked(network: Network, group: Group, actor: Account, asking: A
 function enter(network: Network, group: Group, actor: Account, joining: Account, reason: string): void {
   if (group.memberLids.length >= MAX_MEMBERS) throw new Refusal(419, 'resource-limit');
   group.letIn(joining.lid);
-  notifyGroup(network, group, actor, node('add', { reason }, [participantNode(network, group, joining.lid)]));
+  notifyNewMembers(network, group, actor, [joining.lid], reason);
 }

@@ -5,6 +5,7 @@ import { scanCode } from '../linking/pairing.js';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
+import { child, type Node } from '../wire/node.js';
 import { Client } from './client.js';
 
 jest.setTimeout(120_000);
@@ -213,9 +214,7 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     expect(fresh).not.toBe(code);
     expect(() => joinByCode(simulator.network, carol.account, code ?? '')).toThrow('item-not-found');
     joinByCode(simulator.network, carol.account, fresh ?? '');
-    expect(
-      (await carol.events.wait({ kind: 'group', what: 'add', chat: made.id }, 5000))?.details?.['participants'],
-    ).toBe(carol.account.phoneJid);
+    expect(await carol.events.wait({ kind: 'group', what: 'create', chat: made.id }, 5000)).toBeDefined();
 
     await expect(second.socket.groupUpdateSubject(made.id, 'No')).rejects.toMatchObject({ data: 403 });
     const refused = new Promise<{ attrs: Record<string, string> }>((resolve) =>
@@ -298,6 +297,38 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await members('demote');
     await socket.groupParticipantsUpdate(group.jid, [carol.account.phoneJid], 'remove');
     expect((await members('remove')).participants).toMatchObject([{ id: carol.account.jidLike(server) }]);
+  });
+
+  it.each(['added', 'joined by the link'])('who is %s gets the whole group, the others the newcomer', async (how) => {
+    const { network } = simulator;
+    const members = [carol.account.phoneJid];
+    const { group } = createGroup(network, alice.account, `Newcomers: ${how}`, members, addressing);
+    const notices: Node[] = [];
+    second.socket.ws.on('CB:notification', (notice: Node) => {
+      if (notice.attrs['from'] === group.jid) notices.push(notice);
+    });
+    if (how === 'added') addMembers(network, group, carol.account, [bob.account.phoneJid]);
+    else await second.socket.groupAcceptInvite(group.state.inviteCode);
+    const made = await second.until(
+      () =>
+        second
+          .eventsOf('groups.upsert')
+          .flat()
+          .find(({ id }) => id === group.jid),
+      'the group',
+    );
+    const by = how === 'added' ? carol : bob;
+    expect(made.author).toBe(by.account.jidLike(addressing === 'lid' ? 'lid' : 's.whatsapp.net'));
+    expect(made.participants.length).toBe(3);
+    await first.until(
+      () => first.eventsOf('group-participants.update').some(({ id, action }) => id === group.jid && action === 'add'),
+      'the newcomer',
+    );
+    expect(notices.map((notice) => child(notice))).toMatchObject([
+      { tag: 'create', attrs: how === 'added' ? {} : { reason: 'invite' }, content: [{ tag: 'group' }] },
+    ]);
+    expect(child(notices[0])?.attrs['type']).toBeUndefined();
+    expect(second.eventsOf('group-participants.update').filter(({ id }) => id === group.jid)).toEqual([]);
   });
 
   it('a client joins by the link, once, and everybody is notified', async () => {

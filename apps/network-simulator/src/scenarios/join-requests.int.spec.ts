@@ -123,7 +123,7 @@ describe.each(['lid', 'pn'] as const)('groups whose admins approve who joins, me
     expect([approved?.status, rejected?.status]).toEqual(['200', '200']);
     expect([group.has(carol.account.lid), group.has(dave.account.lid)]).toEqual([true, false]);
     expect(await waitingAt()).toEqual([]);
-    expect(await carol.events.wait({ kind: 'group', what: 'add', chat: group.jid }, 8000)).toBeDefined();
+    expect(await carol.events.wait({ kind: 'group', what: 'create', chat: group.jid }, 8000)).toBeDefined();
     expect(await noticed('rejected')).toMatchObject({ author: wire(alice), participant: wire(dave) });
     const [late] = await socket.groupRequestParticipantsUpdate(group.jid, [wire(dave)], 'approve');
     expect(late?.status).toBe('404');

@@ -153,8 +153,17 @@ describe('two clients of the library', () => {
     await changed('demote');
     await a.socket.groupParticipantsUpdate(id, [pn(b)], 'remove');
     await changed('remove');
+    const groupsBefore = b.eventsOf('groups.upsert').length;
     await a.socket.groupParticipantsUpdate(id, [pn(b)], 'add');
-    await changed('add');
+    await b.until(
+      () =>
+        b
+          .eventsOf('groups.upsert')
+          .slice(groupsBefore)
+          .flat()
+          .some((group) => group.id === id),
+      'the group, again',
+    );
     expect((await b.socket.groupMetadata(id)).participants.length).toBe(2);
   });
 });

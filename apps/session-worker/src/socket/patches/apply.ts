@@ -13,6 +13,7 @@ import type { EncryptionBarrier } from './encryption-barrier.js';
 import { keepContextInLibsignalQueue } from './libsignal-queue.js';
 import { assertLibraryShape, cacheOfTheLibrary } from './library-shape.js';
 import { detachCacheTimers } from './lru-cache-timers.js';
+import { distinguishNewcomerNotices } from './newcomer-notices.js';
 import type { PlayedReceipts } from './played-receipts.js';
 import { flushEventBufferPromptly, type PromptFlushOptions } from './prompt-event-flush.js';
 import { compareCertificates } from './server-certificate.js';
@@ -100,6 +101,7 @@ export function patchStanzas(
   socket: WASocket,
   { journal, played, stored, hold, hasWaited, isSetUp }: StanzaPatches,
 ): void {
+  distinguishNewcomerNotices(socket);
   flushEventBufferPromptly(socket.ev, { hasWaited, isSetUp });
   journal.watch(socket, hold);
   journal.follow(socket, stored);

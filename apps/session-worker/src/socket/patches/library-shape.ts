@@ -17,9 +17,9 @@ import { libraryLog } from '../library-log.js';
 const FUNCTIONS: readonly (readonly [path: string, file: string])[] = [
   ['ws.socket.send', 'outbound-frame-gate'],
   ['ws.socket.terminate', 'live-session'],
-  ['ws.prependListener', 'inbound-journal, answer-when-stored, played-receipts, view-once-notices'],
+  ['ws.prependListener', 'inbound-journal, answer-when-stored, played-receipts, view-once-notices, newcomer-notices'],
   ['ws.removeAllListeners', 'live-session'],
-  ['ev.emit', 'prompt-event-flush'],
+  ['ev.emit', 'prompt-event-flush, newcomer-notices'],
   ['ev.flush', 'prompt-event-flush, shared-state-changes'],
   ['ev.buffer', 'shared-state-changes'],
   ['ev.isBuffering', 'prompt-event-flush, event-delivery'],
