@@ -28,11 +28,13 @@ describe('the control API', () => {
     return { status: response.status, json: (await response.json()) as Json };
   };
   type Json = Record<string, unknown> & { id?: string };
+  let uploadToken: string;
 
   beforeAll(async () => {
     simulator = await startSimulator();
     phone = String((await call('POST', '/phones', { name: 'Alice' })).json['phone']);
     friend = String((await call('POST', '/phones', { phone: '+6591110002' })).json['phone']);
+    uploadToken = simulator.network.media.uploadToken(phone);
     client = new Client(simulator, mediaThrough(simulator));
     await client.link((qr) => call('POST', `/phones/${phone}/scan`, { qr }));
   });
@@ -129,7 +131,10 @@ describe('the control API', () => {
 
   it('breaks the next transfer of a file off, and only that', async () => {
     const bytes = Buffer.alloc(100_000, 7);
-    const uploaded = await fetch(`${simulator.control}/mms/image/hash`, { method: 'POST', body: bytes });
+    const uploaded = await fetch(`${simulator.control}/mms/image/hash?auth=${uploadToken}`, {
+      method: 'POST',
+      body: bytes,
+    });
     const { direct_path: path } = (await uploaded.json()) as { direct_path: string };
     const transfer = () => fetch(simulator.control + path).then((response) => response.arrayBuffer());
     await call('POST', '/faults', { kind: 'break-media', count: 1 });
@@ -146,7 +151,10 @@ describe('the control API', () => {
 
   it('lets files expire, one or all', async () => {
     const upload = async () => {
-      const answer = await fetch(`${simulator.control}/mms/image/hash`, { method: 'POST', body: Buffer.alloc(100, 7) });
+      const answer = await fetch(`${simulator.control}/mms/image/hash?auth=${uploadToken}`, {
+        method: 'POST',
+        body: Buffer.alloc(100, 7),
+      });
       return ((await answer.json()) as { direct_path: string }).direct_path;
     };
     const [first, second] = [await upload(), await upload()];

@@ -14,6 +14,8 @@ const place = {
 };
 /** The phone itself (device 0) included. */
 const anyDevice = { ...place, device: z.number().int().min(0).optional() };
+/** Of files: only those that this number's phone or devices upload, or have uploaded. */
+const ofUploader = z.string().optional();
 const count = z.number().int().positive().optional();
 export const fault = z.discriminatedUnion('kind', [
   z.object({
@@ -72,14 +74,15 @@ export const fault = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('make-unknown'), phone: z.string() }),
   z.object({
     kind: z.literal('expire-media'),
+    phone: ofUploader,
     /** Of one file (as messages show it); all files when absent. */
     directPath: z.string().optional(),
     code: z.union([z.literal(404), z.literal(410)]).default(410),
   }),
-  z.object({ kind: z.literal('refuse-upload'), code: z.number().int().default(500), count }),
-  z.object({ kind: z.literal('hold-uploads') }),
-  z.object({ kind: z.literal('slow-media'), ms: z.number().int().min(1), count }),
-  z.object({ kind: z.literal('break-media'), count }),
+  z.object({ kind: z.literal('refuse-upload'), phone: ofUploader, code: z.number().int().default(500), count }),
+  z.object({ kind: z.literal('hold-uploads'), phone: ofUploader }),
+  z.object({ kind: z.literal('slow-media'), phone: ofUploader, ms: z.number().int().min(1), count }),
+  z.object({ kind: z.literal('break-media'), phone: ofUploader, count }),
   z.object({ kind: z.literal('lose-receipts'), ...place, count: z.number().int().positive().optional() }),
 ]);
 type FaultRequest = z.infer<typeof fault>;
@@ -90,7 +93,8 @@ export function faultRoutes(app: FastifyInstance, network: Network): void {
     const wanted = fault.parse(request.body);
     if (wanted.kind === 'drop') return { dropped: drop(network, wanted) };
     if (wanted.kind === 'storm') return storm(network, wanted);
-    if (wanted.kind === 'expire-media') return { expired: network.media.expire(wanted.directPath, wanted.code) };
+    if (wanted.kind === 'expire-media')
+      return { expired: network.media.expire(wanted.directPath, wanted.code, wanted.phone) };
     return reply.status(201).send(begin(network, wanted));
   });
   app.get('/faults', () => network.faults.all());

@@ -4,6 +4,7 @@ import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
 import { decodeContent, unwrap } from './content.js';
 import type { PhoneMessage } from './message-log.js';
+import type { PhoneContext } from './phone-context.js';
 
 /** The fields that every kind of file message has. */
 export interface Attachment {
@@ -39,9 +40,9 @@ export function attachmentOf(content: proto.IMessage): { attachment: Attachment;
 }
 
 /** Encrypts and uploads a file; the result is what a message of that file carries. */
-export function upload(network: Network, plain: Buffer, purpose: MediaPurpose) {
+export function upload({ network, account }: PhoneContext, plain: Buffer, purpose: MediaPurpose) {
   const { mediaKey, sealed, fileSha256, fileEncSha256, fileLength } = sealFile(plain, purpose);
-  const directPath = network.media.put(sealed);
+  const directPath = network.media.put(sealed, account.phone);
   return {
     url: `https://${network.mediaHost()}${directPath}`,
     directPath,
@@ -57,7 +58,7 @@ export function upload(network: Network, plain: Buffer, purpose: MediaPurpose) {
 export async function download(network: Network, message: PhoneMessage): Promise<{ bytes: Buffer; mimetype: string }> {
   const found = attachmentOf(decodeContent(message.content));
   if (!found?.attachment.directPath || !found.attachment.mediaKey) throw new Refusal(404, 'The message has no file.');
-  const sealed = await network.media.get(found.attachment.directPath.replace(/\?.*$/, ''));
+  const sealed = await network.media.get(found.attachment.directPath);
   if (typeof sealed === 'number') throw new Refusal(sealed, 'The file is not here any more.');
   return {
     bytes: openFile(sealed, found.attachment.mediaKey, found.purpose),

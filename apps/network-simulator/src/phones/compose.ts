@@ -112,32 +112,31 @@ function fileContent(
   contextInfo: proto.IContextInfo | undefined,
 ): proto.IMessage | undefined {
   const { image, video, audio, voice, document, sticker, caption } = draft;
-  const { network } = phone;
   const dressed = { contextInfo, ...(caption !== undefined && { caption }) };
   const size = (file: FileDraft) => ({ width: file.width ?? 0, height: file.height ?? 0 });
   if (image) {
-    const file = upload(network, image.bytes, 'Image');
+    const file = upload(phone, image.bytes, 'Image');
     return { imageMessage: { ...file, mimetype: image.mimetype ?? 'image/jpeg', ...size(image), ...dressed } };
   }
   if (video) {
-    const file = upload(network, video.bytes, 'Video');
+    const file = upload(phone, video.bytes, 'Video');
     const seconds = video.seconds ?? 0;
     return { videoMessage: { ...file, mimetype: video.mimetype ?? 'video/mp4', seconds, ...size(video), ...dressed } };
   }
   const sound = voice ?? audio;
   if (sound) {
-    const file = upload(network, sound.bytes, 'Audio');
+    const file = upload(phone, sound.bytes, 'Audio');
     const mimetype = sound.mimetype ?? (voice ? 'audio/ogg; codecs=opus' : 'audio/mpeg');
     return { audioMessage: { ...file, mimetype, seconds: sound.seconds ?? 0, ptt: voice !== undefined, contextInfo } };
   }
   if (document) {
-    const file = upload(network, document.bytes, 'Document');
+    const file = upload(phone, document.bytes, 'Document');
     const fileName = document.fileName ?? 'file';
     const mimetype = document.mimetype ?? 'application/octet-stream';
     return { documentMessage: { ...file, mimetype, fileName, title: fileName, ...dressed } };
   }
   if (sticker) {
-    const file = upload(network, sticker.bytes, 'Image');
+    const file = upload(phone, sticker.bytes, 'Image');
     return { stickerMessage: { ...file, mimetype: sticker.mimetype ?? 'image/webp', ...size(sticker), contextInfo } };
   }
   return undefined;

@@ -197,7 +197,13 @@ function notification(
 
 function asExternalFile(phone: PhoneContext, packed: Buffer): proto.Message.IHistorySyncNotification {
   const { mediaKey, sealed, fileSha256, fileEncSha256, fileLength } = sealFile(packed, 'History');
-  return { mediaKey, fileSha256, fileEncSha256, fileLength, directPath: phone.network.media.put(sealed) };
+  return {
+    mediaKey,
+    fileSha256,
+    fileEncSha256,
+    fileLength,
+    directPath: phone.network.media.put(sealed, phone.account.phone),
+  };
 }
 
 function bare(jid: string): string {

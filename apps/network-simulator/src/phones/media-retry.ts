@@ -15,7 +15,7 @@ export function uploadAgain(phone: PhoneContext, device: Device, stanza: Node): 
   const message = phone.messages.get(id);
   const attachment = message && attachmentOf(decodeContent(message.content))?.attachment;
   const { mediaKey } = attachment ?? {};
-  const path = attachment?.directPath?.replace(/\?.*$/, '');
+  const path = attachment?.directPath ?? undefined;
   const directPath = path === undefined ? undefined : phone.network.media.renew(path);
   const attrs = { type: 'mediaretry', from: phone.account.phoneJid, id, t: phone.network.timestamp() };
   if (!mediaKey || directPath === undefined) {

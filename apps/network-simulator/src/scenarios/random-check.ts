@@ -199,7 +199,7 @@ async function fileOf(network: Network, message: PhoneMessage): Promise<Buffer> 
     if (!(error instanceof Refusal) || error.code !== 410) throw error;
     const content = decodeContent(message.content);
     const attachment = attachmentOf(content)?.attachment;
-    const directPath = network.media.renew(attachment?.directPath?.replace(/\?.*$/, '') ?? '');
+    const directPath = network.media.renew(attachment?.directPath ?? '');
     if (!attachment || directPath === undefined) throw error;
     attachment.directPath = directPath;
     return (await download(network, { ...message, content: encodeContent(content) })).bytes;
