@@ -8,15 +8,16 @@ import { bytesOf, child, children, node, type Node } from '../wire/node.js';
 import type { QueryContext, IqHandler } from './query-handler.js';
 
 /**
- * A client applies the first state only to chats that it knows from the history; on a loopback our answer would be
- * faster than it unpacks that. The real network is never this fast.
+ * A client applies the first state only to chats that it gets from the history in the same moment; on a loopback our answer
+ * would be faster than it unpacks that. The real network is never this fast. A client that takes longer still has the
+ * state of its chats: the history has it, too.
  */
-const FIRST_SYNC_DELAY_MS = 60;
+const FIRST_SYNC_DELAY_MS = 100;
 
 /** Shared state between the devices of an account: pull what is newer, push changes. */
 export const appState: IqHandler = async (context, iq) => {
   const request = children(child(iq, 'sync'), 'collection');
-  if (request.length > 1 && request.every(({ attrs }) => attrs['version'] === '0')) await wait(FIRST_SYNC_DELAY_MS);
+  if (request.length > 1 && request.some(({ attrs }) => attrs['version'] === '0')) await wait(FIRST_SYNC_DELAY_MS);
   return [
     node(
       'sync',
