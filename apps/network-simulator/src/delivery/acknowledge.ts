@@ -1,5 +1,6 @@
 import { node, type Node } from '../wire/node.js';
 import type { Connection } from '../network/connection.js';
+import { hashOfMissed } from './missed-devices.js';
 import type { Sender } from '../network/sender.js';
 import { routeMessage } from './messages.js';
 import type { Network } from '../network/network.js';
@@ -31,6 +32,7 @@ export function acceptMessage(network: Network, connection: Connection, sender: 
       error = String(failure.code);
     }
   }
+  const phash = error === undefined ? hashOfMissed(network, sender, stanza) : undefined;
   const { id, to, participant, category } = stanza.attrs;
   network.log.debug({ ...place, id, to, participant, category, error }, 'a message is routed');
   const ack = node('ack', {
@@ -40,6 +42,7 @@ export function acceptMessage(network: Network, connection: Connection, sender: 
     participant,
     t: network.timestamp(),
     error,
+    phash,
   });
   const hold = network.faults.find('hold-acks', place);
   if (hold) {

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { setPhoneAvailable } from '../delivery/presence.js';
 import { createGroup } from '../groups/group-members.js';
 import { scanCode, unlink } from '../linking/pairing.js';
+import { deviceListHash } from '../network/device-lists.js';
 import { download } from '../phones/attachments.js';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
+import { child, children, type Node } from '../wire/node.js';
 import { Client } from './client.js';
 
 jest.setTimeout(120_000);
@@ -164,6 +166,49 @@ describe('connections of linked devices', () => {
     await other.link((qr) => scanCode(simulator.network, bob.account, qr));
     await client.send('6591110002@s.whatsapp.net', { text: 'and now he has' });
     await other.text('and now he has');
+    await other.end();
+  });
+
+  it('names a device that is added once, under both addresses, with the hashes of the whole list', async () => {
+    await client.send('6591110002@s.whatsapp.net', { text: 'whoever has a device' });
+    const received = new Promise<Node>((resolve) =>
+      client.socket.ws.on('CB:notification', (notice: Node) => {
+        if (notice.attrs['type'] === 'devices') resolve(notice);
+      }),
+    );
+    const other = new Client(simulator);
+    await other.link((qr) => scanCode(simulator.network, bob.account, qr));
+    const notice = await received;
+    const [id = 0] = [...bob.account.devices.keys()].slice(-1);
+    expect(notice.attrs).toMatchObject({ from: bob.account.phoneJid, lid: bob.account.lidJid });
+    expect(child(notice)).toMatchObject({
+      tag: 'add',
+      attrs: {
+        device_hash: deviceListHash([bob.account], 's.whatsapp.net'),
+        device_lid_hash: deviceListHash([bob.account], 'lid'),
+      },
+    });
+    expect(children(child(notice), 'device').map(({ attrs }) => attrs)).toMatchObject([
+      { jid: bob.account.jidLike('s.whatsapp.net', id), lid: bob.account.jidLike('lid', id) },
+    ]);
+    await other.end();
+  });
+
+  it('acknowledges a message that leaves a device out with the hash of all devices, and no other', async () => {
+    const send = async (text: string) => {
+      const messageId = client.newId();
+      const ack = client.acknowledged(messageId);
+      await client.send('6591110002@s.whatsapp.net', { text }, { messageId });
+      return (await ack) ?? {};
+    };
+    expect((await send('for all devices'))['phash']).toBeUndefined();
+    client.socket.ws.prependListener('CB:notification', (notice: { attrs: Node['attrs']; content?: unknown }) => {
+      if (notice.attrs['type'] === 'devices') notice.content = [];
+    });
+    const other = new Client(simulator);
+    await other.link((qr) => scanCode(simulator.network, bob.account, qr));
+    const all = deviceListHash([bob.account, alice.account], 's.whatsapp.net');
+    expect((await send('for those that are known'))['phash']).toBe(all);
     await other.end();
   });
 

@@ -9,6 +9,7 @@ import type { SignalKeyStore, SignalKeyStoreWithTransaction, SocketConfig, WASoc
 import type { InboundJournal } from '../inbound-journal.js';
 import { answerWhenStored } from './answer-when-stored.js';
 import { passKeysAsObjects } from './crypto-key-objects.js';
+import { correctBothDeviceLists } from './device-notices.js';
 import type { EncryptionBarrier } from './encryption-barrier.js';
 import { keepContextInLibsignalQueue } from './libsignal-queue.js';
 import { assertLibraryShape, cacheOfTheLibrary } from './library-shape.js';
@@ -102,6 +103,7 @@ export function patchStanzas(
   { journal, played, stored, hold, hasWaited, isSetUp }: StanzaPatches,
 ): void {
   distinguishNewcomerNotices(socket);
+  correctBothDeviceLists(socket);
   flushEventBufferPromptly(socket.ev, { hasWaited, isSetUp });
   journal.watch(socket, hold);
   journal.follow(socket, stored);

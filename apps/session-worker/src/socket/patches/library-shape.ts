@@ -17,7 +17,10 @@ import { libraryLog } from '../library-log.js';
 const FUNCTIONS: readonly (readonly [path: string, file: string])[] = [
   ['ws.socket.send', 'outbound-frame-gate'],
   ['ws.socket.terminate', 'live-session'],
-  ['ws.prependListener', 'inbound-journal, answer-when-stored, played-receipts, view-once-notices, newcomer-notices'],
+  [
+    'ws.prependListener',
+    'inbound-journal, answer-when-stored, played-receipts, view-once-notices, newcomer-notices, device-notices',
+  ],
   ['ws.removeAllListeners', 'live-session'],
   ['ev.emit', 'prompt-event-flush, newcomer-notices'],
   ['ev.flush', 'prompt-event-flush, shared-state-changes'],
