@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import type { Network } from '../network/network.js';
 import { attachmentOf } from '../phones/attachments.js';
-import { decodeContent, describe, unwrap } from '../phones/content.js';
+import { decodeContent, describe, isViewOnce, unwrap } from '../phones/content.js';
 import { pollOptions, selectableOptions } from '../phones/effects.js';
 import type { PhoneMessage } from '../phones/message-log.js';
 import { chatName } from '../phones/chat-name.js';
@@ -82,14 +82,4 @@ function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
     if (part.contextInfo) return part.contextInfo;
   }
   return undefined;
-}
-
-function isViewOnce(content: proto.IMessage): boolean {
-  const inner = unwrap(content);
-  return Boolean(
-    content.viewOnceMessage ??
-    content.viewOnceMessageV2 ??
-    content.viewOnceMessageV2Extension ??
-    (inner.imageMessage?.viewOnce || inner.videoMessage?.viewOnce || inner.audioMessage?.viewOnce),
-  );
 }

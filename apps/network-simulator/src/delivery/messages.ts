@@ -4,7 +4,7 @@ import { bytesOf, child, children, node, type Node } from '../wire/node.js';
 import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
-import { messageBasics, type Sender } from '../network/sender.js';
+import { contentFor, messageBasics, type Sender } from '../network/sender.js';
 
 /**
  * Accepts a message stanza from a device and delivers each device its own part.
@@ -80,5 +80,5 @@ function deliverDirect(
   const content = [enc];
   const identity = child(stanza, 'device-identity');
   if (enc.attrs['type'] === 'pkmsg' && identity && bytesOf(identity)) content.push(identity);
-  network.deliver(target, device, node('message', attrs, content));
+  network.deliver(target, device, node('message', attrs, contentFor(device, stanza, content)));
 }

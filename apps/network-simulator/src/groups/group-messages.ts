@@ -1,6 +1,6 @@
 import type { Network } from '../network/network.js';
 import { Refusal } from '../network/refusal.js';
-import { messageBasics, type Sender } from '../network/sender.js';
+import { contentFor, messageBasics, type Sender } from '../network/sender.js';
 import { LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { child, children, node, type Node } from '../wire/node.js';
 import type { Group } from '../network/group.js';
@@ -19,9 +19,10 @@ export function routeGroupMessage(network: Network, sender: Sender, stanza: Node
     const target = network.accounts.find(resentTo);
     const enc = child(stanza, 'enc');
     if (target && enc) {
-      const content = identity ? [enc, identity] : [enc];
+      const { device } = parseJid(resentTo);
+      const content = contentFor(device, stanza, identity ? [enc, identity] : [enc]);
       const attrs = groupAttrs(network, group, sender, stanza);
-      network.deliver(target, parseJid(resentTo).device, node('message', attrs, content));
+      network.deliver(target, device, node('message', attrs, content));
     }
     return;
   }
@@ -34,16 +35,10 @@ export function routeGroupMessage(network: Network, sender: Sender, stanza: Node
     for (const device of [0, ...account.devices.keys()]) {
       if (account === sender.account && device === sender.device) continue;
       const part = own.get(`${lid}:${device}`);
-      const content = [part, common, part?.attrs['type'] === 'pkmsg' ? identity : undefined];
-      network.deliver(
-        account,
-        device,
-        node(
-          'message',
-          attrs,
-          content.filter((one) => one !== undefined),
-        ),
+      const content = [part, common, part?.attrs['type'] === 'pkmsg' ? identity : undefined].filter(
+        (one) => one !== undefined,
       );
+      network.deliver(account, device, node('message', attrs, contentFor(device, stanza, content)));
     }
   }
 }

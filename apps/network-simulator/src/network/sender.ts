@@ -1,5 +1,5 @@
 import { formatJid, LID_SERVER } from '../wire/jid.js';
-import type { Node } from '../wire/node.js';
+import { node, type Node } from '../wire/node.js';
 import type { Account } from './account.js';
 import type { Network } from './network.js';
 
@@ -24,6 +24,14 @@ export function messageBasics(network: Network, sender: Sender, stanza: Node): R
     if (value !== undefined) attrs[name] = value;
   }
   return attrs;
+}
+
+/**
+ * What a device gets of a message. What is to be seen once is for phones alone, linked devices are told of it (whatsmeow,
+ * types/events: UnavailableTypeViewOnce). The server cannot see that a message is such a one: the sending phone marks it.
+ */
+export function contentFor(device: number, stanza: Node, content: Node[]): Node[] {
+  return device !== 0 && stanza.attrs['view_once'] === 'true' ? [node('unavailable', { type: 'view_once' })] : content;
 }
 
 /** The address of a sender as stanzas to this server show it. */

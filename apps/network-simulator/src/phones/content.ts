@@ -50,6 +50,17 @@ export function unwrap(content: Content): Content {
   return inner ? unwrap(inner) : content;
 }
 
+/** Whether the content is to be seen once. */
+export function isViewOnce(content: Content): boolean {
+  const inner = unwrap(content);
+  return Boolean(
+    content.viewOnceMessage ??
+    content.viewOnceMessageV2 ??
+    content.viewOnceMessageV2Extension ??
+    (inner.imageMessage?.viewOnce || inner.videoMessage?.viewOnce || inner.audioMessage?.viewOnce),
+  );
+}
+
 export function describe(content: Content): Described {
   const inner = unwrap(content);
   for (const [field, type, text] of KINDS) {

@@ -2,7 +2,7 @@ import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { receiptIds } from '../delivery/receipts.js';
 import { isGroupJid, parseJid } from '../wire/jid.js';
 import { bytesOf, child, node, numberOf, type Node } from '../wire/node.js';
-import { decodeContent, encodeContent, stanzaType } from './content.js';
+import { decodeContent, encodeContent, isViewOnce, stanzaType } from './content.js';
 import type { MessageStatus } from './message-log.js';
 import type { PhoneContext } from './phone-context.js';
 import { bundleOf, pad, type DeviceAddress, type KeyBundle } from './signal.js';
@@ -51,7 +51,9 @@ async function sendAgain(phone: PhoneContext, stanza: Node): Promise<void> {
   enc.attrs['count'] = child(stanza, 'retry')?.attrs['count'] ?? '1';
   const to = group ? { to: group, participant: jid } : { to: jid, device_fanout: 'false' };
   const recipient = own ? message.wireChat : undefined;
-  phone.route(node('message', { id, type: stanzaType(content), recipient, edit: message.edit, ...to }, [enc]));
+  const once = isViewOnce(content) ? 'true' : undefined;
+  const attrs = { id, type: stanzaType(content), recipient, edit: message.edit, view_once: once, ...to };
+  phone.route(node('message', attrs, [enc]));
 }
 
 async function ourKey(phone: PhoneContext, group: string): Promise<proto.Message.ISenderKeyDistributionMessage> {

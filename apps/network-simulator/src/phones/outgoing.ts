@@ -6,7 +6,7 @@ import { Refusal } from '../network/refusal.js';
 import { isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { node, type Node } from '../wire/node.js';
 import { takeEffect } from './effects.js';
-import { describe, encodeContent, stanzaType } from './content.js';
+import { describe, encodeContent, isViewOnce, stanzaType } from './content.js';
 import type { PhoneMessage } from './message-log.js';
 import type { PhoneContext } from './phone-context.js';
 import { pad, type DeviceAddress } from './signal.js';
@@ -54,8 +54,9 @@ export async function sendContent(
     wireChat: chat,
     ...(options.edit !== undefined && { edit: options.edit }),
   });
+  const viewOnce = isViewOnce(content);
   const parts = group
-    ? await groupParts(phone, group, plain)
+    ? await groupParts(phone, group, plain, viewOnce)
     : await directParts(phone, chat, recipient, content, plain);
   const attrs = {
     id,
@@ -63,6 +64,7 @@ export async function sendContent(
     type: stanzaType(content),
     edit: options.edit,
     addressing_mode: group?.state.addressing,
+    view_once: viewOnce ? 'true' : undefined,
   };
   try {
     phone.route(node('message', attrs, parts));
@@ -97,8 +99,11 @@ async function directParts(
   return [node('participants', {}, parts)];
 }
 
-/** One ciphertext for all, and our key of the group for every device that does not have it. */
-async function groupParts(phone: PhoneContext, group: Group, plain: Buffer): Promise<Node[]> {
+/**
+ * One ciphertext for all, and our key of the group for every device that does not have it; of a message to be seen once only
+ * phones get that, as the network gives it to no other device.
+ */
+async function groupParts(phone: PhoneContext, group: Group, plain: Buffer, viewOnce: boolean): Promise<Node[]> {
   const { sealed, key } = await phone.groupSessions.encrypt(group.jid, pad(plain));
   const keyMessage = encodeContent({
     senderKeyDistributionMessage: { groupId: group.jid, axolotlSenderKeyDistributionMessage: key },
@@ -109,7 +114,7 @@ async function groupParts(phone: PhoneContext, group: Group, plain: Buffer): Pro
     const account = phone.network.accounts.find(`${lid}@${LID_SERVER}`);
     for (const device of account ? [0, ...account.devices.keys()] : []) {
       const name = `${lid}:${device}`;
-      if (!account || (account === phone.account && device === 0)) continue;
+      if (!account || (account === phone.account && device === 0) || (viewOnce && device !== 0)) continue;
       if (phone.groupSessions.hasOurKey(group.jid, name)) continue;
       parts.push(await partFor(phone, { account, device }, server, keyMessage));
       phone.groupSessions.shared(group.jid, name);

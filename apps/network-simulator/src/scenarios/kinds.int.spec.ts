@@ -232,9 +232,27 @@ describe('every kind of message', () => {
     const forwarded = await toClient({ forward: { id: quoting.id } });
     expect(forwarded.message?.extendedTextMessage?.contextInfo?.isForwarded).toBe(true);
     expect(await toPhone({ image: jpeg, viewOnce: true })).toMatchObject({ type: 'image' });
-    const once = await toClient({ image: { bytes: jpeg }, viewOnce: true });
-    expect(once.message?.viewOnceMessage?.message?.imageMessage).toBeDefined();
   });
+
+  it.each(['in a chat', 'in a group'])(
+    'what can be seen once reaches phones alone, linked devices are told of it: %s',
+    async (where) => {
+      const { network } = simulator;
+      const { phoneJid } = alice.account;
+      const chat = where === 'in a chat' ? phoneJid : createGroup(network, bob.account, 'Once', [phoneJid]).group.jid;
+      const draft = { image: { bytes: jpeg }, viewOnce: true };
+      const { id } = await bob.sendDraft(chat, draft);
+      const notice = await client.message(({ key }) => key.id === id, 'the notice');
+      expect(notice.message).toBeFalsy();
+      expect(notice.key.isViewOnce).toBe(true);
+      const onPhone = await alice.wait({ id }, 5000);
+      expect(onPhone && (await download(network, onPhone)).bytes.equals(jpeg)).toBe(true);
+      await bob.sendText(chat, `after what can be seen once ${where}`);
+      await client.text(`after what can be seen once ${where}`);
+      const { id: own } = await alice.sendDraft(chat === phoneJid ? bob.account.phoneJid : chat, draft);
+      expect((await client.message(({ key }) => key.id === own, 'the notice of our own')).key.isViewOnce).toBe(true);
+    },
+  );
 
   it('voice messages are played, and the sender learns it', async () => {
     const voice = await toPhone({ audio: randomBytes(3000), ptt: true, mimetype: 'audio/ogg; codecs=opus' });
