@@ -7,5 +7,7 @@ export interface PhoneEvent {
   chat: string;
   from: string;
   at: string;
+  /** Of notices: the network's id. */
+  id?: string;
   details?: Record<string, string>;
 }

@@ -6,7 +6,7 @@ import type { PhoneMessage } from './message-log.js';
 import type { PhoneContext } from './phone-context.js';
 import { openVote, optionHash } from './poll-votes.js';
 
-const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
 
 /**
  * Other messages that a message changes: reactions, edits, deletions and votes take effect on what they name, now or once
@@ -19,6 +19,7 @@ export function takeEffect(
   received: proto.IMessage,
 ): void {
   const content = unwrap(received);
+  if (content.protocolMessage?.type === EPHEMERAL_SETTING) setTimer(phone, message, content.protocolMessage);
   const { reactionMessage, protocolMessage, pollUpdateMessage } = content;
   const { id } = reactionMessage?.key ?? protocolMessage?.key ?? pollUpdateMessage?.pollCreationMessageKey ?? {};
   if (id) {
@@ -30,6 +31,17 @@ export function takeEffect(
     else phone.awaiting.add(id, effect);
   }
   phone.awaiting.arrived(message.id);
+}
+
+/** How long messages of a chat of two stay; of a group it is part of the group. */
+function setTimer(
+  phone: PhoneContext,
+  { chat, timestamp }: PhoneMessage,
+  setting: proto.Message.IProtocolMessage,
+): void {
+  const timer = { seconds: setting.ephemeralExpiration ?? 0, setAt: timestamp };
+  phone.shared.chats[chat] = { ...phone.shared.chats[chat], timer };
+  phone.account.changed();
 }
 
 function change(

@@ -1,8 +1,10 @@
 import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { sealFile } from '../media/media-crypto.js';
-import { isGroupJid, parseJid } from '../wire/jid.js';
-import { decodeContent } from './content.js';
+import { isGroupJid } from '../wire/jid.js';
+import { historyChat } from './history-chat.js';
+import { additionsOf, webMessage } from './history-message.js';
+import { noticesByGroup } from './history-notices.js';
 import type { PhoneMessage } from './message-log.js';
 import type { PhoneContext } from './phone-context.js';
 
@@ -26,7 +28,10 @@ const HIDDEN_KINDS = new Set(['protocol', 'poll_vote', 'reaction', 'unknown']);
  */
 export function bootstrapMessages(phone: PhoneContext, { full }: { full: boolean }): proto.IMessage[] {
   const chats = chatsOf(phone);
-  const first = conversations(phone, chats, (messages) => messages.slice(0, FIRST_PER_CHAT));
+  const first = withNotices(
+    phone,
+    conversations(phone, chats, (messages) => messages.slice(0, FIRST_PER_CHAT)),
+  );
   const since = Number(phone.network.timestamp()) - RECENT_SECONDS;
   const recent = restInParts(chats, ({ timestamp }) => timestamp >= since);
   const older = full ? restInParts(chats, ({ timestamp }) => timestamp < since) : [];
@@ -84,24 +89,11 @@ export function olderMessages(
   return notification(phone, sync, { peerDataRequestSessionId: requestId });
 }
 
-/** A message as histories carry it. */
-export function webMessage(message: PhoneMessage): proto.IWebMessageInfo {
-  const { wireAuthor } = message;
-  const participant = isGroupJid(message.chat) && wireAuthor !== undefined ? { participant: bare(wireAuthor) } : {};
-  return {
-    key: { remoteJid: message.chat, fromMe: message.fromMe, id: message.id, ...participant },
-    ...participant,
-    message: decodeContent(message.content),
-    messageTimestamp: message.timestamp,
-    ...(message.pushName !== undefined && { pushName: message.pushName }),
-  };
-}
-
 /** Messages by chat, newest first. */
 function chatsOf(phone: PhoneContext): Map<string, PhoneMessage[]> {
   const chats = new Map<string, PhoneMessage[]>();
   for (const message of phone.messages.all()) {
-    if (HIDDEN_KINDS.has(message.type) || message.deleted) continue;
+    if (HIDDEN_KINDS.has(message.type) && !message.deleted) continue;
     const messages = chats.get(message.chat);
     if (messages) messages.push(message);
     else chats.set(message.chat, [message]);
@@ -141,24 +133,39 @@ function conversations(
   pick: (messages: PhoneMessage[]) => PhoneMessage[],
 ): Pick<proto.IHistorySync, 'conversations' | 'phoneNumberToLidMappings'> {
   const { network } = phone;
+  const additions = additionsOf(phone);
   return {
-    conversations: [...chats].map(([id, messages]) => {
-      const name = phone.shared.contacts[id] ?? network.groups.find(id)?.state.subject.text;
-      const lid = network.accounts.find(id)?.lidJid;
-      return {
-        id,
-        conversationTimestamp: messages[0]?.timestamp ?? 0,
-        unreadCount: messages.filter(({ fromMe, status }) => !fromMe && status === 'delivered').length,
-        ...(name !== undefined && { name }),
-        ...(!isGroupJid(id) && lid !== undefined && { lidJid: lid, pnJid: id }),
-        messages: pick(messages).map((message) => ({ msgOrderId: message.receivedSeq, message: webMessage(message) })),
-      };
-    }),
+    conversations: [...chats].map(([id, messages]) => ({
+      ...historyChat(phone, id, messages),
+      messages: pick(messages).map((message) => ({
+        msgOrderId: message.receivedSeq,
+        message: webMessage(phone, message, additions),
+      })),
+    })),
     phoneNumberToLidMappings: [...chats.keys()].flatMap((chat) => {
       const account = isGroupJid(chat) ? undefined : network.accounts.find(chat);
       return account ? [{ pnJid: account.phoneJid, lidJid: account.lidJid }] : [];
     }),
   };
+}
+
+/** The first part of a history with what happened in groups; a group in which nobody has written yet is there, too. */
+function withNotices(
+  phone: PhoneContext,
+  { conversations: chats = [], ...rest }: Pick<proto.IHistorySync, 'conversations' | 'phoneNumberToLidMappings'>,
+): Pick<proto.IHistorySync, 'conversations' | 'phoneNumberToLidMappings'> {
+  const notices = noticesByGroup(phone);
+  const silent = [...notices.keys()].filter((group) => !chats?.some(({ id }) => id === group));
+  const all = [...(chats ?? []), ...silent.map((group) => ({ ...historyChat(phone, group, []), messages: [] }))];
+  const conversations = all.map((chat): proto.IConversation => {
+    const ofChat = notices.get(chat.id ?? '') ?? [];
+    const messages = [...(chat.messages ?? []), ...ofChat.map((message) => ({ message }))];
+    const at = ({ message }: proto.IHistorySyncMsg): number => Number(message?.messageTimestamp ?? 0);
+    messages.sort((a, b) => at(b) - at(a));
+    const [newest] = messages;
+    return { ...chat, messages, ...(newest && { conversationTimestamp: at(newest) }) };
+  });
+  return { ...rest, conversations };
 }
 
 function names(phone: PhoneContext): proto.IHistorySync {
@@ -204,9 +211,4 @@ function asExternalFile(phone: PhoneContext, packed: Buffer): proto.Message.IHis
     fileLength,
     directPath: phone.network.media.put(sealed, phone.account.phone),
   };
-}
-
-function bare(jid: string): string {
-  const { user, server } = parseJid(jid);
-  return `${user}@${server}`;
 }

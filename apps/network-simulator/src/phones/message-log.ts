@@ -52,6 +52,14 @@ export interface MessageFilter {
   fromMe?: boolean | undefined;
 }
 
+/** Kinds that change another message, or the chat: nobody counts them as unread. */
+const UNCOUNTED = new Set(['reaction', 'poll_vote', 'protocol', 'pin']);
+
+/** Whether a message makes its chat unread. */
+export function isUnread({ fromMe, status, type }: PhoneMessage): boolean {
+  return !fromMe && status === 'delivered' && !UNCOUNTED.has(type);
+}
+
 type LogRecord = { add: PhoneMessage } | { set: Partial<PhoneMessage> & { id: string } };
 
 export function fits(message: PhoneMessage, filter: MessageFilter): boolean {

@@ -4,7 +4,7 @@ import type { PhoneContext } from './phone-context.js';
 
 /** A notification reaches the phone: groups change, and pictures. */
 export function receiveNotice(phone: PhoneContext, stanza: Node): void {
-  const { type, from = '', participant = '' } = stanza.attrs;
+  const { type, from = '', participant = '', id = '' } = stanza.attrs;
   const at = new Date(phone.network.now()).toISOString();
   const what = child(stanza);
   if (!what) return;
@@ -16,6 +16,7 @@ export function receiveNotice(phone: PhoneContext, stanza: Node): void {
       chat: from,
       from: chatName(phone.network, participant),
       at,
+      id,
       details: describe(phone, what),
     });
   }
@@ -34,8 +35,10 @@ function describe(phone: PhoneContext, what: Node): Record<string, string> {
   const people = [...children(what, 'participant'), ...children(what, 'requested_user')];
   const participants = people.map(({ attrs }) => chatName(phone.network, attrs['jid'] ?? ''));
   const body = textOf(child(what, 'body'));
+  const subject = child(what, 'group')?.attrs['subject'];
   return {
     ...what.attrs,
+    ...(subject !== undefined && { subject }),
     ...(participants.length > 0 && { participants: participants.join(',') }),
     ...(body !== undefined && { body }),
   };

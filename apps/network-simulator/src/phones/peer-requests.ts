@@ -1,5 +1,7 @@
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
-import { keyShare, olderMessages, webMessage } from './history.js';
+import { decodeContent, isViewOnce } from './content.js';
+import { webMessage } from './history-message.js';
+import { keyShare, olderMessages } from './history.js';
 import type { PhoneContext } from './phone-context.js';
 import type { DeviceAddress } from './signal.js';
 
@@ -38,8 +40,8 @@ function resentMessages(
         stanzaId: requestId,
         peerDataOperationResult: requests.flatMap(({ messageKey }) => {
           const message = phone.messages.get(messageKey?.id ?? '');
-          if (!message) return [];
-          const webMessageInfoBytes = proto.WebMessageInfo.encode(webMessage(message)).finish();
+          if (!message || isViewOnce(decodeContent(message.content))) return [];
+          const webMessageInfoBytes = proto.WebMessageInfo.encode(webMessage(phone, message)).finish();
           return [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
         }),
       },

@@ -33,6 +33,8 @@ export interface ChatSettings {
   mutedUntilMs?: number;
   /** Marked by hand; absent: as its messages are. */
   markedRead?: boolean;
+  /** How long messages stay, and when that was set (seconds since 1970); 0 s: until they are deleted. */
+  timer?: { seconds: number; setAt: number };
   clearedAtMs?: number;
   deletedAtMs?: number;
 }

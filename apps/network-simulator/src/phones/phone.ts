@@ -19,7 +19,7 @@ import { AwaitingEffects } from './awaiting-effects.js';
 import { EventLog } from './event-log.js';
 import { GroupSessions, type GroupSessionState } from './group-sessions.js';
 import { receiveMessage } from './incoming.js';
-import { MessageLog, type MessageFilter, type MessageStatus, type PhoneMessage } from './message-log.js';
+import { isUnread, MessageLog, type MessageFilter, type MessageStatus, type PhoneMessage } from './message-log.js';
 import { receiveReceipt } from './incoming-receipts.js';
 import { receiveNotice } from './notices.js';
 import { uploadAgain } from './media-retry.js';
@@ -220,7 +220,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
       const messages = this.messages.all({ chat });
       // A deleted chat comes back with its next message.
       if (messages.length === 0 && this.shared.chats[chat]?.deletedAtMs !== undefined) return [];
-      const unread = messages.filter(({ fromMe, status }) => !fromMe && status === 'delivered').length;
+      const unread = messages.filter(isUnread).length;
       const name =
         this.shared.contacts[chat] ??
         this.network.groups.find(chat)?.state.subject.text ??

@@ -39,6 +39,8 @@ describe('what a phone has set about a chat, at a client that is linked', () => 
     await bob.sendText(alice.account.phone, 'hello');
     await alice.idle();
     changeChat(alice, BOB, { archived: true, pinned: true, mutedUntilMs: MUTED_UNTIL_MS });
+    // The history has it, too: here the shared state alone.
+    delete alice.shared.chats[BOB];
     const client = new Client(simulator);
     const ofBob = (states: ChatState[]) => states.filter(({ id }) => id === BOB);
     const notices: Node[] = [];

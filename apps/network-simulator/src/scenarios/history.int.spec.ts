@@ -1,5 +1,10 @@
 import { jest } from '@jest/globals';
+import { proto } from '@whiskeysockets/baileys';
+import { createGroup, setRole } from '../groups/group-members.js';
+import { changeGroup } from '../groups/group-settings.js';
 import { scanCode } from '../linking/pairing.js';
+import { changeChat } from '../phones/change-chats.js';
+import { optionHash } from '../phones/poll-votes.js';
 import { addHistory } from '../phones/seed-history.js';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
@@ -9,6 +14,8 @@ import { mediaThrough } from './loopback-media.js';
 
 jest.setTimeout(120_000);
 quietLibsignal();
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 describe('the history of a phone', () => {
   let simulator: Simulator;
@@ -68,6 +75,81 @@ describe('the history of a phone', () => {
     }
     expect(numbers[0]).toBe(300);
     expect(numbers[1]).toBeLessThanOrEqual(91);
+  });
+
+  it('messages come with how far they got, reactions, votes, stars and deletions; chats with their settings', async () => {
+    const { network, phones } = simulator;
+    const bob = phones.of(network.accounts.byNumber('6591110002') ?? network.accounts.add());
+    const [, chat] = [alice.account.phoneJid, bob.account.phoneJid];
+    const read = await alice.sendText(chat, 'read by now');
+    const poll = await alice.sendDraft(chat, { poll: { name: 'Lunch?', options: ['Rice', 'Noodles'] } });
+    const gone = await alice.sendText(chat, 'deleted by now');
+    await bob.wait({ id: gone.id }, 5000);
+    bob.read(alice.account.phoneJid, [read.id]);
+    for (const emoji of ['👍', '🎉']) await bob.sendDraft(alice.account.phoneJid, { reaction: { id: read.id, emoji } });
+    await bob.sendDraft(alice.account.phoneJid, { vote: { id: poll.id, options: ['Noodles'] } });
+    const seconds = 86_400;
+    await bob.send(alice.account.phoneJid, { protocolMessage: { type: 3, ephemeralExpiration: seconds } });
+    const last = await bob.sendText(alice.account.phoneJid, 'the last');
+    await alice.wait({ id: last.id }, 5000);
+    await alice.sendDraft(chat, { delete: { id: gone.id } });
+    changeChat(alice, chat, { star: { id: read.id, starred: true } });
+    // In the phone alone: the library merges what the shared state has into the history's event.
+    const settings = { archived: true, pinnedAtMs: 1_800_000_000_000, mutedUntilMs: 1_900_000_000_000 };
+    alice.shared.chats[chat] = { ...alice.shared.chats[chat], ...settings };
+    expect(alice.chats()).toMatchObject([{ chat, unread: 1 }]);
+    const client = await linked();
+    await client.until(() => received(client).length > 0, 'the history');
+    const messages = received(client).flatMap((part) => part.messages);
+    const message = (id: string) => messages.find(({ key }) => key.id === id);
+    expect(message(read.id)).toMatchObject({ status: 4, starred: true, reactions: [{ text: '🎉' }] });
+    expect(message(read.id)?.reactions?.[0]?.key).toMatchObject({ remoteJid: chat, fromMe: false });
+    const chosen = message(poll.id)?.pollUpdates?.map(({ vote }) => vote?.selectedOptions?.map(hex));
+    expect(chosen).toEqual([[hex(optionHash('Noodles'))]]);
+    expect(message(gone.id)).toMatchObject({ messageStubType: 1 });
+    expect(message(gone.id)?.message).toBeFalsy();
+    expect(message(last.id)?.status).toBeFalsy();
+    const known = received(client)
+      .flatMap(({ chats }) => chats)
+      .find(({ id }) => id === chat);
+    expect(known).toMatchObject({ archived: true, ephemeralExpiration: seconds, unreadCount: 1 });
+    expect([Number(known?.pinned), Number(known?.muteEndTime)]).toEqual([1_800_000_000, 1_900_000_000]);
+    await client.end();
+  });
+
+  it('groups come with their members and what happened in them', async () => {
+    const { network } = simulator;
+    const bob = network.accounts.byNumber('6591110002') ?? network.accounts.add();
+    const { group } = createGroup(network, bob, 'Old times', [alice.account.phoneJid]);
+    setRole(network, group, bob, [alice.account.phoneJid], 'admin');
+    changeGroup(network, group, bob, { tag: 'subject', attrs: {}, content: Buffer.from('New times') });
+    changeGroup(network, group, bob, { tag: 'ephemeral', attrs: { expiration: '86400' } });
+    await alice.idle();
+    const client = await linked();
+    const chat = await client.until(
+      () =>
+        received(client)
+          .flatMap(({ chats }) => chats)
+          .find(({ id }) => id === group.jid),
+      'the group',
+    );
+    expect(chat).toMatchObject({ name: 'New times', ephemeralExpiration: 86_400 });
+    expect(chat.participant).toMatchObject([
+      { userJid: bob.lidJid, rank: 2 },
+      { userJid: alice.account.lidJid, rank: 1 },
+    ]);
+    const notices = received(client).flatMap(({ messages }) =>
+      messages.filter(({ key }) => key.remoteJid === group.jid),
+    );
+    const { GROUP_CREATE, GROUP_PARTICIPANT_PROMOTE, GROUP_CHANGE_SUBJECT } = proto.WebMessageInfo.StubType;
+    expect(notices.map(({ messageStubType: type }) => Number(type)).sort((a, b) => a - b)).toEqual(
+      [GROUP_CREATE, GROUP_PARTICIPANT_PROMOTE, GROUP_CHANGE_SUBJECT].map(Number).sort((a, b) => a - b),
+    );
+    expect(notices.find(({ messageStubType: type }) => type === GROUP_CHANGE_SUBJECT)).toMatchObject({
+      key: { participant: bob.phoneJid },
+      messageStubParameters: ['New times'],
+    });
+    await client.end();
   });
 
   it('older messages come when a client requests them', async () => {

@@ -1,4 +1,4 @@
-import { chatFromHistory, chatFromUpdate } from './chat.js';
+import { FOREVER_MS, chatFromHistory, chatFromUpdate } from './chat.js';
 import { contactFromNetwork } from './contact.js';
 
 const ADA = '15550001111@s.whatsapp.net';
@@ -28,6 +28,7 @@ describe('chats', () => {
       archived: true,
       muteUntilMs: 1_790_003_600_000,
     });
+    expect(chatFromHistory({ id: ADA, muteEndTime: 2 ** 64 }, numbers)?.muteUntilMs).toBe(FOREVER_MS);
     expect(chatFromHistory({ id: '900000000007@lid', pnJid: ADA }, new Map())?.id).toBe(ADA);
     expect(chatFromHistory({ id: 'status@broadcast' }, numbers)).toBeUndefined();
   });

@@ -64,9 +64,12 @@ function states(chat: Pick<ChatUpdate, 'archived' | 'pinned' | 'muteEndTime'>): 
   };
 }
 
-/** History counts in seconds, updates in milliseconds; -1 is "until further notice". */
+/**
+ * History counts in seconds, updates in milliseconds; -1 is "until further notice", and in the history's unsigned field the
+ * largest number.
+ */
 function muteUntilMs(end: number | undefined): number {
   if (end === undefined || end === 0) return 0;
-  if (end < 0) return FOREVER_MS;
+  if (end < 0 || end > FOREVER_MS) return FOREVER_MS;
   return end < 1e12 ? end * 1_000 : end;
 }

@@ -4,7 +4,7 @@ import { betterCopyFromNetwork } from '../convert/better-copy.js';
 import { chatFromHistory } from '../convert/chat.js';
 import { contactFromNetwork } from '../convert/contact.js';
 import { personContactId, readJid, type KnownNumbers } from '../convert/jid.js';
-import { messageFromNetwork } from '../convert/message-from-network.js';
+import { messageFromHistory } from '../convert/history-message.js';
 import type { LidNumber, NetworkEvents } from '../socket/network-events.js';
 import { mergePeople } from './contacts.js';
 import { convertEach, type InboundContext } from './inbound-context.js';
@@ -30,7 +30,7 @@ export async function handleHistory(inbound: InboundContext, history: NetworkEve
     const records = convertEach(inbound, some, (message) => {
       const copy = betterCopyFromNetwork(message, people);
       if (copy) copies.push(copy);
-      return copy ? undefined : messageFromNetwork(message, people);
+      return copy ? undefined : messageFromHistory(message, people);
     });
     return { messages: records };
   });
