@@ -7,3 +7,9 @@ export class Refusal extends Error {
     super(text);
   }
 }
+
+/** The code of refusals of what the real network does and this one does not. */
+export const NOT_SIMULATED = 501;
+
+/** What the real network does and this one does not. */
+export const notSimulated = (): Refusal => new Refusal(NOT_SIMULATED, 'feature-not-implemented');

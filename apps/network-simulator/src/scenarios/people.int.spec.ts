@@ -9,6 +9,7 @@ import { createGroup } from '../groups/group-members.js';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
+import { child, children, textOf, type Node } from '../wire/node.js';
 import { Client } from './client.js';
 import { mediaThrough } from './loopback-media.js';
 
@@ -47,6 +48,44 @@ describe('people: presence, profiles, numbers, calls', () => {
           .some(({ presences }) => Object.values(presences).some((p) => p.lastKnownPresence === state)),
       state,
     );
+
+  it('who is searched by number is named with the number that was typed, in bytes, also who is absent', async () => {
+    const search = async (attrs: Record<string, string>) => {
+      const contact = (content: string) => ({
+        tag: 'user',
+        attrs: {},
+        content: [{ tag: 'contact', attrs: {}, content }],
+      });
+      const answer = (await client.socket.query({
+        tag: 'iq',
+        attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'usync' },
+        content: [
+          {
+            tag: 'usync',
+            attrs: { sid: '1', mode: 'query', context: 'interactive', last: 'true', index: '0' },
+            content: [
+              { tag: 'query', attrs: {}, content: [{ tag: 'contact', attrs }] },
+              { tag: 'list', attrs: {}, content: [contact('+65 9111 0002'), contact('+6590000000')] },
+            ],
+          },
+        ],
+      })) as Node;
+      return children(child(child(answer, 'usync'), 'list'), 'user').map((user) => ({
+        jid: user.attrs['jid'],
+        type: child(user, 'contact')?.attrs['type'],
+        query: textOf(child(user, 'contact')),
+        isBytes: child(user, 'contact')?.content instanceof Uint8Array,
+      }));
+    };
+    expect(await search({})).toEqual([
+      { jid: BOB, type: 'in', query: '+65 9111 0002', isBytes: true },
+      { jid: '6590000000@s.whatsapp.net', type: 'out', query: '+6590000000', isBytes: true },
+    ]);
+    expect((await search({ addressing_mode: 'lid' })).map(({ jid }) => jid)).toEqual([
+      bob.account.lidJid,
+      '6590000000@s.whatsapp.net',
+    ]);
+  });
 
   it('a client sees who is there and who types, and is seen', async () => {
     const { network } = simulator;

@@ -1,5 +1,6 @@
 import { Agent } from 'node:https';
 import { jest } from '@jest/globals';
+import type { WASocket } from '@whiskeysockets/baileys';
 import { scanCode } from '../linking/pairing.js';
 import { takePreKey } from '../network/pre-key-supply.js';
 import type { Phone } from '../phones/phone.js';
@@ -13,6 +14,12 @@ quietLibsignal();
 const ALICE = '6591110001';
 const BOB = '6591110002@s.whatsapp.net';
 const NOBODY = '6590000000@s.whatsapp.net';
+
+const unknownQuery = {
+  tag: 'iq',
+  attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:unheard' },
+  content: [{ tag: 'something', attrs: {} }],
+};
 
 describe('what the network refuses, ends and requests', () => {
   let simulator: Simulator;
@@ -52,6 +59,24 @@ describe('what the network refuses, ends and requests', () => {
     expect(await refusalOf(BOB, `accepted after ${code}`)).toBeUndefined();
     await bob.wait({ text: `accepted after ${code}` }, 8000);
     expect(bob.messages.all({ text: `refused with ${code}` })).toEqual([]);
+  });
+
+  it.each<[string, (socket: WASocket) => Promise<unknown>]>([
+    ['communities', (socket) => socket.communityCreate('A community', 'of groups')],
+    ['business profiles', (socket) => socket.updateBussinesProfile({ description: 'A shop' })],
+    ['catalogues', (socket) => socket.getCatalog({ jid: BOB })],
+    ['an unknown namespace', (socket) => socket.query(unknownQuery)],
+  ])('what is not simulated is refused as such: %s', async (_what, query) => {
+    await expect(query(client.socket)).rejects.toMatchObject({ data: 501, message: 'feature-not-implemented' });
+    expect([...simulator.network.groups.all()]).toEqual([]);
+  });
+
+  it('what is not simulated is a GraphQL error, where clients query in GraphQL', async () => {
+    await expect(client.socket.newsletterCreate('News')).rejects.toMatchObject({
+      message: 'GraphQL server error: This query is not simulated.',
+      output: { statusCode: 501 },
+    });
+    expect(await client.socket.fetchAccountReachoutTimelock()).toMatchObject({ isActive: false });
   });
 
   it('a requested copy is not refused: the next message is', async () => {

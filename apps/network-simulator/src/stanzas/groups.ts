@@ -11,7 +11,7 @@ import {
 import { groupNode, memberNames, participantNode } from '../groups/group-nodes.js';
 import { changeGroup, groupSettings, revokeInviteCode } from '../groups/group-settings.js';
 import { acceptInvitation, decideRequests, joinByCode, withdrawRequest } from '../groups/joining.js';
-import { Refusal } from '../network/refusal.js';
+import { notSimulated, Refusal } from '../network/refusal.js';
 import { child, children, node, type Node } from '../wire/node.js';
 import type { QueryContext, IqHandler } from './query-handler.js';
 
@@ -78,6 +78,8 @@ const toGroup: Record<string, GroupQuery> = {
 /** Queries to the groups as a whole (`@g.us`), by tag. */
 const toAll: Record<string, GroupsQuery> = {
   create: ({ network, device }, request) => {
+    // Communities are groups that have a parent, or are one.
+    if (child(request, 'parent') ?? child(request, 'linked_parent')) throw notSimulated();
     const { group, outcomes: became } = createGroup(
       network,
       device.account,
@@ -118,7 +120,7 @@ export const groups: IqHandler = (context, iq) => {
   if (!request) return undefined;
   const to = iq.attrs['to'] ?? '';
   context.network.limits.countGroupQuery(context.device.account);
-  if (to === '@g.us' || to === 'g.us') return toAll[request.tag]?.(context, request, iq);
+  if (to === '@g.us' || to === 'g.us') return (toAll[request.tag] ?? refuse)(context, request, iq);
   const group = groupAt(context, to);
   if (request.tag === 'invite') {
     requireAdmin(group, context.device.account);
@@ -130,8 +132,12 @@ export const groups: IqHandler = (context, iq) => {
     changeGroup(context.network, group, context.device.account, request);
     return undefined;
   }
-  return toGroup[request.tag]?.(context, group, request);
+  return (toGroup[request.tag] ?? refuse)(context, group, request);
 };
+
+function refuse(): never {
+  throw notSimulated();
+}
 
 function groupAt({ network }: Pick<QueryContext, 'network'>, jid: string): Group {
   const group = network.groups.find(jid);

@@ -6,6 +6,7 @@ import { encrypt } from './encrypt.js';
 import { groups } from './groups.js';
 import { linkedDevices } from './md.js';
 import { media } from './media.js';
+import { note } from './notes.js';
 import { mex } from './mex.js';
 import { passive } from './passive.js';
 import { ping } from './ping.js';
@@ -25,11 +26,13 @@ export const handlers: Record<string, IqHandler> = {
   passive,
   privacy,
   status,
+  'urn:xmpp:whatsapp:dirty': note,
   usync,
   'w:g2': groups,
   'w:m': media,
   'w:mex': mex,
   'w:p': ping,
   'w:profile:picture': profilePicture,
+  'w:stats': note,
   'w:sync:app:state': appState,
 };

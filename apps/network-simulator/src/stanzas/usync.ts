@@ -31,8 +31,10 @@ const protocols: Record<string, Protocol> = {
 /** Queries about people: devices, private ids, whether a number exists, texts about them. Unknown people are left out. */
 export const usync: IqHandler = (context, iq) => {
   const request = child(iq, 'usync');
-  const wanted = children(child(request, 'query')).map(({ tag }) => tag);
-  const users = children(child(request, 'list'), 'user').flatMap((user) => describe(context, wanted, user));
+  const query = children(child(request, 'query'));
+  const wanted = query.map(({ tag }) => tag);
+  const byLid = query.some(({ tag, attrs }) => tag === 'contact' && attrs['addressing_mode'] === 'lid');
+  const users = children(child(request, 'list'), 'user').flatMap((user) => describe(context, wanted, user, byLid));
   return [
     node('usync', { sid: request?.attrs['sid'], index: '0', last: 'true', context: request?.attrs['context'] }, [
       node(
@@ -45,19 +47,20 @@ export const usync: IqHandler = (context, iq) => {
   ];
 };
 
-function describe(context: QueryContext, wanted: string[], user: Node): Node[] {
-  const typed = textOf(child(user, 'contact'))?.replace(/\D/g, '');
+/** @param byLid people who are searched by number are named by private id */
+function describe(context: QueryContext, wanted: string[], user: Node, byLid: boolean): Node[] {
+  // The number comes back as it was typed, in bytes: it may not be the one the account is named by.
+  const query = textOf(child(user, 'contact'));
+  const echoed = query === undefined ? undefined : Buffer.from(query);
+  const typed = query?.replace(/\D/g, '');
   const jid = user.attrs['jid'] ?? `${typed ?? ''}@${PHONE_SERVER}`;
   const account = typed === undefined ? context.network.accounts.find(jid) : context.network.accounts.findTyped(typed);
   if (!account || context.network.unknown(account)) {
-    return wanted.includes('contact') ? [node('user', { jid: jid }, [node('contact', { type: 'out' })])] : [];
+    return wanted.includes('contact') ? [node('user', { jid: jid }, [node('contact', { type: 'out' }, echoed)])] : [];
   }
-  const contact = child(user, 'contact');
   const answers = wanted.flatMap((tag) =>
-    // The number comes back as it was typed: it may not be the one the account is named by.
-    tag === 'contact'
-      ? node('contact', { type: 'in' }, contact && textOf(contact))
-      : (protocols[tag]?.(context, account, jid) ?? []),
+    tag === 'contact' ? node('contact', { type: 'in' }, echoed) : (protocols[tag]?.(context, account, jid) ?? []),
   );
-  return [node('user', { jid: user.attrs['jid'] ?? account.phoneJid }, answers)];
+  const named = byLid ? { jid: account.lidJid, pn_jid: account.phoneJid } : { jid: account.phoneJid };
+  return [node('user', { ...named, ...user.attrs }, answers)];
 }
