@@ -146,6 +146,8 @@ export const PROJECTS = {
     ],
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, 'media-store/uploads'],
+    folders: { http: [], delivery: ['http'], testing: ['delivery'] },
+    specFolders: ['testing'],
   },
   'apps/control-plane': {
     projects: [

@@ -13,8 +13,8 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { DispatcherConfig } from './config.js';
-import { createDispatcher } from './create-dispatcher.js';
-import type { Dispatcher } from './dispatcher.js';
+import { createDispatcher } from './delivery/create-dispatcher.js';
+import type { Dispatcher } from './delivery/dispatcher.js';
 import { Retention } from './retention.js';
 
 /** What the module holds, each by its own name. */

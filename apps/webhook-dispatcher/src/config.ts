@@ -2,7 +2,7 @@ import { masterKeysFrom, readConfig, variable, type MasterKeys, storageFrom } fr
 import { REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
-import { DELIVERY_DEFAULTS, type DeliverySettings } from './create-dispatcher.js';
+import { DELIVERY_DEFAULTS, type DeliverySettings } from './delivery/create-dispatcher.js';
 
 const key = variable.key();
 

@@ -1,6 +1,6 @@
 import { Retention } from './retention.js';
-import { TestOutbox } from './test-outbox.js';
-import { webhook } from './test-dispatcher.js';
+import { TestOutbox } from './testing/test-outbox.js';
+import { webhook } from './testing/test-dispatcher.js';
 
 const DAY_S = 86_400;
 const silent = { info: () => undefined, warn: () => undefined };

@@ -14,7 +14,7 @@ import {
   deleteOldDeadLetters,
   deleteOldEvents,
 } from '@dormouse/event-outbox/delivery';
-import type { DeliveryLog } from './delivery-log.js';
+import type { DeliveryLog } from './delivery/delivery-log.js';
 
 export interface RetentionSettings {
   keepMs: number;

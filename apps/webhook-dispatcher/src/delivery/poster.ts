@@ -3,9 +3,9 @@ import type { Claim, Cursors, PendingEvent } from '@dormouse/event-outbox/delive
 import type { FreshLinks } from '@dormouse/media-store/read';
 import type { FinalAnswer } from './attempt-record.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
-import type { HostSlots } from './host-slots.js';
-import type { WebhookClient } from './webhook-client.js';
-import { webhookRequest } from './webhook-request.js';
+import type { HostSlots } from '../http/host-slots.js';
+import type { WebhookClient } from '../http/webhook-client.js';
+import { webhookRequest } from '../http/webhook-request.js';
 import type { WhileLeased } from './while-leased.js';
 import type { Webhook } from './webhooks.js';
 

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import type { RegionalDatabase } from '@dormouse/database';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
-import { TestOutbox } from './test-outbox.js';
-import { TestReceiver } from './test-receiver.js';
+import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { TestOutbox } from '../testing/test-outbox.js';
+import { TestReceiver } from '../testing/test-receiver.js';
 
 jest.setTimeout(120_000);
 

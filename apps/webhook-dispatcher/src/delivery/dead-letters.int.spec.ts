@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import { WebhookSecrets } from '@dormouse/channel-directory';
 import { Webhook } from 'standardwebhooks';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
-import { TestOutbox } from './test-outbox.js';
-import { TestReceiver } from './test-receiver.js';
+import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { TestOutbox } from '../testing/test-outbox.js';
+import { TestReceiver } from '../testing/test-receiver.js';
 
 jest.setTimeout(30_000);
 

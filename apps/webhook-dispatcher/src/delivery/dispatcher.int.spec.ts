@@ -4,9 +4,15 @@ import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { claimTestRedis } from '@dormouse/stack/test-stores';
-import { DISPATCHER_NAME, eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
-import { TestOutbox } from './test-outbox.js';
-import { TestReceiver, type ReceivedCall } from './test-receiver.js';
+import {
+  DISPATCHER_NAME,
+  eventually,
+  startDispatcher,
+  webhook,
+  type RunningDispatcher,
+} from '../testing/test-dispatcher.js';
+import { TestOutbox } from '../testing/test-outbox.js';
+import { TestReceiver, type ReceivedCall } from '../testing/test-receiver.js';
 
 jest.setTimeout(30_000);
 

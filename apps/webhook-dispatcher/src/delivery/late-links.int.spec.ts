@@ -5,9 +5,9 @@ import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
-import { startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
-import { TestOutbox } from './test-outbox.js';
-import { TestReceiver, type ReceivedCall } from './test-receiver.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { TestOutbox } from '../testing/test-outbox.js';
+import { TestReceiver, type ReceivedCall } from '../testing/test-receiver.js';
 
 jest.setTimeout(30_000);
 

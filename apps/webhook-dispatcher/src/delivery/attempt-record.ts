@@ -1,5 +1,5 @@
 import type { AttemptRecord, Failure, PendingEvent } from '@dormouse/event-outbox/delivery';
-import type { Answer } from './webhook-client.js';
+import type { Answer } from '../http/webhook-client.js';
 
 /** A call that was made and has an end. */
 export type FinalAnswer = Exclude<Answer, { kind: 'abandoned' }>;

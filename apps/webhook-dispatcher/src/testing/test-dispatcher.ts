@@ -2,8 +2,8 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import type { WebhookEntry } from '@dormouse/gateway-contract';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import { Registry } from 'prom-client';
-import { createDispatcher, DELIVERY_DEFAULTS, type DeliverySettings } from './create-dispatcher.js';
-import type { Dispatcher, EventSignals } from './dispatcher.js';
+import { createDispatcher, DELIVERY_DEFAULTS, type DeliverySettings } from '../delivery/create-dispatcher.js';
+import type { Dispatcher, EventSignals } from '../delivery/dispatcher.js';
 
 /** A line the dispatcher logged. */
 export interface LoggedLine {

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from './test-dispatcher.js';
-import { TestOutbox, type CursorState } from './test-outbox.js';
-import { TestReceiver } from './test-receiver.js';
+import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { TestOutbox, type CursorState } from '../testing/test-outbox.js';
+import { TestReceiver } from '../testing/test-receiver.js';
 
 jest.setTimeout(30_000);
 

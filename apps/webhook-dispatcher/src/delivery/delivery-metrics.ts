@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Answer } from './webhook-client.js';
+import type { Answer } from '../http/webhook-client.js';
 
 /** What the dispatcher counts. */
 export class DeliveryMetrics {

@@ -8,11 +8,11 @@ import { Delivery } from './delivery.js';
 import type { DeliveryLog } from './delivery-log.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { Dispatcher, type DispatcherSettings, type EventSignals } from './dispatcher.js';
-import { HostSlots } from './host-slots.js';
+import { HostSlots } from '../http/host-slots.js';
 import { Poster } from './poster.js';
 import { RedirectNotices } from './redirect-notices.js';
 import { Retries } from './retries.js';
-import { WebhookClient } from './webhook-client.js';
+import { WebhookClient } from '../http/webhook-client.js';
 import { WhileLeased } from './while-leased.js';
 
 /** How webhooks are called and how many at a time. */
