@@ -8,35 +8,35 @@ import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import {
   Inject,
   Module,
+  type BeforeApplicationShutdown,
   type DynamicModule,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { DispatcherConfig } from './config.js';
-import { createDispatcher } from './delivery/create-dispatcher.js';
-import type { Dispatcher } from './delivery/dispatcher.js';
+import { createDispatcher, createWebhookClient } from './delivery/create-dispatcher.js';
+import { Dispatcher } from './delivery/dispatcher.js';
+import { WebhookClient } from './http/webhook-client.js';
 import { Retention } from './retention.js';
 
-/** What the module holds, each by its own name. */
+/** Names of what is no class of ours. */
 const DATABASE = 'regional database';
 const REDIS = 'redis';
-const STORAGE = 'object storage';
-const CREATED = 'dispatcher and its connections';
-const RETENTION = 'retention';
-const REGION_CHECK = 'region check';
 
-type Created = ReturnType<typeof createDispatcher>;
-
-/** One dispatcher with its database and its ear on Redis; runs from bootstrap to shutdown. */
+/**
+ * The dispatcher, the retention and their connections. They run from bootstrap to shutdown: first the work stops, then the
+ * connections close.
+ */
 @Module({})
-export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown {
+export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
-    @Inject(CREATED) private readonly created: Created,
-    @Inject(DATABASE) private readonly database: RegionalDatabase,
+    @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
+    @Inject(Retention) private readonly retention: Retention,
+    @Inject(RegionCheck) private readonly regionCheck: RegionCheck,
+    @Inject(WebhookClient) private readonly client: WebhookClient,
+    @Inject(ObjectStorage) private readonly storage: ObjectStorage,
     @Inject(REDIS) private readonly redis: Redis,
-    @Inject(STORAGE) private readonly storage: ObjectStorage,
-    @Inject(RETENTION) private readonly retention: Retention,
-    @Inject(REGION_CHECK) private readonly regionCheck: RegionCheck,
+    @Inject(DATABASE) private readonly database: RegionalDatabase,
   ) {}
 
   static with(config: DispatcherConfig, log: Logger, probes: Probes): DynamicModule {
@@ -48,14 +48,15 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
           useFactory: () => openRegionalDatabase({ ...config.database, applicationName: 'webhook-dispatcher' }),
         },
         { provide: REDIS, useFactory: () => openRedis({ ...config.redis, name: 'webhook-dispatcher', log }) },
-        { provide: STORAGE, useFactory: () => new ObjectStorage(config.storage) },
+        { provide: ObjectStorage, useFactory: () => new ObjectStorage(config.storage) },
+        { provide: WebhookClient, useFactory: () => createWebhookClient(config.delivery) },
         {
-          provide: RETENTION,
+          provide: Retention,
           inject: [DATABASE],
           useFactory: (database: RegionalDatabase) => new Retention(database, log),
         },
         {
-          provide: REGION_CHECK,
+          provide: RegionCheck,
           inject: [DATABASE],
           useFactory: (database: RegionalDatabase) => {
             const masterKeys = { settings: config.settingsKeys.keys };
@@ -63,15 +64,22 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
           },
         },
         {
-          provide: CREATED,
-          inject: [DATABASE, REDIS, STORAGE],
-          useFactory: (database: RegionalDatabase, redis: Redis, storage: ObjectStorage) => {
+          provide: FreshLinks,
+          inject: [DATABASE, ObjectStorage],
+          useFactory: (database: RegionalDatabase, storage: ObjectStorage) =>
+            new FreshLinks(new MediaReader({ database, storage, linkTtlS: config.linkTtlS })),
+        },
+        {
+          provide: Dispatcher,
+          inject: [DATABASE, REDIS, FreshLinks, WebhookClient],
+          useFactory: (database: RegionalDatabase, redis: Redis, links: FreshLinks, client: WebhookClient) => {
             measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { signals: redis } });
             return createDispatcher({
               database,
               seals: new ChannelSeals(config.settingsKeys),
-              subscribe: (hear) => subscribeEventsReady(redis, hear),
-              links: new FreshLinks(new MediaReader({ database, storage, linkTtlS: config.linkTtlS })),
+              subscribe: (onEvents) => subscribeEventsReady(redis, onEvents),
+              links,
+              client,
               settings: config.delivery,
               registry: probes.metrics,
               log,
@@ -80,10 +88,6 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
         },
       ],
     };
-  }
-
-  get dispatcher(): Dispatcher {
-    return this.created.dispatcher;
   }
 
   /** The only dependency without which nothing is delivered; Redis away only means polling. */
@@ -99,10 +103,13 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
     this.retention.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.regionCheck.close();
     await Promise.all([this.dispatcher.stop(), this.retention.stop()]);
-    await this.created.close();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
     this.storage.close();
     await closeRedis(this.redis);
     await this.database.close();

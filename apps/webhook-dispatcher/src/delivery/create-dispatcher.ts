@@ -19,13 +19,13 @@ import { WhileLeased } from './while-leased.js';
 export interface DeliverySettings extends DispatcherSettings {
   /** A receiver must have answered by then. */
   postTimeoutMs: number;
-  /** How long a claimed webhook belongs to this dispatcher without a word from it. */
+  /** How long a claim holds without renewal. */
   leaseMs: number;
   postsPerHost: number;
-  /** A post waits this long for its host's turn before it is put back. */
+  /** Longest wait of a post for a slot of its host. */
   hostWaitMs: number;
   batchSize: number;
-  /** An event that a webhook does not take for so long becomes a dead letter. */
+  /** An event that is not accepted within this time becomes a dead letter. */
   deadAfterMs: number;
   allowPrivateWebhooks: boolean;
 }
@@ -44,29 +44,34 @@ export const DELIVERY_DEFAULTS: Omit<DeliverySettings, 'allowPrivateWebhooks'> =
   deadAfterMs: 72 * 3_600_000,
 };
 
-/** Of the lease, this much is kept for writing the outcome down. */
-const WRITE_DOWN_MS = 5_000;
+/** Part of the lease that is reserved for recording the outcome. */
+const RECORD_MS = 5_000;
 
-/** Puts a dispatcher together; it does nothing until started. `close` comes after its stop. */
-export function createDispatcher(parts: {
-  database: Pick<RegionalDatabase, 'pool'>;
-  /** Opens what is sealed of channels. */
-  seals?: ChannelSeals;
-  subscribe: (hear: (channelId: string) => void) => EventSignals;
-  links: Pick<FreshLinks, 'inEvents'>;
-  settings: DeliverySettings;
-  registry: Registry;
-  log: DeliveryLog;
-}): { dispatcher: Dispatcher; close: () => Promise<void> } {
-  const { database, seals, links, settings, registry, log, subscribe } = parts;
-  const metrics = new DeliveryMetrics(registry);
-  const cursors = new Cursors({ database, leaseMs: settings.leaseMs });
-  const leased = new WhileLeased();
-  const client = new WebhookClient({
+/** The client for calls of webhooks. Close it after the dispatcher has stopped. */
+export function createWebhookClient(settings: DeliverySettings): WebhookClient {
+  return new WebhookClient({
     timeoutMs: settings.postTimeoutMs,
     connectionsPerHost: settings.postsPerHost,
     allowPrivate: settings.allowPrivateWebhooks,
   });
+}
+
+/** Puts a dispatcher together; it does nothing until started. */
+export function createDispatcher(parts: {
+  database: Pick<RegionalDatabase, 'pool'>;
+  /** Opens what is sealed of channels. */
+  seals?: ChannelSeals;
+  subscribe: (onEvents: (channelId: string) => void) => EventSignals;
+  links: Pick<FreshLinks, 'inEvents'>;
+  client: WebhookClient;
+  settings: DeliverySettings;
+  registry: Registry;
+  log: DeliveryLog;
+}): Dispatcher {
+  const { database, seals, links, client, settings, registry, log, subscribe } = parts;
+  const metrics = new DeliveryMetrics(registry);
+  const cursors = new Cursors({ database, leaseMs: settings.leaseMs });
+  const leased = new WhileLeased();
   const poster = new Poster({
     cursors,
     client,
@@ -75,7 +80,7 @@ export function createDispatcher(parts: {
     links,
     metrics,
     leased,
-    postNeedsMs: settings.postTimeoutMs + WRITE_DOWN_MS,
+    postNeedsMs: settings.postTimeoutMs + RECORD_MS,
     now: () => performance.now(),
     clock: Date.now,
   });
@@ -94,5 +99,5 @@ export function createDispatcher(parts: {
   });
   const abandonPosts = (): void => client.abandonAll();
   const dispatcher: Dispatcher = new Dispatcher({ cursors, delivery, abandonPosts, subscribe, metrics, log, settings });
-  return { dispatcher, close: () => client.close() };
+  return dispatcher;
 }

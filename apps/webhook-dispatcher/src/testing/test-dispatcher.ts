@@ -2,7 +2,7 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import type { WebhookEntry } from '@dormouse/gateway-contract';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import { Registry } from 'prom-client';
-import { createDispatcher, DELIVERY_DEFAULTS, type DeliverySettings } from '../delivery/create-dispatcher.js';
+import { createDispatcher, createWebhookClient, DELIVERY_DEFAULTS, type DeliverySettings } from '../delivery/create-dispatcher.js';
 import type { Dispatcher, EventSignals } from '../delivery/dispatcher.js';
 
 /** A line the dispatcher logged. */
@@ -16,7 +16,7 @@ export interface RunningDispatcher {
   dispatcher: Dispatcher;
   logged: LoggedLine[];
   registry: Registry;
-  /** Says that the channel has events, as Redis would. */
+  /** Notifies that the channel has events, as Redis would. */
   signal(channelId: string): void;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function startDispatcher(
   url: string,
   options: {
     settings?: Partial<DeliverySettings>;
-    subscribe?: (hear: (channelId: string) => void) => EventSignals;
+    subscribe?: (onEvents: (channelId: string) => void) => EventSignals;
     /** Absent: events have no links. */
     links?: (database: RegionalDatabase) => Pick<FreshLinks, 'inEvents'>;
     wrap?: (database: RegionalDatabase) => Pick<RegionalDatabase, 'pool'>;
@@ -48,17 +48,20 @@ export function startDispatcher(
     info: (facts: object, message: string) => void logged.push({ facts, message }),
     warn: (facts: object, message: string) => void logged.push({ facts, message }),
   };
-  let hear: (channelId: string) => void = () => undefined;
+  let notify: (channelId: string) => void = () => undefined;
   const bySpec = (listener: (channelId: string) => void): EventSignals => {
-    hear = listener;
+    notify = listener;
     return { isLive: () => true, close: async () => undefined };
   };
   const registry = new Registry();
-  const { dispatcher, close } = createDispatcher({
+  const settings = { ...DELIVERY_DEFAULTS, sweepMs: 60_000, allowPrivateWebhooks: true, ...options.settings };
+  const client = createWebhookClient(settings);
+  const dispatcher = createDispatcher({
     database: options.wrap?.(database) ?? database,
     subscribe: options.subscribe ?? bySpec,
     links: options.links?.(database) ?? { inEvents: (_channelId, events) => Promise.resolve([...events]) },
-    settings: { ...DELIVERY_DEFAULTS, sweepMs: 60_000, allowPrivateWebhooks: true, ...options.settings },
+    client,
+    settings,
     registry,
     log,
   });
@@ -67,16 +70,16 @@ export function startDispatcher(
     dispatcher,
     logged,
     registry,
-    signal: (channelId) => hear(channelId),
+    signal: (channelId) => notify(channelId),
     stop: async () => {
       await dispatcher.stop();
-      await close();
+      await client.close();
       await database.close();
     },
   };
 }
 
-/** Looks again until the value is as it should be; for state that nobody announces. */
+/** Reads again until the value is as it should be; for state without a notification. */
 export async function eventually<T>(look: () => Promise<T>, isRight: (value: T) => boolean): Promise<T> {
   const giveUpAtMs = performance.now() + 10_000;
   for (;;) {
