@@ -11,7 +11,7 @@ const enough = {
 };
 
 describe('dispatcherConfig', () => {
-  it('keeps webhooks out of private networks unless told otherwise', () => {
+  it('keeps webhooks out of private networks unless a switch allows them', () => {
     expect(dispatcherConfig(enough).delivery.allowPrivateWebhooks).toBe(false);
     expect(dispatcherConfig({ ...enough, ALLOW_PRIVATE_WEBHOOKS: 'true' }).delivery.allowPrivateWebhooks).toBe(true);
   });

@@ -7,7 +7,7 @@ import { DELIVERY_DEFAULTS, type DeliverySettings } from './delivery/create-disp
 const key = variable.key();
 
 const environment = z.object({
-  /** The region whose events this dispatcher tells. */
+  /** The region whose events this dispatcher delivers. */
   REGION: z.enum(REGIONS),
   /** That region's database: `postgresql://…`. */
   REGIONAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
@@ -19,7 +19,7 @@ const environment = z.object({
   SETTINGS_MASTER_KEY_ID: z.string().min(1).optional(),
   /** Other keys of settings, earlier or coming ones: `{"<id>":"<base64>"}`. Alone: sealed values are read, none is made. */
   SETTINGS_MASTER_KEYS_EARLIER: variable.json(z.record(z.string(), key)).default({}),
-  /** Where files lie, as the edge's switches of these names say it: links to them are signed anew for late events. */
+  /** Where files lie, as in the edge's switches of these names: links to them are signed anew for late events. */
   S3_ENDPOINT: variable.url('http', 'https').optional(),
   S3_PUBLIC_ENDPOINT: variable.url('http', 'https').optional(),
   S3_REGION: z.string().optional(),
@@ -35,7 +35,7 @@ const environment = z.object({
   LOG_LEVEL: variable.logLevel().default('info'),
   /** true lets webhooks reach loopback and private networks: development and the sandbox only. */
   ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
-  /** Webhooks told at the same time by this process. */
+  /** Webhooks that this process delivers to at the same time. */
   WEBHOOK_MAX_DELIVERIES: variable.integer(2, 20_000).default(DELIVERY_DEFAULTS.maxDeliveries),
   /** Posts under way to one host at the same time, and so connections to it. */
   WEBHOOK_POSTS_PER_HOST: variable.integer(1, 5_000).default(DELIVERY_DEFAULTS.postsPerHost),

@@ -14,7 +14,7 @@ describe('Retention', () => {
     );
     return rows.map(({ seq }) => Number(seq));
   };
-  const told = (channelId: string, position: number) =>
+  const movePosition = (channelId: string, position: number) =>
     outbox.database.pool.query('UPDATE webhook_cursors SET position = $2 WHERE channel_id = $1', [channelId, position]);
   /** Rows that single statements deleted. */
   const batches: number[] = [];
@@ -36,28 +36,25 @@ describe('Retention', () => {
   afterEach(() => outbox.close());
 
   it('deletes events after a week, in batches, and no younger ones', async () => {
-    const [heard, silentOne] = [
-      await outbox.channel([webhook({ url: 'http://127.0.0.1:9' })]),
-      await outbox.channel([]),
-    ];
-    for (const id of [heard, silentOne]) {
+    const [moved, unmoved] = [await outbox.channel([webhook({ url: 'http://127.0.0.1:9' })]), await outbox.channel([])];
+    for (const id of [moved, unmoved]) {
       await outbox.write(id, 5, 'messages.post', 8 * DAY_S);
       await outbox.write(id, 2, 'messages.post', 6 * DAY_S);
     }
-    await told(heard, 7);
+    await movePosition(moved, 7);
     expect(await sweep()).toMatchObject({ events: 10 });
     expect(Math.max(...batches)).toBe(2);
-    expect([await left(heard), await left(silentOne)]).toEqual([
+    expect([await left(moved), await left(unmoved)]).toEqual([
       [6, 7],
       [6, 7],
     ]);
   });
 
-  it('keeps what one of the webhooks has not been told, and dead letters', async () => {
+  it('keeps what one of the webhooks has not accepted, and dead letters', async () => {
     const hooks = ['http://127.0.0.1:9/a', 'http://127.0.0.1:9/b'].map((url) => webhook({ url }));
     const id = await outbox.channel(hooks);
     await outbox.write(id, 6, 'messages.post', 9 * DAY_S);
-    await told(id, 6);
+    await movePosition(id, 6);
     await outbox.database.pool.query(
       `UPDATE webhook_cursors SET position = 4 WHERE webhook_id = (SELECT min(webhook_id) FROM webhook_cursors)`,
     );
@@ -72,7 +69,7 @@ describe('Retention', () => {
   it('lets dead letters go after a month and the delivery log after a week', async () => {
     const id = await outbox.channel([webhook({ url: 'http://127.0.0.1:9' })]);
     await outbox.write(id, 2, 'messages.post', 40 * DAY_S);
-    await told(id, 2);
+    await movePosition(id, 2);
     const { pool } = outbox.database;
     await pool.query(
       `INSERT INTO dead_letters (channel_id, webhook_id, seq, attempts, died_at)

@@ -1,9 +1,9 @@
 /**
- * Deletes what nobody waits for any more: events that every webhook of their channel is past, and lines of the delivery
+ * Deletes what no webhook waits for any more: events that every webhook of their channel is past, and lines of the delivery
  * log, both after 7 days; dead letters after 30.
  *
- * Guarantees: an event that a webhook has still to be told, that waits or was set aside, or that is a dead letter, stays. Work goes in small batches
- * with pauses, along primary keys, so that traffic is not disturbed; several dispatchers may do it at once. With
+ * Guarantees: an event that has still to be delivered to a webhook, that waits or was set aside, or that is a dead letter, stays.
+ * Work goes in small batches with pauses, along primary keys, so that traffic is not disturbed; several dispatchers may do it at once. With
  * PostgreSQL away the round ends, and the next one goes on.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import type { DeliveryLog } from './delivery/delivery-log.js';
 export interface RetentionSettings {
   keepMs: number;
   keepDeadMs: number;
-  everyMs: number;
+  intervalMs: number;
   /** Rows deleted by one statement, and the pause after it. */
   batch: number;
   pauseMs: number;
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 const RETENTION_DEFAULTS: RetentionSettings = {
   keepMs: 7 * DAY_MS,
   keepDeadMs: 30 * DAY_MS,
-  everyMs: 3_600_000,
+  intervalMs: 3_600_000,
   batch: 1_000,
   pauseMs: 50,
 };
@@ -99,16 +99,16 @@ export class Retention {
   }
 
   async #repeat(): Promise<void> {
-    const { everyMs } = this.#settings;
+    const { intervalMs } = this.#settings;
     // At a random moment of the period, so that dispatchers started together do not do it together.
-    await this.#pause(Math.random() * everyMs);
+    await this.#pause(Math.random() * intervalMs);
     while (!this.#stopped.signal.aborted) {
       try {
         this.log.info(await this.sweep(), 'old events deleted');
       } catch (error) {
         this.log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'old events stay for now');
       }
-      await this.#pause(everyMs);
+      await this.#pause(intervalMs);
     }
   }
 

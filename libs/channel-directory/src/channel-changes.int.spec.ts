@@ -10,7 +10,7 @@ import { poolerInTransactionMode } from './test-pooler.js';
 const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
 
 describe('A channel directory that is notified of changes', () => {
-  /** One connection: what is asked first is answered first. */
+  /** One connection: what is sent first is answered first. */
   const open = (to = url) =>
     openRegionalDatabase({ url: to, applicationName: 'channel-changes-spec', maxConnections: 1 });
   /** Far from the shards other specs use. */
@@ -63,7 +63,7 @@ describe('A channel directory that is notified of changes', () => {
   const lookUps = () => {
     const query = jest.spyOn(database.pool, 'query');
     ends.push(() => query.mockRestore());
-    return () => query.mock.calls.filter(([asked]) => /channel-by-/.test(JSON.stringify(asked))).length;
+    return () => query.mock.calls.filter(([query]) => /channel-by-/.test(JSON.stringify(query))).length;
   };
 
   beforeAll(() => {
@@ -83,7 +83,7 @@ describe('A channel directory that is notified of changes', () => {
   it('queries nothing again, however much later', async () => {
     const { id, tokenHash } = await create();
     const { changes, directory } = await hearingDirectory();
-    const asked = lookUps();
+    const queries = lookUps();
     await directory.byTokenHash(tokenHash);
     await directory.byId(id);
     for (let minute = 1; minute <= 5; minute += 1) {
@@ -92,13 +92,13 @@ describe('A channel directory that is notified of changes', () => {
       expect((await directory.byTokenHash(tokenHash))?.id).toBe(id);
       expect((await directory.byId(id))?.id).toBe(id);
     }
-    expect(asked()).toBe(2);
+    expect(queries()).toBe(2);
   });
 
   it('sees changes of another process as soon as it is notified, and queries no other channel again', async () => {
     const [rotated, renamed, other] = [await create(), await create(), await create()];
     const { changes, directory } = await hearingDirectory();
-    const asked = lookUps();
+    const queries = lookUps();
     const all = () =>
       Promise.all([rotated, renamed, other].map(async ({ tokenHash }) => directory.byTokenHash(tokenHash)));
     await all();
@@ -108,7 +108,7 @@ describe('A channel directory that is notified of changes', () => {
     expect(await changes.prove()).toBe(true);
     expect((await all()).map((found) => found?.settings.auto_read)).toEqual([undefined, true, false]);
     expect((await directory.byId(renamed.id))?.settings.auto_read).toBe(true);
-    expect(asked()).toBe(4 + 3);
+    expect(queries()).toBe(4 + 3);
     await elsewhere.markDeleted(other.id);
     await changes.prove();
     expect(await directory.byTokenHash(other.tokenHash)).toBeUndefined();

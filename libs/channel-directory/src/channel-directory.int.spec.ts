@@ -158,7 +158,7 @@ describe('ChannelDirectory', () => {
   });
 
   it.each(['a\u0000b', 'a\uD83D', '\uDE00b'])(
-    'writes a state down with whatever name the owner gave himself: %j',
+    'stores a state with any name that the owner chose: %j',
     async (name) => {
       const channel = await create();
       await directory.recordSessionState({ shard, epoch: 3n }, channel.id, { state: 'open', pushName: name });

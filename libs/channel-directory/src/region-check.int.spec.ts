@@ -56,7 +56,7 @@ describe('the region of a database', () => {
     const ended = new EventEmitter();
     const refused = once(ended, 'mismatch');
     const onMismatch = (error: Error) => ended.emit('mismatch', error);
-    // Nobody has written down whose it is: asked again until somebody has.
+    // The database has no region yet: checked again until it has one.
     const check = new RegionCheck({ database, region: 'eu', masterKeys: {}, onMismatch, retryMs: 10 });
     await check.start();
     await recordRegion(database, 'sg');

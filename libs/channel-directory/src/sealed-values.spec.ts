@@ -31,7 +31,7 @@ describe('ChannelSeals', () => {
     }
   });
 
-  it('opens what an earlier key has sealed, and says which key is missing, but not the value', () => {
+  it('opens what an earlier key has sealed, and names the key that is missing, but not the value', () => {
     expect(both.open('channel', 'proxy', old.seal('channel', 'proxy', 's3cret'))).toBe('s3cret');
     const sealed = both.seal('channel', 'proxy', 's3cret');
     expect(() => old.open('channel', 'proxy', sealed)).toThrow(/proxy of channel channel .* no settings key .*2;/);

@@ -25,9 +25,9 @@ describe('WebhookSecrets', () => {
   });
 
   it('creates one secret for a channel, also with concurrent first reads', async () => {
-    const asked = await Promise.all(Array.from({ length: 5 }, () => secrets.valid('A')));
-    expect(new Set(asked.flat().map(({ secret }) => secret)).size).toBe(1);
-    expect(asked[0]?.[0].secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const secretsRead = await Promise.all(Array.from({ length: 5 }, () => secrets.valid('A')));
+    expect(new Set(secretsRead.flat().map(({ secret }) => secret)).size).toBe(1);
+    expect(secretsRead[0]?.[0].secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
   it('keeps the one before valid for the given time', async () => {
@@ -39,7 +39,7 @@ describe('WebhookSecrets', () => {
     expect((await secrets.valid('B')).map(({ secret }) => secret)).toEqual([present?.secret, before.secret]);
   });
 
-  it('ends all others at once when asked to', async () => {
+  it('ends all others at once on request', async () => {
     await secrets.rotate('C', DAY_MS);
     expect(await secrets.rotate('C', 0)).toHaveLength(1);
   });

@@ -14,7 +14,7 @@ import type { ChannelEvent } from '@dormouse/gateway-contract';
 export interface NewEvent extends ChannelEvent {
   /** A UUID. Absent: one is made. */
   id?: string;
-  /** The one webhook it is for, whatever that asked for. Absent: for all that asked for its kind. */
+  /** The one webhook it is for, whatever that wants. Absent: for all that want its kind. */
   webhook_id?: string;
 }
 
@@ -84,8 +84,8 @@ export function lockedSequence(channelColumn: string, others: 'wait' | 'skip'): 
 }
 
 /**
- * The same kind of statement: the part that takes numbers for events. Its rows have the `channel_id` and the `last_seq`
- * that was taken.
+ * The same kind of statement: the part that assigns numbers to events. Its rows have the `channel_id` and the last number
+ * that was assigned.
  * @param counts a SELECT of each channel, already locked, and how many events it gets
  */
 export function takeNumbers(counts: string): string {
@@ -95,7 +95,7 @@ export function takeNumbers(counts: string): string {
 }
 
 /**
- * The same kind of statement: the part that writes events under the numbers taken.
+ * The same kind of statement: the part that writes events under the numbers assigned.
  * @param rows a SELECT of channel_id, seq, id (null: made), type, method, payload, conversation and webhook_id
  */
 export function insertEvents(rows: string): string {

@@ -1,4 +1,4 @@
-/** Why an attempt did not count as accepted; kept for people to read. */
+/** Why an attempt did not count as accepted; for people to read. */
 export interface Failure {
   /** The receiver's HTTP status, if it gave one. */
   status: number | undefined;
@@ -42,7 +42,7 @@ export interface Claim {
   held: Set<string>;
   /** It may have held events: they are to be read. */
   hasHeld: boolean;
-  /** Its time had come when it was claimed: the first of its held events is due, whatever fractions of a moment tell. */
+  /** Its time had come when it was claimed: the first of its held events is due, whatever the clocks show. */
   heldIsDue: boolean;
   /** On the monotonic clock: until then nobody else can hold the cursor. */
   leaseEndsAtMs: number;

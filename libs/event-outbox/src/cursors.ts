@@ -3,14 +3,14 @@
  *
  * Guarantees: at most one dispatcher posts for a cursor at a time. A claim writes a lease into the cursor's row by the
  * database's clock; every later write names the lease and changes nothing once somebody else holds it. The position
- * moves only by its holder, and only forward past events that the webhook accepted or had not asked for, or that became
+ * moves only by its holder, and only forward past events that the webhook accepted or does not want, or that became
  * dead letters or held events (held-events.ts) in the same statement. A replay takes the lease away and moves it back.
  * - Within a delivery the position is written without waiting for the disk, because the disk would set the pace. A server
  *   of PostgreSQL that crashes forgets at most its last moment, and if the dispatcher is gone too, what was accepted in
  *   that moment is posted again with the same ids. Claims, failures and the end of a delivery are durable at once.
- * - PostgreSQL away: nothing is claimed. What was posted but could not be written down is posted again under the same
+ * - PostgreSQL away: nothing is claimed. What was posted but could not be recorded is posted again under the same
  *   id when the lease has run out.
- * - A dispatcher that dies: its leases run out, and others go on from the last position written down.
+ * - A dispatcher that dies: its leases run out, and others go on from the last position recorded.
  */
 import { randomUUID } from 'node:crypto';
 import { defineStatement, type RegionalDatabase } from '@dormouse/database';
@@ -86,16 +86,16 @@ const PUT_BACK = {
   withHeld: giveBack('put-back-cursor-with-held', NEXT_HELD),
 };
 
-const BURY_UP_TO = `(SELECT greatest($10::bigint, max(seq)) FROM events WHERE channel_id = $1 AND seq > $10
+const DEAD_UP_TO = `(SELECT greatest($10::bigint, max(seq)) FROM events WHERE channel_id = $1 AND seq > $10
     AND created_at < now() - $12::float8 * interval '1 ms')`;
 
-const BURY = defineCursorWrite({
-  name: 'bury-events',
-  set: `position = ${BURY_UP_TO}`,
-  also: `, buried AS (
+const MOVE_TO_DEAD_LETTERS = defineCursorWrite({
+  name: 'events-to-dead-letters',
+  set: `position = ${DEAD_UP_TO}`,
+  also: `, died AS (
     INSERT INTO dead_letters AS d (channel_id, webhook_id, seq, attempts, last_status, last_error)
     SELECT $1, $2, e.seq, CASE WHEN e.seq = $10 THEN 1 ELSE 0 END, $7, $8 FROM held, events e
-    WHERE e.channel_id = $1 AND e.seq > $11 AND e.seq <= ${BURY_UP_TO} AND ${isForWebhook('$2', '$13')}
+    WHERE e.channel_id = $1 AND e.seq > $11 AND e.seq <= ${DEAD_UP_TO} AND ${isForWebhook('$2', '$13')}
     ON CONFLICT (channel_id, webhook_id, seq) DO UPDATE SET died_at = now(), attempts = excluded.attempts,
       last_status = excluded.last_status, last_error = excluded.last_error, redrive_at = NULL
   )`,
@@ -169,15 +169,20 @@ export class Cursors {
   }
 
   /**
-   * Makes dead letters of what the webhook has asked for after the position: the event that was tried and, where the
+   * Makes dead letters of what the webhook wants after the position: the event that was tried and, where the
    * receiver did not answer at all, all that are overdue.
    * @param tried its sequence number; one at or before the position is no concern of this
    * @param overdueMs undefined: that one alone
-   * @param wanted kinds the webhook has asked for
+   * @param wanted kinds of events that the webhook wants
    */
-  async bury(claim: Claim, tried: bigint, overdueMs: number | undefined, wanted: string[]): Promise<boolean> {
+  async moveToDeadLetters(
+    claim: Claim,
+    tried: bigint,
+    overdueMs: number | undefined,
+    wanted: string[],
+  ): Promise<boolean> {
     const upToTried = tried > claim.position ? tried : claim.position;
-    return BURY.run(this.#pool, claim, upToTried, claim.position, overdueMs ?? null, wanted);
+    return MOVE_TO_DEAD_LETTERS.run(this.#pool, claim, upToTried, claim.position, overdueMs ?? null, wanted);
   }
 
   async #giveBack(claim: Claim, { plain, withHeld }: typeof FINISH): Promise<void> {

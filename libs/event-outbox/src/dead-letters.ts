@@ -1,8 +1,8 @@
 /**
- * Events that a webhook did not take in its time.
+ * Events that a webhook did not accept in time.
  *
  * Guarantees: an event becomes a dead letter in the statement that moves the webhook's position past it (cursors.ts), so
- * it is always either still to be told, told, or here. One that is asked for again is told once more, before newer
+ * it is always either still to be delivered, delivered, or here. A redrive delivers it once more, before newer
  * events, and leaves only after the webhook's 2xx; if the webhook fails again it rests here as before. Its event stays
  * in the database as long as it does. With PostgreSQL away nothing moves.
  */
@@ -89,7 +89,7 @@ export async function lockCursor(
 export class DeadLetters {
   constructor(private readonly database: Pick<RegionalDatabase, 'pool'>) {}
 
-  /** The next ones that somebody asked for, in sequence. */
+  /** The next ones with a redrive, in sequence. */
   async pendingRedrives(claim: Claim, limit: number): Promise<Redrive[]> {
     const rows = await PENDING.all(this.database.pool, claim.channelId, claim.webhookId, limit);
     return rows.map((row) => ({ event: toPendingEvent(row), attempts: row.attempts }));
@@ -103,7 +103,7 @@ export class DeadLetters {
 
   /**
    * The webhook did not accept it: it rests again.
-   * @param all the receiver did not answer at all, so whatever else was asked for rests, too
+   * @param all the receiver did not answer at all, so the other redrives end, too
    */
   async failed(claim: Claim, record: AttemptRecord, failure: Failure, all: boolean): Promise<void> {
     await FAILED.count(
@@ -120,8 +120,8 @@ export class DeadLetters {
   }
 
   /**
-   * Notes that nothing is asked for any more. A request for a redrive locks the cursor first, and so does this: what was
-   * asked for before it is seen here, and what comes after sets the mark again.
+   * Records that no redrive is pending. A request for a redrive locks the cursor first, and so does this: what was
+   * requested before is seen here, and what is requested later sets the flag again.
    */
   async clearRedriveFlag(claim: Claim): Promise<void> {
     await transaction(this.database, async (connection) => {

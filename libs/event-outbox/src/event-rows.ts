@@ -33,13 +33,13 @@ export interface Batch {
   isAll: boolean;
 }
 
-/** Condition on events `e`: those for one webhook alone and those of the kinds it asked for, as parameters of the statement. */
+/** Condition on events `e`: those for one webhook alone and those of the kinds it wants, as parameters of the statement. */
 export function isForWebhook(webhookId: string, kinds: string): string {
   return `(e.webhook_id = ${webhookId}
     OR (e.webhook_id IS NULL AND (e.type || '.' || e.method) = ANY (${kinds}::text[])))`;
 }
 
-/** As much of a chat's id tells conversations apart: it goes into an index. */
+/** Characters of a chat's id that distinguish conversations: they go into an index. */
 const LONGEST_CONVERSATION = 250;
 
 /** A row of `events` as statements of the dispatcher select it. */
@@ -80,8 +80,8 @@ const PENDING_EVENTS = defineStatement({
 });
 
 /**
- * Reads the next events the webhook has asked for, at most `limit`, in sequence. Events it has not asked for and events
- * older than its `webhook_max_age_seconds` stay in the database: only `upTo` tells that they are passed over. The head
+ * Reads the next events that the webhook wants, at most `limit`, in sequence. Events that it does not want and events
+ * older than its `webhook_max_age_seconds` stay in the database: only `upTo` shows that they are passed over. The head
  * of the sequence is read in the same snapshot as the events, and sequence order is commit order, so nothing that
  * commits later can lie below `upTo`.
  */

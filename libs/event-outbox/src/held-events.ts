@@ -136,13 +136,13 @@ const LEAVE = defineCursorWrite({
   parameters: ['int8'],
 });
 
-const BURY = defineCursorWrite({
-  name: 'bury-held-events',
+const MOVE_TO_DEAD_LETTERS = defineCursorWrite({
+  name: 'held-events-to-dead-letters',
   also: `, gone AS (
     DELETE FROM webhook_held_events h USING held, events e
     WHERE h.channel_id = $1 AND h.webhook_id = $2 AND e.channel_id = h.channel_id AND e.seq = h.seq
       AND (h.seq = $10 OR e.created_at < now() - $11::float8 * interval '1 ms') RETURNING h.seq, h.attempts
-  ), buried AS (
+  ), died AS (
     INSERT INTO dead_letters (channel_id, webhook_id, seq, attempts, last_status, last_error)
     SELECT $1, $2, g.seq, g.attempts + CASE WHEN g.seq = $10 THEN 1 ELSE 0 END, $7, $8 FROM gone g
     ON CONFLICT (channel_id, webhook_id, seq) DO UPDATE SET died_at = now(), attempts = excluded.attempts,
@@ -158,7 +158,7 @@ export class HeldEvents {
     this.#pool = database.pool;
   }
 
-  /** Reads which conversations wait, and lets the first event of each be tried where nothing says when. */
+  /** Reads which conversations wait, and lets the first event of each be tried where it has no time. */
   async read(claim: Claim): Promise<void> {
     const rows = await HELD_CONVERSATIONS.all(this.#pool, claim.channelId, claim.webhookId, null);
     claim.held = new Set(rows.map(({ conversation }) => conversation));
@@ -173,7 +173,7 @@ export class HeldEvents {
     return first;
   }
 
-  /** The event to try when nothing says that the receiver accepts anything. */
+  /** The event to try when nothing shows that the receiver accepts anything. */
   async forTrial(claim: Claim): Promise<HeldEvent | undefined> {
     claim.heldIsDue = false;
     return this.#next(NEXT_FOR_TRIAL, claim);
@@ -204,8 +204,8 @@ export class HeldEvents {
    * Makes a dead letter of the event.
    * @param overdueMs the receiver did not answer at all: all held events older than this go with it
    */
-  async bury(claim: Claim, held: HeldEvent, overdueMs: number | undefined): Promise<boolean> {
-    const holds = await BURY.run(this.#pool, claim, held.seq, overdueMs ?? null);
+  async moveToDeadLetters(claim: Claim, held: HeldEvent, overdueMs: number | undefined): Promise<boolean> {
+    const holds = await MOVE_TO_DEAD_LETTERS.run(this.#pool, claim, held.seq, overdueMs ?? null);
     if (holds && overdueMs !== undefined) await this.read(claim);
     else if (holds && !held.isSetAside) await this.#letTry(claim, held.conversation);
     return holds;

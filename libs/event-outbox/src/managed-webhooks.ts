@@ -7,7 +7,7 @@ import { isForWebhook } from './event-rows.js';
 
 type Pool = RegionalDatabase['pool'];
 
-/** A webhook, and what it asked for. */
+/** A webhook, and what it wants. */
 export interface WebhookPlace {
   channelId: string;
   webhookId: string;
@@ -119,8 +119,8 @@ const COUNT_DEAD = defineStatement({
   row: { total: 'int8' },
 });
 
-const ASK_REDRIVE = defineStatement({
-  name: 'ask-redrive',
+const REQUEST_REDRIVE = defineStatement({
+  name: 'request-redrive',
   text: `UPDATE dead_letters SET redrive_at = coalesce(redrive_at, now())
          WHERE channel_id = $1 AND webhook_id = $2 AND ($3::bigint[] IS NULL OR seq = ANY ($3::bigint[]))`,
   parameters: ['text', 'text', 'int8[]?'],
@@ -178,7 +178,7 @@ export async function newestEvent(pool: Pool, channelId: string): Promise<string
 
 /**
  * How far a webhook has got; undefined when it is not there yet.
- * @param wanted kinds it asked for
+ * @param wanted kinds of events that it wants
  * @param maxAgeS events that are older are not for it; null: any
  */
 export async function webhookState(
@@ -214,7 +214,7 @@ export async function deadLetterRows(
 }
 
 /**
- * Has dead letters delivered once more, now. The cursor is locked first, as the dispatcher does when it takes the mark off.
+ * Has dead letters delivered once more, now. The cursor is locked first, as the dispatcher does when it clears the flag.
  * @param seqs which; undefined: all
  * @returns how many wait to be delivered again
  */
@@ -226,16 +226,16 @@ export async function redrive(
   return transaction(database, async (connection) => {
     const { channelId, webhookId } = place;
     if ((await lockCursor(connection, place)) === undefined) return 0;
-    const asked = await ASK_REDRIVE.count(connection, channelId, webhookId, seqs ?? null);
-    if (asked > 0) await MARK_REDRIVING.count(connection, channelId, webhookId);
-    return asked;
+    const requested = await REQUEST_REDRIVE.count(connection, channelId, webhookId, seqs ?? null);
+    if (requested > 0) await MARK_REDRIVING.count(connection, channelId, webhookId);
+    return requested;
   });
 }
 
 /**
  * Moves the webhook back to what happened since `fromS`, in epoch seconds; dead letters from there on are part of it. The
  * dispatcher that holds the webhook loses it.
- * @param wanted kinds it asked for
+ * @param wanted kinds of events that it wants
  * @returns how many events that are, and the sequence number it goes on from
  */
 export async function replay(

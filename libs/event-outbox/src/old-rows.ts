@@ -15,10 +15,10 @@ const DELETE_EVENTS = defineStatement({
   name: 'delete-events',
   text: `
 WITH bound AS (
-  SELECT least((SELECT min(position) FROM webhook_cursors WHERE channel_id = $1), 9223372036854775807) AS told
+  SELECT least((SELECT min(position) FROM webhook_cursors WHERE channel_id = $1), 9223372036854775807) AS passed
 ), oldest AS (
   SELECT e.seq, e.created_at FROM events e, bound
-  WHERE e.channel_id = $1 AND e.seq <= bound.told
+  WHERE e.channel_id = $1 AND e.seq <= bound.passed
     AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.channel_id = $1 AND d.seq = e.seq)
     AND NOT EXISTS (SELECT 1 FROM webhook_held_events h WHERE h.channel_id = $1 AND h.seq = e.seq)
   ORDER BY e.seq LIMIT $3

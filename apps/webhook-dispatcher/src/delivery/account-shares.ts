@@ -48,7 +48,7 @@ export class AccountShares {
   }
 
   /** Some account has as many under way as it may. */
-  get someoneIsFull(): boolean {
+  get isAnyFull(): boolean {
     return [...this.#shares.values()].some(({ active, room }) => active >= room);
   }
 

@@ -1,4 +1,4 @@
-/** Rings once, at the earliest time it was asked for since it last rang. */
+/** Rings once, at the earliest of the times that were set since it last rang. */
 export class Alarm {
   readonly #ring: () => void;
   #ringsAtMs = Infinity;
@@ -8,8 +8,8 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Asks it to ring in so many milliseconds, or earlier if that was asked already. */
-  within(ms: number): void {
+  /** Rings in `ms` milliseconds, or earlier if an earlier time is set. */
+  ringWithin(ms: number): void {
     const atMs = performance.now() + ms;
     if (atMs >= this.#ringsAtMs) return;
     clearTimeout(this.#timer);

@@ -4,7 +4,7 @@ import type { Answer } from '../http/webhook-client.js';
 /** A call that was made and has an end. */
 export type FinalAnswer = Exclude<Answer, { kind: 'abandoned' }>;
 
-export function failureOf(answer: Exclude<FinalAnswer, { kind: 'taken' }>): Failure {
+export function failureOf(answer: Exclude<FinalAnswer, { kind: 'accepted' }>): Failure {
   return answer.kind === 'refused'
     ? { status: answer.status, reason: `answered ${answer.status}` }
     : { status: undefined, reason: answer.reason };
@@ -31,6 +31,6 @@ export function attemptRecord(
 
 function errorOf(answer: FinalAnswer): string | null {
   if (answer.kind === 'unanswered') return answer.reason;
-  if (answer.kind === 'taken' || answer.redirectsTo === undefined) return null;
+  if (answer.kind === 'accepted' || answer.redirectsTo === undefined) return null;
   return `redirects to ${answer.redirectsTo}: redirects are not followed, set the webhook's URL to where it is to go`;
 }

@@ -4,7 +4,7 @@ import type { Claim, Cursors, HeldEvent, HeldEvents, PendingEvent } from '@dormo
  * event is from now on.
  *
  * Guarantees: an event that is not accepted is somewhere else before its webhook's position is past it: held, or a dead
- * letter; only where events are not to be kept (`callback_persist` off) the third failed attempt is the end of it.
+ * letter; only where events are not to be stored (`callback_persist` off) the third failed attempt is the end of it.
  */
 import { wantedEvents } from '@dormouse/gateway-contract';
 import { attemptRecord, failureOf, type FinalAnswer } from './attempt-record.js';
@@ -32,12 +32,12 @@ export interface AttemptsParts {
   leased: WhileLeased;
   metrics: Pick<DeliveryMetrics, 'setAside'>;
   log: DeliveryLog;
-  /** A webhook that fails for so long with an event gives it up. */
+  /** An event that is not accepted within this time becomes a dead letter. */
   deadAfterMs: number;
   random: () => number;
 }
 
-type Failed = Exclude<FinalAnswer, { kind: 'taken' }>;
+type Failed = Exclude<FinalAnswer, { kind: 'accepted' }>;
 
 /** Failures before which nothing of the event can have reached the receiver. */
 const NEVER_REACHED: ReadonlySet<string> = new Set([
@@ -50,12 +50,12 @@ const NEVER_REACHED: ReadonlySet<string> = new Set([
 export class Attempts {
   constructor(private readonly parts: AttemptsParts) {}
 
-  /** Posts an event after the position. `told`: the position to write with the event's failure. */
+  /** Posts an event after the position. */
   async ofNew(claim: Claim, webhook: Webhook, event: PendingEvent): Promise<Attempted> {
     const posted = await this.parts.poster.post(claim, webhook, event, false);
     if (posted.kind !== 'answered') return posted;
     const { answer, tookMs } = posted;
-    if (answer.kind === 'taken') return this.#accepted(claim, event, 1, answer, tookMs);
+    if (answer.kind === 'accepted') return this.#accepted(claim, event, 1, answer, tookMs);
     if (answer.kind === 'refused') claim.refusals += 1;
     const facts = { failingForMs: 0, aliveSince: false, isSetAside: false, attempts: 1 };
     const decision = this.#decide(claim, webhook, event, facts, answer, tookMs);
@@ -63,7 +63,7 @@ export class Attempts {
     const holds = await leased.write(claim, () => {
       if (decision.outcome === 'failed') return held.hold(claim, event.seq, event.conversation, decision.waitMs);
       const overdueMs = answer.kind === 'unanswered' ? deadAfterMs : undefined;
-      return cursors.bury(claim, event.seq, overdueMs, wantedEvents(webhook.entry));
+      return cursors.moveToDeadLetters(claim, event.seq, overdueMs, wantedEvents(webhook.entry));
     });
     return holds ? this.#failed(claim, answer, decision, 1) : { kind: 'lost' };
   }
@@ -76,7 +76,7 @@ export class Attempts {
     if (posted.kind !== 'answered') return posted;
     const { answer, tookMs } = posted;
     const attempts = again.attempts + 1;
-    if (answer.kind === 'taken') {
+    if (answer.kind === 'accepted') {
       const accepted = this.#accepted(claim, event, attempts, answer, tookMs);
       return (await leased.write(claim, () => held.leave(claim, again))) ? accepted : { kind: 'lost' };
     }
@@ -96,9 +96,9 @@ export class Attempts {
     if (outcome === 'dropped') return held.leave(claim, again);
     if (outcome === 'dead') {
       const overdueMs = answer.kind === 'unanswered' && !again.aliveSince ? deadAfterMs : undefined;
-      const holds = await held.bury(claim, again, overdueMs);
+      const holds = await held.moveToDeadLetters(claim, again, overdueMs);
       if (!holds || overdueMs === undefined) return holds;
-      return cursors.bury(claim, again.seq, overdueMs, wantedEvents(webhook.entry));
+      return cursors.moveToDeadLetters(claim, again.seq, overdueMs, wantedEvents(webhook.entry));
     }
     if (outcome === 'set_aside' && !again.isSetAside) metrics.setAside();
     return held.failed(claim, again, waitMs, outcome === 'set_aside');

@@ -25,7 +25,7 @@ describe('conversations', () => {
   const again = async (channelId: string, ms = HOUR_MS): Promise<void> => {
     const before = hook.calls.length;
     await outbox.passTime(ms, { leases: false });
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
     await hook.received(before + 1);
     await cursor(channelId, () => true);
   };
@@ -86,7 +86,7 @@ describe('conversations', () => {
     await cursor(channelId, ({ held }) => held.length === 3);
     for (let attempt = 2; attempt <= 9; attempt += 1) {
       await outbox.passTime(80_000, { leases: false }); // in all less than a quarter of an hour
-      running.dispatcher.lookAgain();
+      running.dispatcher.sweepNow();
       await eventually(
         () => Promise.resolve(hook.numbers.filter((number) => number === 1).length),
         (count) => count === attempt,
@@ -95,7 +95,7 @@ describe('conversations', () => {
     }
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2]);
     await outbox.passTime(80_000, { leases: false });
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
     // Its conversation goes on once it is set aside.
     const [state] = await cursor(channelId, ({ setAside, position }) => setAside.length === 1 && position === 4);
     expect(state).toMatchObject({ setAside: [1], held: [] });
@@ -125,7 +125,7 @@ describe('conversations', () => {
     await outbox.age(channelId, 73 * HOUR_MS);
     await again(channelId);
     await cursor(channelId, ({ setAside }) => setAside.length === 0);
-    expect(await outbox.deadLetters(channelId)).toEqual([{ seq: 1, attempts: 3, asked: false }]);
+    expect(await outbox.deadLetters(channelId)).toEqual([{ seq: 1, attempts: 3, redriving: false }]);
   });
 
   it('all wait, in order, for a receiver that answers nothing, which is called for one event at a time', async () => {
@@ -139,7 +139,7 @@ describe('conversations', () => {
       if (attempts === 6) await write(channelId, EVE);
       if (attempts === 12) break;
       await outbox.passTime(HOUR_MS, { leases: false });
-      running.dispatcher.lookAgain();
+      running.dispatcher.sweepNow();
     }
     hook = await TestReceiver.open(port);
     await again(channelId);
@@ -200,7 +200,7 @@ describe('conversations', () => {
       return 200;
     };
     await outbox.passTime(HOUR_MS, { leases: false });
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
     await hook.received(3);
     await write(channelId, BOB, EVE);
     await hook.received(5);
@@ -224,7 +224,7 @@ describe('conversations', () => {
     });
     await outbox.age(aged, 61_000);
     await outbox.passTime(HOUR_MS, { leases: false });
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
     for (const id of [channelId, aged]) await cursor(id, ({ position, held }) => position === 2 && held.length === 0);
     expect(hook.numbers).toEqual([1, 1]);
   });

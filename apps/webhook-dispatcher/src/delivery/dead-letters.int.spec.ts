@@ -10,11 +10,11 @@ jest.setTimeout(30_000);
 const HOUR_MS = 3_600_000;
 const GONE = 'http://127.0.0.1:9/hook';
 
-describe('what a webhook does not take', () => {
+describe('an event that a webhook does not accept', () => {
   let outbox: TestOutbox;
   let running: RunningDispatcher;
   let hook: TestReceiver;
-  const tell = async (channelId: string, count = 1): Promise<void> => {
+  const publish = async (channelId: string, count = 1): Promise<void> => {
     await outbox.write(channelId, count);
     running.signal(channelId);
   };
@@ -26,7 +26,7 @@ describe('what a webhook does not take', () => {
     );
   const again = async (): Promise<void> => {
     await outbox.passTime(HOUR_MS);
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
   };
 
   beforeAll(async () => {
@@ -42,10 +42,10 @@ describe('what a webhook does not take', () => {
     await outbox.close();
   });
 
-  it('becomes a dead letter after 72 h, alone where others are taken, and what follows is told in order', async () => {
+  it('becomes a dead letter after 72 h, alone where others are accepted, and what follows is delivered in order', async () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = ({ number }, response) => void response.writeHead(number === 2 ? 500 : 200).end('sorry, no');
-    await tell(channelId, 4);
+    await publish(channelId, 4);
     await cursor(channelId, { position: 1, attempts: 1 });
     await outbox.age(channelId, 71 * HOUR_MS);
     await again();
@@ -55,7 +55,7 @@ describe('what a webhook does not take', () => {
     await again();
     await cursor(channelId, { position: 4 });
     expect(hook.numbers).toEqual([1, 2, 2, 2, 3, 4]);
-    expect(await outbox.deadLetters(channelId)).toEqual([{ seq: 2, attempts: 3, asked: false }]);
+    expect(await outbox.deadLetters(channelId)).toEqual([{ seq: 2, attempts: 3, redriving: false }]);
     expect(await outbox.log(channelId)).toEqual([
       '1.1 taken 200 sorry, no',
       '2.1 failed 500 sorry, no',
@@ -66,9 +66,9 @@ describe('what a webhook does not take', () => {
     ]);
   });
 
-  it('goes with everything else that is overdue when nobody answers, and what is younger stays to be told', async () => {
+  it('goes with everything else that is overdue when the receiver does not answer, and what is younger is delivered later', async () => {
     const channelId = await outbox.channel([webhook({ url: GONE })]);
-    await tell(channelId, 5);
+    await publish(channelId, 5);
     await cursor(channelId, { position: 0, attempts: 1 });
     await outbox.age(channelId, 73 * HOUR_MS);
     await outbox.write(channelId, 2);
@@ -78,7 +78,7 @@ describe('what a webhook does not take', () => {
     expect(dead.map(({ seq, attempts }) => [seq, attempts])).toEqual([[1, 2], ...[2, 3, 4, 5].map((seq) => [seq, 0])]);
   });
 
-  it('is told once more when somebody asks for it, before newer events and with its id, and then leaves', async () => {
+  it('is delivered once more on a redrive, before newer events and with its id, and then leaves', async () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = ({ number }) => (number <= 3 ? 410 : 200);
     await outbox.write(channelId, 3);
@@ -88,18 +88,18 @@ describe('what a webhook does not take', () => {
     hook.calls.length = 0;
     hook.behaviour = ({ number }) => (number === 3 ? 500 : 200);
     await outbox.redrive(channelId, [1, 3]);
-    await tell(channelId);
+    await publish(channelId);
     await cursor(channelId, { position: 4 });
     expect(hook.numbers).toEqual([1, 3, 4]);
     const ids = await outbox.eventIds(channelId);
     expect(hook.calls.map(({ headers }) => headers['webhook-id'])).toEqual([ids[0], ids[2], ids[3]]);
     expect(await outbox.deadLetters(channelId)).toEqual([
-      { seq: 2, attempts: 1, asked: false },
-      { seq: 3, attempts: 2, asked: false },
+      { seq: 2, attempts: 1, redriving: false },
+      { seq: 3, attempts: 2, redriving: false },
     ]);
   });
 
-  it('rests again, all of it, when asked for while the receiver is still away', async () => {
+  it('rests again, all of it, after a redrive while the receiver is still away', async () => {
     const channelId = await outbox.channel([webhook({ url: GONE })]);
     await outbox.write(channelId, 3);
     await outbox.age(channelId, 73 * HOUR_MS);
@@ -109,7 +109,7 @@ describe('what a webhook does not take', () => {
     running.signal(channelId);
     await eventually(
       () => outbox.deadLetters(channelId),
-      (letters) => letters.every(({ asked }) => !asked),
+      (letters) => letters.every(({ redriving }) => !redriving),
     );
     expect((await outbox.deadLetters(channelId)).map(({ attempts }) => attempts)).toEqual([2, 0, 0]);
   });
@@ -117,7 +117,7 @@ describe('what a webhook does not take', () => {
   it('is dropped after the third attempt where events are not to be kept', async () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })], { callback_persist: false });
     hook.behaviour = ({ number }) => (number === 1 ? 404 : 200);
-    await tell(channelId, 2);
+    await publish(channelId, 2);
     await cursor(channelId, { position: 0, attempts: 1 });
     await again();
     await cursor(channelId, { position: 0, attempts: 2 });
@@ -131,12 +131,12 @@ describe('what a webhook does not take', () => {
   it('is signed, with the old secret too after a rotation, at every attempt', async () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     const secrets = new WebhookSecrets(outbox.database);
-    await tell(channelId);
+    await publish(channelId);
     await hook.received(1);
     const [before] = await secrets.valid(channelId);
     await cursor(channelId, { position: 1 });
     const [present] = await secrets.rotate(channelId, 60_000);
-    await tell(channelId);
+    await publish(channelId);
     await hook.received(2);
     const verify = (index: number, secret = ''): unknown => {
       const call = hook.calls[index];
@@ -156,7 +156,7 @@ describe('what a webhook does not take', () => {
   it('keeps the first kilobyte of a long answer', async () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = (_call, response) => void response.writeHead(200).end(`${'x'.repeat(1_023)}ß${'y'.repeat(9_000)}`);
-    await tell(channelId);
+    await publish(channelId);
     await cursor(channelId, { position: 1 });
     expect(await outbox.log(channelId)).toEqual([`1.1 taken 200 ${'x'.repeat(1_023)}`]);
   });

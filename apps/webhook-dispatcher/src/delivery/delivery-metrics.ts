@@ -13,7 +13,7 @@ export class DeliveryMetrics {
     const registers = [registry];
     this.#attempts = new Counter({
       name: 'webhook_attempts_total',
-      help: 'Calls to webhooks by outcome: taken, refused, unanswered, abandoned',
+      help: 'Calls to webhooks by outcome: taken (accepted), refused, unanswered, abandoned',
       labelNames: ['outcome'],
       registers,
     });
@@ -25,7 +25,7 @@ export class DeliveryMetrics {
     });
     this.#eventAgeSeconds = new Histogram({
       name: 'webhook_event_age_seconds',
-      help: 'Age of an event when its webhook took it',
+      help: 'Age of an event when its webhook accepted it',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 30, 300, 3_600, 86_400],
       registers,
     });
@@ -36,13 +36,13 @@ export class DeliveryMetrics {
     });
     this.#active = new Gauge({
       name: 'webhook_deliveries_active',
-      help: 'Webhooks that this dispatcher is telling events at this moment',
+      help: 'Webhooks that this dispatcher is delivering events to at this moment',
       registers,
     });
   }
 
   attempted(answer: Answer, tookMs: number): void {
-    this.#attempts.inc({ outcome: answer.kind });
+    this.#attempts.inc({ outcome: answer.kind === 'accepted' ? 'taken' : answer.kind });
     this.#attemptSeconds.observe(tookMs / 1_000);
   }
 

@@ -20,7 +20,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** A database that a dispatcher loses: after so many statements nothing it says arrives, as after a SIGKILL. */
+/** A database that a dispatcher loses: after a number of statements nothing it sends arrives, as after a SIGKILL. */
 function dying(database: RegionalDatabase, statements: () => number): Pick<RegionalDatabase, 'pool'> {
   let count = 0;
   const pool = new Proxy(database.pool, {
@@ -91,7 +91,7 @@ describe('whatever a receiver does and whenever a dispatcher dies', () => {
           const calls = hook.calls.length;
           running?.signal(channelId);
           await outbox.passTime(HOUR_MS / 4, { leases: false });
-          running?.dispatcher.lookAgain();
+          running?.dispatcher.sweepNow();
           await Promise.race([hook.received(calls + 1), new Promise((resolve) => setTimeout(resolve, 60))]);
         }
         await end();
@@ -109,7 +109,7 @@ describe('whatever a receiver does and whenever a dispatcher dies', () => {
                 chatOf.set((written += 1), 'other@g.us');
               }
               await outbox.passTime(HOUR_MS / 4, { leases: false });
-              running?.dispatcher.lookAgain();
+              running?.dispatcher.sweepNow();
               return outbox.cursors(channelId);
             },
             ([state]) => state !== undefined && isRight(state),

@@ -17,7 +17,7 @@ describe('a webhook', () => {
     return opened;
   };
   /** Writes events and announces them. */
-  const tell = async (channelId: string, count = 1, kind?: string, ageS?: number): Promise<void> => {
+  const publish = async (channelId: string, count = 1, kind?: string, ageS?: number): Promise<void> => {
     await outbox.write(channelId, count, kind, ageS);
     running.signal(channelId);
   };
@@ -37,11 +37,11 @@ describe('a webhook', () => {
     await Promise.all(receivers.map((each) => each.close()));
   });
 
-  it('is told events in sequence, one per call, in the shape of the contract, with the event id as header', async () => {
+  it('receives events in sequence, one per call, in the shape of the contract, with the event id as header', async () => {
     const hook = await receiver();
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 100);
-    await tell(channelId, 3);
+    await publish(channelId, 100);
+    await publish(channelId, 3);
     await hook.received(103);
     expect(hook.numbers).toEqual(Array.from({ length: 103 }, (_, index) => index + 1));
     expect(hook.calls[0]).toMatchObject({ method: 'POST', path: '/hook' });
@@ -58,7 +58,7 @@ describe('a webhook', () => {
   it('is called over a kept connection', async () => {
     const hook = await receiver();
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 20);
+    await publish(channelId, 20);
     await hook.received(20);
     expect(new Set(hook.calls.map((call) => call.connection)).size).toBe(1);
   });
@@ -71,7 +71,7 @@ describe('a webhook', () => {
       webhook({ url, mode: 'path', events, headers: { 'X-Secret': 'sésame', Host: 'evil', 'Content-Type': 'x' } }),
       webhook({ url, mode: 'method', events }),
     ]);
-    await tell(channelId, 1, 'messages.patch');
+    await publish(channelId, 1, 'messages.patch');
     await hook.received(2);
     const byMethod = hook.calls.toSorted((a, b) => a.path.localeCompare(b.path));
     expect(byMethod.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -83,7 +83,7 @@ describe('a webhook', () => {
     expect(headers).toMatchObject({ host: `127.0.0.1:${hook.port}`, 'content-type': 'application/json' });
   });
 
-  it('is told only what it asked for, by present or by deprecated names, and passes the rest over', async () => {
+  it('receives only what it wants, by present or by deprecated names, and passes the rest over', async () => {
     const [messages, statuses] = [await receiver(), await receiver()];
     const channelId = await outbox.channel([
       webhook({ url: messages.url, events: [{ type: 'message', method: 'post' }] }),
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     expect(statuses.numbers).toEqual([3, 4]);
   });
 
-  it('is told when requests of its channel are refused for want of payment, and when they are not any more', async () => {
+  it('is notified when requests of its channel are refused for want of payment, and when they no longer are', async () => {
     const hook = await receiver();
     const channelId = await outbox.channel([webhook({ url: hook.url, events: [{ type: 'service' }] })]);
     await outbox.setStanding(channelId, 'past_due');
@@ -115,11 +115,11 @@ describe('a webhook', () => {
     expect(hook.calls[1]?.body).toMatchObject({ errors: [{ code: 200 }] });
   });
 
-  it('that answers 500 is told the same event again, with the same id, and nothing later before it', async () => {
+  it('that answers 500 receives the same event again, with the same id, and nothing later before it', async () => {
     const hook = await receiver();
     hook.behaviour = () => (hook.calls.length <= 3 ? 500 : 200);
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 3);
+    await publish(channelId, 3);
     for (const attempts of [1, 2, 3]) {
       const [cursor] = await eventually(
         () => outbox.cursors(channelId),
@@ -129,7 +129,7 @@ describe('a webhook', () => {
       expect(cursor?.waitMs).toBeGreaterThan(attempts * 3_000 - 3_000); // some of it has passed by now
       expect(cursor?.waitMs).toBeLessThanOrEqual(attempts * 3_300); // with a tenth of jitter
       await outbox.passTime(attempts * 3_300);
-      running.dispatcher.lookAgain();
+      running.dispatcher.sweepNow();
     }
     await hook.received(6);
     expect(hook.numbers).toEqual([1, 1, 1, 1, 2, 3]);
@@ -142,7 +142,7 @@ describe('a webhook', () => {
     const hook = await receiver();
     hook.behaviour = () => (hook.calls.length === 1 ? 503 : 204);
     const channelId = await outbox.channel([webhook({ url: hook.url })], { callback_backoff_delay_ms: 3_000 });
-    await tell(channelId);
+    await publish(channelId);
     const [first, second] = await hook.received(2);
     const waitedMs = (second?.atMs ?? 0) - (first?.atMs ?? 0);
     expect(waitedMs).toBeGreaterThanOrEqual(2_999);
@@ -153,14 +153,14 @@ describe('a webhook', () => {
     ['does not answer in time', 'timeout', (): void => undefined],
     ['redirects', 'answered 302', () => 302],
     ['closes the connection', 'connection lost', (_call: unknown, response: { destroy(): void }) => response.destroy()],
-  ] as const)('that %s has not taken the event', async (_title, lastError, behaviour) => {
+  ] as const)('that %s has not accepted the event', async (_title, lastError, behaviour) => {
     const hook = await receiver();
     hook.behaviour = (call, response) => {
       if (lastError === 'answered 302') response.setHeader('location', hook.url);
       return behaviour(call, response);
     };
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 2);
+    await publish(channelId, 2);
     const [cursor] = await eventually(
       () => outbox.cursors(channelId),
       ([found]) => found?.attempts === 1 && !found.leased,
@@ -169,12 +169,12 @@ describe('a webhook', () => {
     expect(new Set(hook.numbers)).toEqual(new Set([1]));
   });
 
-  it('nobody listens at has not taken the event', async () => {
+  it('without a listener has not accepted the event', async () => {
     const gone = await TestReceiver.open();
     const { url } = gone;
     await gone.close();
     const channelId = await outbox.channel([webhook({ url })]);
-    await tell(channelId);
+    await publish(channelId);
     const [cursor] = await eventually(
       () => outbox.cursors(channelId),
       ([found]) => found?.attempts === 1,
@@ -182,10 +182,10 @@ describe('a webhook', () => {
     expect(cursor).toMatchObject({ lastStatus: null, lastError: 'connection refused' });
   });
 
-  it('whose certificate nobody vouches for is not talked to: said in words, tried again, told nothing', async () => {
+  it('whose certificate no authority signed receives nothing: the log has the reason in words, and it is tried again', async () => {
     const hook = await receiver('https');
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 2);
+    await publish(channelId, 2);
     for (const attempts of [1, 2]) {
       const [cursor] = await eventually(
         () => outbox.cursors(channelId),
@@ -193,7 +193,7 @@ describe('a webhook', () => {
       );
       expect(cursor).toMatchObject({ position: 0, lastStatus: null, lastError: 'certificate not accepted' });
       await outbox.passTime(attempts * 3_300);
-      running.dispatcher.lookAgain();
+      running.dispatcher.sweepNow();
     }
     const refused = ['1.1 failed certificate not accepted', '1.2 failed certificate not accepted'];
     await eventually(
@@ -203,11 +203,11 @@ describe('a webhook', () => {
     expect(hook.calls).toEqual([]);
   });
 
-  it('that answers 404 for an hour is asked in growing steps, then told all of it in order, nothing lost', async () => {
+  it('that answers 404 for an hour is tried at growing intervals, then receives all of it in order, nothing lost', async () => {
     const hook = await receiver();
     hook.behaviour = () => 404;
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 5);
+    await publish(channelId, 5);
     let [passedMs, attempts] = [0, 1];
     for (; passedMs < 3_600_000; attempts += 1) {
       const [cursor] = await eventually(
@@ -221,7 +221,7 @@ describe('a webhook', () => {
       await outbox.age(channelId, waitMs);
       await outbox.passTime(waitMs * 1.1);
       passedMs += waitMs;
-      running.dispatcher.lookAgain();
+      running.dispatcher.sweepNow();
     }
     await cursorAt(channelId, 5);
     // 3 s + 6 s + 9 s ... : the forty-ninth wait ends the hour.
@@ -245,13 +245,13 @@ describe('a webhook', () => {
       };
     });
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId);
+    await publish(channelId);
     await Promise.all([cursorAt(channelId, 1), left]);
-    // What is beyond lies in the buffers of the two ends; a reader without a bound takes gigabytes in its second.
+    // What is beyond lies in the buffers of the two ends; a reader without a bound reads gigabytes in its second.
     expect(sentBytes).toBeLessThan(32 * 1024 * 1024);
   });
 
-  it('that answers 2xx has taken the event, however long or slow the rest of the answer is', async () => {
+  it('that answers 2xx has accepted the event, however long or slow the rest of the answer is', async () => {
     const hook = await receiver();
     hook.behaviour = ({ number }, response) => {
       response.writeHead(202);
@@ -259,7 +259,7 @@ describe('a webhook', () => {
       else response.write('never ends');
     };
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
-    await tell(channelId, 2);
+    await publish(channelId, 2);
     await cursorAt(channelId, 2);
     expect(hook.numbers).toEqual([1, 2]);
   });
@@ -282,23 +282,23 @@ describe('a webhook', () => {
     await patient.stop();
   });
 
-  it('with a greatest age is not told older events', async () => {
+  it('with a greatest age does not receive older events', async () => {
     const hook = await receiver();
     const channelId = await outbox.channel([webhook({ url: hook.url, webhook_max_age_seconds: 60 })]);
     await outbox.write(channelId, 2, 'messages.post', 120);
-    await tell(channelId, 1, 'messages.post', 30);
+    await publish(channelId, 1, 'messages.post', 30);
     await cursorAt(channelId, 3);
     expect(hook.numbers).toEqual([3]);
   });
 
-  it('is told nothing more once its channel is deleted', async () => {
+  it('receives nothing more once its channel is deleted', async () => {
     const hook = await receiver();
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = async () => {
       await outbox.markDeleted(channelId);
       return 200;
     };
-    await tell(channelId, 5);
+    await publish(channelId, 5);
     await hook.received(1);
     await eventually(
       () => outbox.cursors(channelId),

@@ -2,18 +2,18 @@
  * Delivers one webhook its events.
  *
  * Guarantees: within a conversation events go out in sequence, the next one only after the receiver answered 2xx to the
- * one before and that is written down, or after the one before was set aside, given up or dropped; events that belong to
+ * one before and that is recorded, or after the one before was set aside, given up or dropped; events that belong to
  * no conversation keep order among themselves. Anything but 2xx is a failed attempt, which is made again after
  * `min(n * callback_backoff_delay_ms, max_callback_backoff_delay_ms)` and up to 10 % more, n being the number of failed
  * attempts. What a failure leads to is decided in failure-decision.ts:
  * - The event's conversation waits; others go on beside the next attempts, which are made one at a time.
- * - Where nothing says that the receiver accepts anything, the webhook as a whole waits. Then one event after the other
+ * - Where nothing shows that the receiver accepts anything, the webhook as a whole waits. Then one event after the other
  *   is tried to see whether it is back (`#trial`), until one is accepted.
- * - With `callback_persist` off the third failed attempt of an event is the last and nothing is kept.
- * Dead letters that somebody asked for are delivered once more, before newer events.
+ * - With `callback_persist` off the third failed attempt of an event is the last and nothing is stored.
+ * Dead letters with a redrive are delivered once more, before newer events.
  * - Killed between the receiver's 2xx and the commit, or PostgreSQL away then: the event is posted again with the same
  *   id when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
- *   and a dead letter asked for.
+ *   and a redrive.
  */
 import type { ChannelSeals } from '@dormouse/channel-directory';
 import type { RegionalDatabase } from '@dormouse/database';
@@ -52,12 +52,12 @@ export interface DeliveryParts {
   now?: () => number;
 }
 
-/** The outside's say in a delivery. */
+/** What others want of a delivery. */
 export interface DeliveryTurn {
-  /** More events were announced for the channel since this was last asked: look again before giving the cursor back. */
-  takeNews(): boolean;
+  /** Whether events were announced for the channel since the last call: read again before giving the cursor back. */
+  takeAnnouncement(): boolean;
   /** Resolves when more events are announced, or when `shouldYield` may have changed. */
-  news(): Promise<void>;
+  announced(): Promise<void>;
   /** Others wait, or we stop: give the cursor back after the present event. */
   shouldYield(): boolean;
 }
@@ -67,7 +67,7 @@ export type DeliveryEnd =
   | { kind: 'delivered' }
   /** Given back with events left. */
   | { kind: 'yielded' }
-  /** Given back for so many milliseconds: an attempt failed, or it could not be made yet. */
+  /** Given back for `waitMs`: an attempt failed, or it could not be made yet. */
   | { kind: 'waiting'; waitMs: number }
   /** Another dispatcher holds the cursor, or the webhook is gone. */
   | { kind: 'lost' };
@@ -79,10 +79,10 @@ type TimedBatch = Batch & { readAtMs: number };
 
 const ON: Step = { kind: 'on' };
 
-/** A full host, or a cursor whose webhook cannot be found in the settings, is looked at again after this long. */
+/** A full host, or a cursor whose webhook cannot be found in the settings, is claimed again after this time. */
 const HOST_FULL_WAIT_MS = 1_000;
 const NO_WEBHOOK_WAIT_MS = 60_000;
-/** New events that are tried, each in a conversation of its own, when one has failed for this often in a paused webhook. */
+/** New events of a paused webhook that are tried after the held one, each of another conversation; and from which attempt on. */
 const NEW_TRIALS = 2;
 const ATTEMPTS_BEFORE_NEW_TRIALS = 2;
 
@@ -96,7 +96,7 @@ export class Delivery {
   }
 
   /**
-   * Delivers the claimed webhook all it has asked for, or as much as its turn and its receiver allow, and gives the
+   * Delivers the claimed webhook all it wants, or as much as its turn and its receiver allow, and gives the
    * cursor back. @throws when PostgreSQL is away; the lease then runs out by itself.
    */
   async run(claim: Claim, turn: DeliveryTurn): Promise<DeliveryEnd> {
@@ -106,17 +106,17 @@ export class Delivery {
     for (;;) {
       let step = await this.#deliverAll(claim, turn, beside);
       if (step.kind === 'on') {
-        if (turn.takeNews()) continue;
+        if (turn.takeAnnouncement()) continue;
         if (beside.isRunning) {
           if (!(await leased.write(claim, () => cursors.advance(claim)))) return { kind: 'lost' };
-          if (!(await beside.endsBefore(turn.news()))) continue;
+          if (!(await beside.endsBefore(turn.announced()))) continue;
         }
       }
-      // Whatever is under way beside is written down before the cursor is somebody else's.
+      // What is under way beside is recorded before the cursor is somebody else's.
       const retried = await beside.end();
       if (step.kind === 'on') step = retried;
       if (step.kind !== 'on') return this.#giveBack(claim, step);
-      if (turn.takeNews()) continue;
+      if (turn.takeAnnouncement()) continue;
       await leased.write(claim, () => cursors.finish(claim));
       return { kind: 'delivered' };
     }
@@ -126,11 +126,11 @@ export class Delivery {
   async #deliverAll(claim: Claim, turn: DeliveryTurn, beside: Beside): Promise<Step> {
     const { batchSize, cursors, database, leased, retries, seals } = this.#parts;
     for (;;) {
-      turn.takeNews(); // whatever was announced until now is in what we read next
+      turn.takeAnnouncement(); // what was announced until now is in what is read next
       const webhook = await leased.read(claim, () => readWebhook(database, claim, seals));
       if (!webhook) return { kind: 'pause', waitMs: NO_WEBHOOK_WAIT_MS };
-      const asked = await this.#deliverAsked(claim, webhook, turn);
-      if (asked.kind !== 'on') return asked;
+      const redriven = await this.#deliverRedrives(claim, webhook, turn);
+      if (redriven.kind !== 'on') return redriven;
       const tried = claim.paused ? await this.#trial(claim, webhook, turn) : ON;
       if (tried.kind !== 'on') return tried;
       claim.paused = false;
@@ -214,8 +214,8 @@ export class Delivery {
     return this.#stepOf(claim, webhook, await retries.run(claim, webhook, turn));
   }
 
-  /** Delivers the dead letters that somebody asked for. */
-  async #deliverAsked(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+  /** Delivers the dead letters with a redrive. */
+  async #deliverRedrives(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
     const { batchSize, deadLetters, leased, poster } = this.#parts;
     while (claim.redriving) {
       const letters = await leased.read(claim, () => deadLetters.pendingRedrives(claim, batchSize));
@@ -224,10 +224,10 @@ export class Delivery {
         const posted = await poster.post(claim, webhook, event, true);
         if (posted.kind !== 'answered') return this.#stepOf(claim, webhook, posted);
         const { answer, tookMs } = posted;
-        const outcome = answer.kind === 'taken' ? 'taken' : 'dead';
+        const outcome = answer.kind === 'accepted' ? 'taken' : 'dead';
         const record = attemptRecord(event, { answer, attempt: attempts + 1, outcome, tookMs });
         await leased.write(claim, () =>
-          answer.kind === 'taken'
+          answer.kind === 'accepted'
             ? deadLetters.markDelivered(claim, record)
             : deadLetters.failed(claim, record, failureOf(answer), answer.kind === 'unanswered'),
         );

@@ -18,14 +18,14 @@ jest.setTimeout(30_000);
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** The numbers each channel's webhook was told, in order. */
+/** The numbers each channel's webhook received, in order. */
 function byChannel(calls: readonly ReceivedCall[]): Map<string, number[]> {
-  const told = new Map<string, number[]>();
+  const received = new Map<string, number[]>();
   for (const { body, number } of calls) {
     const channelId = String(body['channel_id']);
-    told.set(channelId, [...(told.get(channelId) ?? []), number]);
+    received.set(channelId, [...(received.get(channelId) ?? []), number]);
   }
-  return told;
+  return received;
 }
 
 describe('Dispatcher', () => {
@@ -55,7 +55,7 @@ describe('Dispatcher', () => {
     await outbox.close();
   });
 
-  it('side by side with another tells every event once and in sequence', async () => {
+  it('side by side with another delivers every event once and in sequence', async () => {
     const ids = await channels(20);
     const both = [start(), start()];
     await Promise.all(both.map(({ dispatcher }) => dispatcher.idle())); // neither looks by itself any more
@@ -66,24 +66,24 @@ describe('Dispatcher', () => {
     }
     await hook.received(1_000);
     await allAt(ids, 50);
-    const told = byChannel(hook.calls);
-    expect([...told.values()]).toEqual(ids.map(() => upTo(50)));
-    const taken = await Promise.all(both.map(async ({ registry }) => registry.metrics()));
-    taken.forEach((metrics) => expect(metrics).toMatch(/outcome="taken"\} \d+/));
+    const received = byChannel(hook.calls);
+    expect([...received.values()]).toEqual(ids.map(() => upTo(50)));
+    const exposed = await Promise.all(both.map(async ({ registry }) => registry.metrics()));
+    exposed.forEach((metrics) => expect(metrics).toMatch(/outcome="taken"\} \d+/));
   });
 
   it.each([
     ['more', 5, 0],
     ['the last', 3, 2],
   ])(
-    'killed between the 2xx of %s and writing it down has the event told again with the same id, and none lost',
+    'killed between the 2xx of %s and recording it has the event delivered again with the same id, and none lost',
     async (_which, first, later) => {
       const [id = ''] = await channels(1);
       const frozen: { until?: Promise<void> } = {};
       let thaw: () => void = () => undefined;
       const dying = start({ settings: { leaseMs: 16_000 }, wrap: (database) => freezable(database, frozen) });
       hook.behaviour = () => {
-        // From the third call on nothing the first dispatcher says reaches the database: for all others it is dead.
+        // From the third call on nothing the first dispatcher sends reaches the database: for all others it is dead.
         if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
         return 200;
       };
@@ -92,12 +92,12 @@ describe('Dispatcher', () => {
       await hook.received(3);
       expect(await outbox.cursors(id)).toMatchObject([{ position: 2, leased: true }]);
       const next = start();
-      next.dispatcher.lookAgain();
+      next.dispatcher.sweepNow();
       await next.dispatcher.idle();
       expect(hook.numbers).toEqual([1, 2, 3]); // the lease is respected while it lasts
       await outbox.passTime(16_000);
       if (later > 0) await outbox.write(id, later);
-      next.dispatcher.lookAgain();
+      next.dispatcher.sweepNow();
       await hook.received(6);
       await allAt([id], 5);
       expect(hook.numbers).toEqual([1, 2, 3, 3, 4, 5]);
@@ -111,7 +111,7 @@ describe('Dispatcher', () => {
     },
   );
 
-  it('tells an event that is announced while the cursor is being given back', async () => {
+  it('delivers an event that is announced while the cursor is being given back', async () => {
     const [id = ''] = await channels(1);
     let looks = 0;
     let isFirst = true;
@@ -125,7 +125,7 @@ describe('Dispatcher', () => {
             const looked = looks;
             await outbox.write(id);
             running.signal(id);
-            // The signal is used up: whoever looked for the cursor found it still leased.
+            // The signal is used up: the search for the cursor found it still leased.
             await eventually(
               () => Promise.resolve(looks),
               (count) => count > looked,
@@ -169,13 +169,13 @@ describe('Dispatcher', () => {
     const store = await claimTestRedis();
     const redis = openRedis({ url: store.url, name: 'dispatcher-spec' });
     const proxy = await FaultProxy.to(store.url);
-    const heard = openRedis({ url: proxy.url, name: 'dispatcher-spec-heard' });
+    const subscriber = openRedis({ url: proxy.url, name: 'dispatcher-spec-subscriber' });
     const isLive = { now: (): boolean => false };
     const [id = ''] = await channels(1);
     start({
       settings: { pollMs: 100 },
-      subscribe: (hear) => {
-        const signals = subscribeEventsReady(heard, hear);
+      subscribe: (onEvents) => {
+        const signals = subscribeEventsReady(subscriber, onEvents);
         isLive.now = () => signals.isLive();
         return signals;
       },
@@ -209,7 +209,7 @@ describe('Dispatcher', () => {
       expect(hook.numbers).toEqual(upTo(before + 4));
     } finally {
       await Promise.all(started.splice(0).map((running) => running.stop()));
-      await Promise.all([closeRedis(redis), closeRedis(heard)]);
+      await Promise.all([closeRedis(redis), closeRedis(subscriber)]);
       await proxy.close();
       await store.drop();
     }
@@ -242,13 +242,13 @@ describe('Dispatcher', () => {
       "UPDATE webhook_cursors SET attempts = 1, paused = true, next_attempt_at = now() + interval '1 s'",
     );
     const isRetryQuery = (name: unknown): boolean => name === 'claim-retries' || name === 'next-retry';
-    let asked = 0;
+    let queries = 0;
     start({
       settings: { pollMs: 60_000 }, // nothing but the end of the pause leads to the event
       wrap: (database) =>
         intercepted(database, {
           before: async (name) => {
-            if (!isRetryQuery(name) || (asked += 1) !== 2) return;
+            if (!isRetryQuery(name) || (queries += 1) !== 2) return;
             await outbox.database.pool.query('SELECT pg_sleep_until(max(next_attempt_at)) FROM webhook_cursors');
           },
         }),
@@ -257,7 +257,7 @@ describe('Dispatcher', () => {
     await allAt([id], 1);
   });
 
-  it('keeps to the number of posts a host may have under way, and still tells all', async () => {
+  it('keeps to the number of posts a host may have under way, and still delivers all', async () => {
     const ids = await channels(12);
     let [now, most] = [0, 0];
     hook.behaviour = async () => {
@@ -302,12 +302,12 @@ describe('Dispatcher', () => {
   });
 });
 
-/** A database whose connection can freeze: what was asked from then on waits until it thaws. */
+/** A database whose connection can freeze: what is sent from then on waits until it thaws. */
 function freezable(database: RegionalDatabase, frozen: { until?: Promise<void> }): Pick<RegionalDatabase, 'pool'> {
   return intercepted(database, { before: async () => frozen.until });
 }
 
-/** A database that has something happen just before and just after each statement, which is told by its name. */
+/** A database that has something happen just before and just after each statement, which is recognized by its name. */
 function intercepted(
   database: RegionalDatabase,
   { before, after }: { before?: (name: unknown) => Promise<void>; after?: (name: unknown) => void },

@@ -1,39 +1,39 @@
 /**
- * Finds webhooks that have something to hear and runs a delivery for each, side by side.
+ * Finds webhooks that have events to receive and runs a delivery for each, side by side.
  *
  * Guarantees: whatever lies in the outbox is found. A signal finds it at once; a sweep over the database finds it within
  * `sweepMs` when a signal was lost, and within `pollMs` while Redis is away. A failed webhook is tried again when its
- * time comes, whoever failed it. Several dispatchers may run side by side: the lease decides (cursors.ts).
+ * time comes, whichever dispatcher it failed with. Several dispatchers may run side by side: the lease decides (cursors.ts).
  * - Bounded: `maxDeliveries` at a time, of which webhooks that are tried again get half, so that dead receivers take no
- *   turn from living ones; of either kind one account gets half at most, and less the more of its webhooks fail
+ *   slot from living ones; of either kind one account gets half at most, and less the more of its webhooks fail
  *   (account-shares.ts). A delivery in progress gives way after `turnMs` when others wait.
  * - PostgreSQL away: sweeps go on failing once a poll, and find everything when it is back.
  * - SIGTERM: claims nothing more, lets the posts under way finish for `drainMs`, then abandons them (posted again with
- *   the same id by whoever comes next) and gives the cursors back.
+ *   the same id by the next dispatcher) and gives the cursors back.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Claim, Cursors } from '@dormouse/event-outbox/delivery';
+import pTimeout from 'p-timeout';
 import { AccountShares } from './account-shares.js';
 import { Alarm } from './alarm.js';
 import type { Delivery, DeliveryEnd, DeliveryTurn } from './delivery.js';
 import type { DeliveryLog } from './delivery-log.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 
-/** How the dispatcher hears that events were written. */
+/** Notifications that events were written. */
 export interface EventSignals {
-  /** Would a signal sent now be heard? */
+  /** Whether a signal sent now would arrive. */
   isLive(): boolean;
   close(): Promise<void>;
 }
 
 export interface DispatcherSettings {
   maxDeliveries: number;
-  /** How often the whole database is swept while signals arrive, and while they do not. */
+  /** Interval of sweeps over the whole database while signals arrive, and while they do not. */
   sweepMs: number;
   pollMs: number;
-  /** A delivery gives way to others after this long, if any wait. */
+  /** Time after which a delivery gives way to others, if any wait. */
   turnMs: number;
-  /** Posts under way at a stop may go on for this long. */
+  /** Time that posts under way have at a stop. */
   drainMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface DispatcherParts {
   delivery: Delivery;
   /** Ends the posts under way and makes no new ones. */
   abandonPosts: () => void;
-  subscribe: (hear: (channelId: string) => void) => EventSignals;
+  subscribe: (onEvents: (channelId: string) => void) => EventSignals;
   metrics: DeliveryMetrics;
   log: DeliveryLog;
   settings: DispatcherSettings;
@@ -55,27 +55,27 @@ const SWEEP_GAP_MS = 200;
 const RETRY_GAP_MS = 20;
 
 /** What a webhook was claimed for: new events, or to try it again. */
-type ClaimedFor = 'news' | 'retry';
+type ClaimedFor = 'new' | 'retry';
 
 class Turn implements DeliveryTurn {
-  #news = false;
-  #told: () => void = () => undefined;
+  #isAnnounced = false;
+  #notify: () => void = () => undefined;
 
   constructor(readonly shouldYield: () => boolean) {}
 
   announce(): void {
-    this.#news = true;
-    this.#told();
+    this.#isAnnounced = true;
+    this.#notify();
   }
 
-  takeNews(): boolean {
-    const news = this.#news;
-    this.#news = false;
-    return news;
+  takeAnnouncement(): boolean {
+    const isAnnounced = this.#isAnnounced;
+    this.#isAnnounced = false;
+    return isAnnounced;
   }
 
-  async news(): Promise<void> {
-    if (!this.#news) await new Promise<void>((resolve) => (this.#told = resolve));
+  async announced(): Promise<void> {
+    if (!this.#isAnnounced) await new Promise<void>((resolve) => (this.#notify = resolve));
   }
 }
 
@@ -110,13 +110,13 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     const halfOf = (slots: number): AccountShares => new AccountShares(Math.max(2, Math.floor(slots / 2)));
-    this.#shares = { news: halfOf(parts.settings.maxDeliveries), retry: halfOf(this.#retrySlots) };
+    this.#shares = { new: halfOf(parts.settings.maxDeliveries), retry: halfOf(this.#retrySlots) };
   }
 
   start(): void {
     this.#signals = this.#parts.subscribe((channelId) => this.wake(channelId));
     this.#ticker = setInterval(() => this.#tick(), this.#parts.settings.pollMs);
-    this.lookAgain();
+    this.sweepNow();
   }
 
   /** Events of this channel were committed. */
@@ -126,8 +126,8 @@ export class Dispatcher {
     this.#pump();
   }
 
-  /** Looks through the whole database now. */
-  lookAgain(): void {
+  /** Looks for work in the whole database now. */
+  sweepNow(): void {
     this.#retryDue = true;
     this.#sweep();
   }
@@ -137,7 +137,7 @@ export class Dispatcher {
     while (this.#pumping || this.#underWay.size > 0) await Promise.all([this.#pumping, ...this.#underWay]);
   }
 
-  /** Stops in bounded time: `drainMs` and the writing down. */
+  /** Stops in bounded time: `drainMs` and the recording of outcomes. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#ticker);
@@ -145,10 +145,7 @@ export class Dispatcher {
     this.#retryAlarm.cancel();
     await this.#signals?.close();
     const ended = this.idle();
-    const timer = new AbortController();
-    const tooLong = delay(this.#parts.settings.drainMs, 'late', { signal: timer.signal }).catch(() => undefined);
-    if ((await Promise.race([ended, tooLong])) === 'late') this.#parts.abandonPosts();
-    timer.abort();
+    await pTimeout(ended, { milliseconds: this.#parts.settings.drainMs, fallback: this.#parts.abandonPosts });
     await ended;
   }
 
@@ -156,7 +153,7 @@ export class Dispatcher {
     const isLive = this.#signals?.isLive() ?? false;
     const isDue = performance.now() - this.#lastSweepMs >= this.#parts.settings.sweepMs;
     // After an outage of Redis one more sweep: what was signalled in its last moments is not known.
-    if (!isLive || !this.#wasLive || isDue) this.lookAgain();
+    if (!isLive || !this.#wasLive || isDue) this.sweepNow();
     this.#wasLive = isLive;
   }
 
@@ -212,11 +209,11 @@ export class Dispatcher {
     if (limit <= 0) return;
     // Read before the claim: a cursor whose pause ends between the two statements is claimed, or the alarm rings for it.
     const nextMs = await this.#parts.cursors.nextRetryInMs();
-    if (nextMs !== undefined) this.#retryAlarm.within(Math.max(nextMs, RETRY_GAP_MS));
+    if (nextMs !== undefined) this.#retryAlarm.ringWithin(Math.max(nextMs, RETRY_GAP_MS));
     const claims = await this.#parts.cursors.claimRetries(limit, this.#shares.retry.room);
     this.#begin(claims, 'retry');
-    this.#retryLeft = this.#shares.retry.someoneIsFull;
-    if (claims.length === limit) this.#retryAlarm.within(RETRY_GAP_MS);
+    this.#retryLeft = this.#shares.retry.isAnyFull;
+    if (claims.length === limit) this.#retryAlarm.ringWithin(RETRY_GAP_MS);
   }
 
   async #claimSwept(): Promise<void> {
@@ -225,10 +222,10 @@ export class Dispatcher {
     this.#sweepLeft = limit <= 0;
     if (limit <= 0) return;
     this.#lastSweepMs = performance.now();
-    const claims = await this.#parts.cursors.claimFresh(limit, this.#shares.news.room);
-    this.#begin(claims, 'news');
-    this.#sweepLeft = this.#shares.news.someoneIsFull;
-    if (claims.length === limit) this.#sweepAlarm.within(SWEEP_GAP_MS);
+    const claims = await this.#parts.cursors.claimFresh(limit, this.#shares.new.room);
+    this.#begin(claims, 'new');
+    this.#sweepLeft = this.#shares.new.isAnyFull;
+    if (claims.length === limit) this.#sweepAlarm.ringWithin(SWEEP_GAP_MS);
   }
 
   async #claimWoken(): Promise<void> {
@@ -236,14 +233,14 @@ export class Dispatcher {
     if (limit <= 0) return;
     const channelIds = [...this.#woken].slice(0, limit);
     channelIds.forEach((channelId) => this.#woken.delete(channelId));
-    const claims = await this.#parts.cursors.claimOf(channelIds, limit, this.#shares.news.room);
-    this.#begin(claims, 'news');
-    if (this.#shares.news.someoneIsFull) {
+    const claims = await this.#parts.cursors.claimOf(channelIds, limit, this.#shares.new.room);
+    this.#begin(claims, 'new');
+    if (this.#shares.new.isAnyFull) {
       const found = new Set(claims.map(({ channelId }) => channelId));
       channelIds.filter((channelId) => !found.has(channelId)).forEach((channelId) => this.#crowded.add(channelId));
     }
     // A channel may have several webhooks: some may be left.
-    if (claims.length === limit) this.#sweepAlarm.within(SWEEP_GAP_MS);
+    if (claims.length === limit) this.#sweepAlarm.ringWithin(SWEEP_GAP_MS);
   }
 
   #begin(claims: Claim[], claimedFor: ClaimedFor): void {
@@ -276,22 +273,22 @@ export class Dispatcher {
       turns.delete(turn);
       if (turns.size === 0) this.#turns.delete(claim.channelId);
       // Announced after the delivery had looked for the last time and before it gave the cursor back.
-      if (turn.takeNews() && !this.#stopping) this.wake(claim.channelId);
+      if (turn.takeAnnouncement() && !this.#stopping) this.wake(claim.channelId);
     }
   }
 
   #ended(claim: Claim, end: DeliveryEnd): void {
     if (this.#stopping) return;
-    if (end.kind === 'yielded') this.#sweepAlarm.within(0);
-    if (end.kind === 'waiting') this.#retryAlarm.within(Math.max(end.waitMs, RETRY_GAP_MS));
-    else if (claim.hasHeld) this.#retryAlarm.within(RETRY_GAP_MS); // looks when the first of its events is due
+    if (end.kind === 'yielded') this.#sweepAlarm.ringWithin(0);
+    if (end.kind === 'waiting') this.#retryAlarm.ringWithin(Math.max(end.waitMs, RETRY_GAP_MS));
+    else if (claim.hasHeld) this.#retryAlarm.ringWithin(RETRY_GAP_MS); // looks when the first of its events is due
   }
 
   #slotFreed(): void {
     this.#parts.metrics.active(this.#underWay.size);
     if (this.#stopping) return;
-    if (this.#retryLeft) this.#retryAlarm.within(RETRY_GAP_MS);
-    if (this.#sweepLeft) this.#sweepAlarm.within(SWEEP_GAP_MS);
+    if (this.#retryLeft) this.#retryAlarm.ringWithin(RETRY_GAP_MS);
+    if (this.#sweepLeft) this.#sweepAlarm.ringWithin(SWEEP_GAP_MS);
     this.#crowded.forEach((channelId) => this.#woken.add(channelId));
     this.#crowded.clear();
     if (this.#woken.size > 0) this.#pump();

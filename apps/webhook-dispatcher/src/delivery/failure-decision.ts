@@ -24,14 +24,14 @@ export type FailureOutcome =
   | 'set_aside'
   /** It is not tried again by itself. */
   | 'dead'
-  /** It is not kept. */
+  /** It is not stored. */
   | 'dropped';
 
 export interface FailureDecision {
   outcome: FailureOutcome;
   /** Until its next attempt; 0 when there is none. */
   waitMs: number;
-  /** Nothing says that the receiver accepts anything: the whole webhook waits. */
+  /** Nothing shows that the receiver accepts anything: the whole webhook waits. */
   pauses: boolean;
 }
 
@@ -47,13 +47,13 @@ export interface WebhookSituation {
   random: () => number;
 }
 
-/** A receiver that has refused so many different events in a row is taken for one that accepts nothing. */
+/** Different events refused in a row after which a receiver counts as one that accepts nothing. */
 export const MAX_REFUSALS = 3;
-/** So many conversations may wait at a time: beyond, the whole webhook waits. */
+/** Conversations that may wait at a time: beyond, the whole webhook waits. */
 export const MAX_HELD_CONVERSATIONS = 1_000;
 const SET_ASIDE_ATTEMPTS = 10;
 const SET_ASIDE_AFTER_MS = 15 * 60_000;
-/** Attempts of an event whose customer does not want events kept. */
+/** Attempts of an event whose customer does not want events stored. */
 const ATTEMPTS_UNKEPT = 3;
 /** Waits are longer by up to this part, so that receivers that failed together are not tried again together. */
 const JITTER = 0.1;

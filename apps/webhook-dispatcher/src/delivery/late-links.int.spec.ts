@@ -68,7 +68,7 @@ describe('a link to a file in an event', () => {
       'uploaded',
     );
     fileId = file.id;
-    // Signed for another key, so that it can be told from every link that is signed later.
+    // Signed for another key, so that it differs from every link that is signed later.
     written = await storage.signGet(randomBytes(8).toString('hex'), { expiresInS: 60 });
     const image = { id: fileId, mime_type: 'image/jpeg', file_size: bytes.length, link: written, caption: 'Tea?' };
     await outbox.write(channel);
@@ -90,7 +90,7 @@ describe('a link to a file in an event', () => {
   };
   const bytesAt = async (link: string | undefined) => (await fetch(link ?? 'https://none.invalid')).text();
 
-  it('is told as it was written while it works, and works when the event is told after a day of failures', async () => {
+  it('is sent as it was written while it works, and works when the event is delivered after a day of failures', async () => {
     hook.behaviour = () => 503;
     start();
     running.signal(channel);
@@ -100,7 +100,7 @@ describe('a link to a file in an event', () => {
     await outbox.age(channel, DAY_MS);
     await outbox.passTime(DAY_MS);
     hook.behaviour = () => 200;
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
     await hook.until(() => hook.calls.some((call) => linkOf(call) !== written));
     const [first] = hook.calls;
     const late = hook.calls.at(-1);
@@ -108,7 +108,7 @@ describe('a link to a file in an event', () => {
     expect(await bytesAt(linkOf(late))).toBe('bytes of the picture');
   });
 
-  it('works in a dead letter that somebody asks for, and in a replay', async () => {
+  it('works in a dead letter that is redriven, and in a replay', async () => {
     hook.behaviour = () => 503;
     await outbox.age(channel, 73 * HOUR_MS);
     start();
@@ -117,7 +117,7 @@ describe('a link to a file in an event', () => {
     await running.dispatcher.idle();
     hook.behaviour = () => 200;
     await outbox.redrive(channel, [1]);
-    running.dispatcher.lookAgain();
+    running.dispatcher.sweepNow();
     await hook.received(2);
     await running.dispatcher.idle();
     await outbox.database.pool.query('UPDATE webhook_cursors SET position = 0 WHERE channel_id = $1', [channel]);

@@ -18,7 +18,7 @@ export interface PosterParts {
   links: Pick<FreshLinks, 'inEvents'>;
   metrics: DeliveryMetrics;
   leased: WhileLeased;
-  /** How much of the lease must be left to start a post: its timeout and the writing down. */
+  /** Part of the lease that must be left to start a post: its timeout and the recording of the outcome. */
   postNeedsMs: number;
   /** Monotonic clock in milliseconds. */
   now: () => number;
@@ -26,7 +26,7 @@ export interface PosterParts {
   clock: () => number;
 }
 
-/** What came of trying to make one call. */
+/** The outcome of one call, made or not. */
 export type Posted =
   | { kind: 'answered'; answer: FinalAnswer; tookMs: number }
   /** No connection to the host was free in time: nothing was sent. */
@@ -37,7 +37,7 @@ export type Posted =
   | { kind: 'abandoned' };
 
 /**
- * Makes one call for a claimed webhook: signed, in its host's turn, and never with less of the lease left than the call
+ * Makes one call for a claimed webhook: signed, in a slot of its host, and never with less of the lease left than the call
  * can take, so that two dispatchers do not post for one webhook at the same time.
  */
 export class Poster {
@@ -48,9 +48,9 @@ export class Poster {
     const { client, clock, cursors, hosts, leased, links, metrics, now, postNeedsMs } = this.parts;
     const secrets =
       webhook.secrets.length > 0 ? webhook.secrets : await leased.read(claim, () => this.firstSecret(claim));
-    const [told = event] = await leased.read(claim, () => links.inEvents(claim.channelId, [event]));
-    const request = webhookRequest(claim.channelId, webhook.entry, told, { secrets, atMs: clock() });
-    const release = await hosts.take(request.url.origin, isRetry || claim.attempts > 0);
+    const [current = event] = await leased.read(claim, () => links.inEvents(claim.channelId, [event]));
+    const request = webhookRequest(claim.channelId, webhook.entry, current, { secrets, atMs: clock() });
+    const release = await hosts.acquire(request.url.origin, isRetry || claim.attempts > 0);
     if (!release) return { kind: 'full' };
     try {
       const isShort = (): boolean => claim.leaseEndsAtMs - now() < postNeedsMs;
@@ -60,7 +60,7 @@ export class Poster {
       const tookMs = now() - startedAtMs;
       metrics.attempted(answer, tookMs);
       if (answer.kind === 'abandoned') return answer;
-      if (answer.kind === 'taken') metrics.delivered(event.ageMs, tookMs);
+      if (answer.kind === 'accepted') metrics.delivered(event.ageMs, tookMs);
       return { kind: 'answered', answer, tookMs };
     } finally {
       release();

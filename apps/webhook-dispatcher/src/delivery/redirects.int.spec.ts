@@ -55,11 +55,11 @@ describe('a webhook that redirects', () => {
         );
       await failed(1);
       await outbox.passTime(3_600_000);
-      running.dispatcher.lookAgain();
+      running.dispatcher.sweepNow();
       await failed(2);
       const log = (await outbox.log(channelId)).filter((line) => line.startsWith('1.'));
-      const told = [1, 2].map((attempt) => `1.${attempt} failed ${status} redirects to ${shown}`);
-      expect(log.map((line, index) => line.slice(0, told[index]?.length))).toEqual(told);
+      const expected = [1, 2].map((attempt) => `1.${attempt} failed ${status} redirects to ${shown}`);
+      expect(log.map((line, index) => line.slice(0, expected[index]?.length))).toEqual(expected);
       expect([hook.numbers, watcher.calls.length, target.calls]).toEqual([[1, 1], 1, []]);
       expect(JSON.stringify([log, watcher.calls])).not.toContain('secret');
       expect(JSON.stringify(running.logged)).not.toContain('127.0.0.1');

@@ -22,7 +22,7 @@ export class Retries {
     return undefined;
   }
 
-  /** Tries the one that says most about the receiver. */
+  /** Tries the one that shows most about the receiver. */
   async trial(
     claim: Claim,
     webhook: Webhook,

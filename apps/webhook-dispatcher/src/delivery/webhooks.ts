@@ -22,13 +22,13 @@ export async function readWebhook(
   return found && entry && { entry, ...found };
 }
 
-/** Is the event older than the webhook wants events? @param sinceReadMs time since the event was read */
+/** Whether the event is older than the webhook wants events. @param sinceReadMs time since the event was read */
 export function isTooOld(event: PendingEvent, { entry }: Webhook, sinceReadMs: number): boolean {
   const maxAgeS = entry.webhook_max_age_seconds;
   return maxAgeS !== undefined && event.ageMs + sinceReadMs > maxAgeS * 1_000;
 }
 
-/** Has the webhook asked for the event? @param onlyFor the one webhook it is for, if it is for one */
+/** Whether the webhook wants the event. @param onlyFor the one webhook it is for, if it is for one */
 export function isWanted(
   event: Pick<PendingEvent, 'type' | 'method'>,
   { entry }: Webhook,

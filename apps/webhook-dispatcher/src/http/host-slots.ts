@@ -1,14 +1,14 @@
 /** How many posts one host may have under way. */
 export interface HostSlotsOptions {
   perHost: number;
-  /** A post that waited this long for its turn is put back. */
+  /** Longest wait for a slot. */
   waitMs: number;
 }
 
 interface Host {
-  taken: number;
+  inUse: number;
   /** Of these, by webhooks whose last attempt failed. */
-  takenByFailing: number;
+  inUseByFailing: number;
   waiting: Waiter[];
 }
 
@@ -18,7 +18,7 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** Gives the turn back; call it once. */
+/** Gives the slot back; call it once. */
 export type ReleaseSlot = () => void;
 
 /**
@@ -35,8 +35,8 @@ export class HostSlots {
   }
 
   /** Resolves with the slot, or with undefined when the host stays full. */
-  async take(origin: string, failing: boolean): Promise<ReleaseSlot | undefined> {
-    const host = this.#hosts.get(origin) ?? { taken: 0, takenByFailing: 0, waiting: [] };
+  async acquire(origin: string, failing: boolean): Promise<ReleaseSlot | undefined> {
+    const host = this.#hosts.get(origin) ?? { inUse: 0, inUseByFailing: 0, waiting: [] };
     this.#hosts.set(origin, host);
     if (!this.#hasRoom(host, failing)) {
       if (host.waiting.length >= this.#options.perHost) return undefined;
@@ -47,12 +47,12 @@ export class HostSlots {
 
   #hasRoom(host: Host, failing: boolean): boolean {
     const { perHost } = this.#options;
-    return host.taken < perHost && (!failing || host.takenByFailing < Math.max(1, Math.floor(perHost / 2)));
+    return host.inUse < perHost && (!failing || host.inUseByFailing < Math.max(1, Math.floor(perHost / 2)));
   }
 
   #occupy(host: Host, failing: boolean): void {
-    host.taken += 1;
-    if (failing) host.takenByFailing += 1;
+    host.inUse += 1;
+    if (failing) host.inUseByFailing += 1;
   }
 
   #turn(host: Host, failing: boolean): Promise<boolean> {
@@ -70,14 +70,14 @@ export class HostSlots {
   }
 
   #release(origin: string, host: Host, failing: boolean): void {
-    host.taken -= 1;
-    if (failing) host.takenByFailing -= 1;
+    host.inUse -= 1;
+    if (failing) host.inUseByFailing -= 1;
     const next = host.waiting.findIndex((waiter) => this.#hasRoom(host, waiter.failing));
     const [waiter] = next === -1 ? [] : host.waiting.splice(next, 1);
     if (waiter) {
       clearTimeout(waiter.timer);
       this.#occupy(host, waiter.failing); // before anyone else runs: the slot changes hands, it is not up for grabs
       waiter.go(true);
-    } else if (host.taken === 0 && host.waiting.length === 0) this.#hosts.delete(origin);
+    } else if (host.inUse === 0 && host.waiting.length === 0) this.#hosts.delete(origin);
   }
 }

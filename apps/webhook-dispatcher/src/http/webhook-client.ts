@@ -2,10 +2,10 @@ import { guardedConnector } from '@dormouse/public-addresses';
 import { Agent, type Dispatcher } from 'undici';
 import type { WebhookRequest } from './webhook-request.js';
 
-/** What came of one call. */
+/** The outcome of one call. */
 export type Answer =
-  /** 2xx: the event is the receiver's now. `text`: the beginning of what it said. */
-  | { kind: 'taken'; status: number; text: string }
+  /** 2xx: the event is the receiver's now. `text`: the beginning of the answer's body. */
+  | { kind: 'accepted'; status: number; text: string }
   /** Any other status. `redirectsTo`: the address a redirect names, as text for people. */
   | { kind: 'refused'; status: number; text: string; redirectsTo?: string }
   /** No status: the receiver may or may not have seen the event. */
@@ -34,7 +34,7 @@ export interface WebhookClientOptions {
 /** Of an answer's body at most this much is read, for at most this long; then the connection is closed instead. */
 const READ_AT_MOST_BYTES = 4_096;
 const READ_WITHIN_MS = 1_000;
-/** Of that, this much is kept. */
+/** Part of that which is recorded. */
 const KEPT_BYTES = 1_024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ADDRESS_LENGTH = 500;
@@ -42,7 +42,7 @@ const ADDRESS_LENGTH = 500;
 const WAS_STALE_WITHIN_MS = 500;
 
 /**
- * Posts to customers' URLs over kept connections. Redirects are not followed, and what the receiver says beyond its
+ * Posts to customers' URLs over kept connections. Redirects are not followed, and what the receiver sends beyond its
  * status is read only to keep the connection.
  */
 export class WebhookClient {
@@ -108,7 +108,7 @@ export class WebhookClient {
     });
     clearTimeout(timer);
     const text = await beginningOf(body);
-    if (statusCode >= 200 && statusCode < 300) return { kind: 'taken', status: statusCode, text };
+    if (statusCode >= 200 && statusCode < 300) return { kind: 'accepted', status: statusCode, text };
     const redirectsTo = REDIRECTS.has(statusCode) ? addressOf(headers['location'], request.url) : undefined;
     return { kind: 'refused', status: statusCode, text, ...(redirectsTo !== undefined && { redirectsTo }) };
   }
@@ -144,7 +144,7 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
   return textOf(Buffer.concat(kept));
 }
 
-/** As text that PostgreSQL takes: without NUL, and without half a character at the end. */
+/** As text that PostgreSQL accepts: without NUL, and without half a character at the end. */
 function textOf(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
 }

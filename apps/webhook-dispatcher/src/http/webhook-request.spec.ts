@@ -73,7 +73,7 @@ describe('webhookRequest', () => {
     expect(request({ url, headers: { authorization: 'own' } }).headers['authorization']).toBe('own');
   });
 
-  it('can be checked with each valid secret, and by nobody who lacks one', () => {
+  it('can be checked with each valid secret, and by none other', () => {
     const { body, headers } = request({ headers: { 'Webhook-Signature': 'v1,forged' } });
     for (const secret of secrets) {
       expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
@@ -82,7 +82,7 @@ describe('webhookRequest', () => {
     expect(() => new Webhook(`whsec_${Buffer.alloc(32, 3).toString('base64')}`).verify(body, headers)).toThrow();
   });
 
-  it('tells news by put to whom asks for put alone', () => {
+  it('sends new messages by put to a webhook that wants put alone', () => {
     const news = { ...event, method: 'post' as const };
     const entry = { url: 'https://hooks.example.com', mode: 'method' as const };
     const made = (events: { type: 'ack'; method?: 'put' }[]) =>

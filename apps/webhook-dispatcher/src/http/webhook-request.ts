@@ -35,7 +35,7 @@ const OWN_HEADERS = new Set([
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * The call that tells a webhook of an event. Mode body posts to the URL itself; path appends `/type/method`; method
+ * The call that delivers an event to a webhook. Mode body posts to the URL itself; path appends `/type/method`; method
  * appends `/type` and uses the event's method. The suffix goes on the path and the query stays. The body is the same in
  * every mode; `webhook-id` is the event's id and `webhook-sequence` its place among the channel's events, the same at
  * every attempt. `webhook-signature` is that of Standard Webhooks, one for each valid secret.

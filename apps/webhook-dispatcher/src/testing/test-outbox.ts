@@ -139,15 +139,15 @@ export class TestOutbox {
   }
 
   /** Sequence numbers and attempts of the channel's dead letters. */
-  async deadLetters(channelId: string): Promise<{ seq: number; attempts: number; asked: boolean }[]> {
-    const { rows } = await this.database.pool.query<{ seq: string; attempts: number; asked: boolean }>(
-      `SELECT seq, attempts, redrive_at IS NOT NULL AS asked FROM dead_letters WHERE channel_id = $1 ORDER BY seq`,
+  async deadLetters(channelId: string): Promise<{ seq: number; attempts: number; redriving: boolean }[]> {
+    const { rows } = await this.database.pool.query<{ seq: string; attempts: number; redriving: boolean }>(
+      `SELECT seq, attempts, redrive_at IS NOT NULL AS redriving FROM dead_letters WHERE channel_id = $1 ORDER BY seq`,
       [channelId],
     );
     return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
   }
 
-  /** Asks for dead letters again, as the management API does. */
+  /** Requests a redrive of dead letters, as the management API does. */
   async redrive(channelId: string, seqs: number[]): Promise<void> {
     await transaction(this.database, async (connection) => {
       await connection.query(
@@ -182,7 +182,7 @@ export class TestOutbox {
   /** Lets the time of waiting webhooks pass. `leases`: that of webhooks which a dispatcher holds, too. */
   async passTime(ms: number, { leases = true } = {}): Promise<void> {
     await transaction(this.database, async (connection) => {
-      // Whoever writes the rows of held events has locked the cursor's.
+      // Writers of held events lock the cursor's row first.
       await connection.query('SELECT 1 FROM webhook_cursors FOR UPDATE');
       await connection.query(
         `WITH held AS (

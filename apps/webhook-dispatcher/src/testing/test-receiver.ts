@@ -21,7 +21,7 @@ export interface ReceivedCall {
 /** What a receiver does with a call: answer a status, or anything by hand. */
 export type Behaviour = (call: ReceivedCall, response: ServerResponse) => number | void | Promise<number | void>;
 
-/** A customer's webhook for specs: a real HTTP server on loopback that remembers what it was told. */
+/** A customer's webhook for specs: a real HTTP server on loopback that remembers the calls it received. */
 export class TestReceiver {
   readonly calls: ReceivedCall[] = [];
   behaviour: Behaviour = () => 200;
@@ -29,7 +29,7 @@ export class TestReceiver {
   readonly #watchers = new Set<() => void>();
 
   private constructor(private readonly protocol: 'http' | 'https') {
-    const listener: RequestListener = (request, response) => void this.#take(request, response);
+    const listener: RequestListener = (request, response) => void this.#receive(request, response);
     this.#server = protocol === 'http' ? createServer(listener) : createTlsServer(SELF_SIGNED, listener);
   }
 
@@ -54,7 +54,7 @@ export class TestReceiver {
     return this.calls.map((call) => call.number);
   }
 
-  /** Resolves once so many calls have arrived. */
+  /** Resolves once `count` calls have arrived. */
   async received(count: number): Promise<ReceivedCall[]> {
     await this.until(() => this.calls.length >= count);
     return this.calls;
@@ -78,7 +78,7 @@ export class TestReceiver {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ReceivedCall['body'];
