@@ -108,6 +108,9 @@ describe('whatever a receiver does and whenever a dispatcher dies', () => {
                 await outbox.write(channelId, 1, 'messages.post', 0, ['other@g.us']);
                 chatOf.set((written += 1), 'other@g.us');
               }
+              const [state] = await outbox.cursors(channelId);
+              // Time that passes during a delivery makes more of it due: on a slow machine it would never end.
+              if (state && (state.leased || isRight(state))) return [state];
               await outbox.passTime(HOUR_MS / 4, { leases: false });
               running?.dispatcher.sweepNow();
               return outbox.cursors(channelId);

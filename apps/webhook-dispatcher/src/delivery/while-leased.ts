@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { retryWhileAway } from '@dormouse/database';
 import type { Claim } from '@dormouse/event-outbox/delivery';
 
@@ -9,10 +10,12 @@ const PAUSE_MS = 250;
  */
 export class WhileLeased {
   readonly #now: () => number;
+  readonly #pause: (ms: number) => Promise<unknown>;
   readonly #last = new WeakMap<Claim, Promise<unknown>>();
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now: () => number = () => performance.now(), pause: (ms: number) => Promise<unknown> = delay) {
     this.#now = now;
+    this.#pause = pause;
   }
 
   /** Reads may pass each other. @throws what the last attempt failed with */
@@ -20,6 +23,7 @@ export class WhileLeased {
     return retryWhileAway(work, {
       firstPauseMs: PAUSE_MS,
       longestPauseMs: PAUSE_MS,
+      pause: this.#pause,
       mayRetry: (pauseMs) => this.#now() + pauseMs < claim.leaseEndsAtMs,
     });
   }

@@ -2,7 +2,12 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import type { WebhookEntry } from '@dormouse/gateway-contract';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import { Registry } from 'prom-client';
-import { createDispatcher, createWebhookClient, DELIVERY_DEFAULTS, type DeliverySettings } from '../delivery/create-dispatcher.js';
+import {
+  createDispatcher,
+  createWebhookClient,
+  DELIVERY_DEFAULTS,
+  type DeliverySettings,
+} from '../delivery/create-dispatcher.js';
 import type { Dispatcher, EventSignals } from '../delivery/dispatcher.js';
 
 /** A line the dispatcher logged. */
