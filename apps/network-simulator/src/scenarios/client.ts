@@ -241,9 +241,10 @@ export class Client {
 
   /** Ends the socket without losing what it has received. */
   async end(): Promise<void> {
-    const { socket } = this;
+    const { socket, online } = this;
     this.online = false;
-    await socket.messageMutex.mutex(() => Promise.resolve());
+    // On a line that is gone a message may wait a minute for an answer: what was received is flushed by then.
+    if (online) await socket.messageMutex.mutex(() => Promise.resolve());
     socket.ev.flush();
     await socket.end(undefined);
   }
