@@ -1,6 +1,10 @@
+import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { z } from 'zod';
 import { Refusal } from '../network/refusal.js';
 import type { Draft, FileDraft } from '../phones/compose.js';
+import { decodeContent, encodeContent } from '../phones/content.js';
+import { dressingFields } from '../phones/dressing.js';
+import { kindFields } from '../phones/kinds/catalogue.js';
 
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
@@ -37,10 +41,6 @@ export const draftBody = z.object({
     })
     .optional(),
   contact: z.object({ name: z.string(), phone: z.string().optional(), vcard: z.string().optional() }).optional(),
-  poll: z
-    .object({ name: z.string(), options: z.array(z.string()).min(1), selectable: z.number().int().min(0).optional() })
-    .optional(),
-  vote: z.object({ id: z.string(), options: z.array(z.string()) }).optional(),
   reaction: z.object({ id: z.string(), emoji: z.string() }).optional(),
   edit: z.object({ id: z.string(), text: z.string() }).optional(),
   delete: z.object({ id: z.string() }).optional(),
@@ -49,7 +49,14 @@ export const draftBody = z.object({
   caption: z.string().optional(),
   quote: z.string().optional(),
   mentions: z.array(z.string()).optional(),
-  viewOnce: z.boolean().optional(),
+  viewOnce: z
+    .union([z.boolean(), z.enum(['v2', 'v2-extension'])])
+    .optional()
+    .describe('Can be opened once; which wrapper.'),
+  protobuf: z.base64().optional().describe('A whole message as protobuf, for what has no name here.'),
+  message: z.record(z.string(), z.unknown()).optional().describe('The same as JSON, bytes as base64.'),
+  ...dressingFields,
+  ...kindFields,
 });
 
 type DraftBody = z.infer<typeof draftBody>;
@@ -57,14 +64,30 @@ const FILES = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as con
 
 /** The draft with its file's bytes at hand. Throws {@link Refusal} 422 when they cannot be fetched. */
 export async function draftFrom(body: DraftBody): Promise<Draft> {
-  const { to: _to, id: _id, image, video, audio, voice, document, sticker, ...rest } = body;
+  const { to: _to, id: _id, image, video, audio, voice, document, sticker, protobuf, message, ...rest } = body;
   const given = { image, video, audio, voice, document, sticker };
   const draft: Draft = { ...rest };
+  if (protobuf !== undefined) draft.protobuf = readable('protobuf', () => Buffer.from(protobuf, 'base64'));
+  else if (message) draft.protobuf = readable('message', () => encodeContent(proto.Message.fromObject(message)));
   for (const kind of FILES) {
     const described = given[kind];
     if (described) draft[kind] = await fileDraft(described);
   }
   return draft;
+}
+
+/** The bytes of a message. Throws {@link Refusal} 400 when they are none. */
+function readable(field: string, make: () => Buffer): Buffer {
+  try {
+    const bytes = make();
+    decodeContent(bytes);
+    return bytes;
+  } catch (error) {
+    throw new Refusal(
+      400,
+      `${field}: is no message of the protocol: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
 async function fileDraft(described: z.infer<typeof file>): Promise<FileDraft> {

@@ -2,8 +2,10 @@ import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import type { Network } from '../network/network.js';
 import { attachmentOf } from '../phones/attachments.js';
 import { decodeContent, describe, isViewOnce, unwrap } from '../phones/content.js';
-import { pollOptions, selectableOptions } from '../phones/effects.js';
+import { targetOf } from '../phones/effects.js';
+import { pollOptions, selectableOptions } from '../phones/poll-options.js';
 import type { PhoneMessage } from '../phones/message-log.js';
+import { offerIn } from '../phones/offers.js';
 import { chatName } from '../phones/chat-name.js';
 
 /** A message as the control API shows it: no raw bytes, and what its kind carries spelled out. */
@@ -18,9 +20,9 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
   const context = contextOf(inner);
   const file = attachmentOf(content)?.attachment;
   const location = inner.locationMessage;
-  const target =
-    inner.reactionMessage?.key ?? inner.protocolMessage?.key ?? inner.pollUpdateMessage?.pollCreationMessageKey;
+  const target = targetOf(inner);
   const options = pollOptions(content);
+  const offer = offerIn(inner);
   return {
     ...(file && {
       file: {
@@ -42,6 +44,7 @@ function details(network: Network, content: proto.IMessage): Record<string, unkn
     ...(inner.contactMessage && { vcard: inner.contactMessage.vcard }),
     ...(inner.contactsArrayMessage && { vcards: inner.contactsArrayMessage.contacts?.map(({ vcard }) => vcard) }),
     ...(options.length > 0 && { options, selectable: selectableOptions(content) }),
+    ...(offer && { offer }),
     ...(target?.id && { target: target.id }),
     ...(context?.stanzaId && { quoted: context.stanzaId }),
     ...(context?.quotedMessage && { quotedText: describe(context.quotedMessage).text }),

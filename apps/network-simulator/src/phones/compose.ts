@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { Refusal } from '../network/refusal.js';
-import { isGroupJid, parseJid } from '../wire/jid.js';
 import { upload } from './attachments.js';
 import { decodeContent, encodeContent, unwrap } from './content.js';
-import { pollOptions } from './effects.js';
+import { contextOfDressing, dressed, type Dressing } from './dressing.js';
+import { composeKind, type KindDraft } from './kinds/catalogue.js';
+import { keyOf, namingOf, storedMessage, type Composed } from './kinds/kind.js';
 import type { PhoneMessage } from './message-log.js';
 import type { PhoneContext } from './phone-context.js';
-import { sealVote } from './poll-votes.js';
 
 /** A file to be sent. */
 export interface FileDraft {
@@ -20,7 +20,7 @@ export interface FileDraft {
 }
 
 /** A message as somebody at the phone would put it together. Exactly one of the kinds, and how it is dressed. */
-export interface Draft {
+export interface Draft extends KindDraft, Dressing {
   text?: string | undefined;
   image?: FileDraft | undefined;
   video?: FileDraft | undefined;
@@ -31,8 +31,6 @@ export interface Draft {
   location?:
     { latitude: number; longitude: number; name?: string | undefined; address?: string | undefined } | undefined;
   contact?: { name: string; phone?: string | undefined; vcard?: string | undefined } | undefined;
-  poll?: { name: string; options: string[]; selectable?: number | undefined } | undefined;
-  vote?: { id: string; options: string[] } | undefined;
   reaction?: { id: string; emoji: string } | undefined;
   edit?: { id: string; text: string } | undefined;
   delete?: { id: string } | undefined;
@@ -41,26 +39,55 @@ export interface Draft {
   caption?: string | undefined;
   quote?: string | undefined;
   mentions?: string[] | undefined;
-  viewOnce?: boolean | undefined;
+  /** Can be opened once; `true`: in the oldest of the three wrappers. */
+  viewOnce?: boolean | 'v2' | 'v2-extension' | undefined;
+  /** The bytes of a whole message, for what has no name here. */
+  protobuf?: Buffer | undefined;
 }
 
-export interface Composed {
-  content: proto.IMessage;
-  /** The stanza's `edit` attribute. */
-  edit?: string;
-}
+/** What only changes, or adds to, another message. */
+const CHANGES: readonly (keyof proto.IMessage)[] = [
+  ...(['reactionMessage', 'protocolMessage', 'pollUpdateMessage', 'pinInChatMessage', 'keepInChatMessage'] as const),
+  ...([
+    'encEventResponseMessage',
+    'encReactionMessage',
+    'encCommentMessage',
+    'secretEncryptedMessage',
+    'call',
+  ] as const),
+];
+const VIEW_ONCE = { v2: 'viewOnceMessageV2', 'v2-extension': 'viewOnceMessageV2Extension' } as const;
 
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /** Turns a draft into content. Throws {@link Refusal} 400 (no kind), 404 (no such message), 403 (too late, not one's own). */
 export function compose(phone: PhoneContext, chat: string, draft: Draft): Composed {
+  if (draft.protobuf) return { content: decodeContent(draft.protobuf), bytes: draft.protobuf };
   const change = changeOf(phone, chat, draft);
   if (change) return change;
-  const context = contextOf(phone, draft);
-  const content = fileContent(phone, draft, context) ?? plainContent(phone, draft, context);
+  const contextInfo = contextOf(phone, draft);
+  const named = composeKind(draft, { phone, chat, contextInfo });
+  const content = named?.content ?? fileContent(phone, draft, contextInfo) ?? plainContent(phone, draft, contextInfo);
   if (!content)
     throw new Refusal(400, 'Nothing to send: give text, image, video, audio, voice, document, sticker and so on.');
-  return { content: draft.viewOnce ? { viewOnceMessage: { message: content } } : content };
+  const { viewOnce } = draft;
+  const wrapper = viewOnce === true || !viewOnce ? 'viewOnceMessage' : VIEW_ONCE[viewOnce];
+  const whole = withSecret(viewOnce ? { [wrapper]: { message: content } } : content);
+  if (!named?.bytes) return { ...named, content: dressed(phone, chat, whole, draft) };
+  const { messageContextInfo } = whole;
+  if (whole !== dressed(phone, chat, whole, draft) || viewOnce) {
+    throw new Refusal(400, 'This kind has fields that cannot be wrapped: leave out wrap, hdOf, albumOf and viewOnce.');
+  }
+  return { content: whole, bytes: Buffer.concat([named.bytes, encodeContent({ messageContextInfo })]) };
+}
+
+/**
+ * Phones of today put a secret into all they send: with it others seal their edits, votes, reactions and comments. What only
+ * changes another message has none.
+ */
+function withSecret(content: proto.IMessage): proto.IMessage {
+  if (CHANGES.some((name) => content[name])) return content;
+  return { ...content, messageContextInfo: { messageSecret: randomBytes(32), ...content.messageContextInfo } };
 }
 
 function plainContent(
@@ -68,7 +95,7 @@ function plainContent(
   draft: Draft,
   contextInfo: proto.IContextInfo | undefined,
 ): proto.IMessage | undefined {
-  const { location, contact, poll, preview, text } = draft;
+  const { location, contact, preview, text } = draft;
   if (location) {
     return {
       locationMessage: {
@@ -82,17 +109,6 @@ function plainContent(
   }
   if (contact) {
     return { contactMessage: { displayName: contact.name, vcard: contact.vcard ?? vcard(contact), contextInfo } };
-  }
-  if (poll) {
-    return {
-      pollCreationMessageV3: {
-        name: poll.name,
-        options: poll.options.map((optionName) => ({ optionName })),
-        selectableOptionsCount: poll.selectable ?? 1,
-        contextInfo,
-      },
-      messageContextInfo: { messageSecret: randomBytes(32) },
-    };
   }
   if (draft.forward) return forwarded(storedMessage(phone, draft.forward.id));
   if (text === undefined) return undefined;
@@ -144,7 +160,7 @@ function fileContent(
 
 /** Drafts that change another message. */
 function changeOf(phone: PhoneContext, chat: string, draft: Draft): Composed | undefined {
-  const { reaction, edit, vote } = draft;
+  const { reaction, edit } = draft;
   if (reaction) {
     const key = keyOf(phone, storedMessage(phone, reaction.id), chat);
     return { content: { reactionMessage: { key, text: reaction.emoji, senderTimestampMs: phone.network.now() } } };
@@ -163,42 +179,11 @@ function changeOf(phone: PhoneContext, chat: string, draft: Draft): Composed | u
     const key = keyOf(phone, target, chat);
     return { content: { protocolMessage: { type: REVOKE, key } }, edit: target.fromMe ? '7' : '8' };
   }
-  return vote && { content: voteContent(phone, chat, vote) };
-}
-
-function voteContent(phone: PhoneContext, chat: string, vote: { id: string; options: string[] }): proto.IMessage {
-  const poll = storedMessage(phone, vote.id);
-  const content = decodeContent(poll.content);
-  const secret = content.messageContextInfo?.messageSecret;
-  if (!secret) throw new Refusal(400, 'That message is no poll.');
-  const unknown = vote.options.find((option) => !pollOptions(content).includes(option));
-  if (unknown !== undefined) throw new Refusal(400, `The poll has no option ${unknown}.`);
-  const server = namingOf(phone, chat);
-  const creator = phone.network.accounts.find(poll.from)?.jidLike(server) ?? poll.from;
-  const context = { pollId: poll.id, secret, creator, voter: phone.account.jidLike(server) };
-  return {
-    pollUpdateMessage: {
-      pollCreationMessageKey: keyOf(phone, poll, chat),
-      vote: sealVote(vote.options, context),
-      senderTimestampMs: phone.network.now(),
-    },
-  };
-}
-
-/** The name of a message as its receivers know it: from the sender's point of view. */
-function keyOf(phone: PhoneContext, message: PhoneMessage, chat: string): proto.IMessageKey {
-  const author = phone.network.accounts.find(message.from);
-  return {
-    remoteJid: chat,
-    id: message.id,
-    fromMe: message.fromMe,
-    ...(isGroupJid(chat) && !message.fromMe && author && { participant: author.jidLike(namingOf(phone, chat)) }),
-  };
+  return undefined;
 }
 
 function contextOf(phone: PhoneContext, draft: Draft): proto.IContextInfo | undefined {
-  if (draft.quote === undefined && !draft.mentions?.length) return undefined;
-  const context: proto.IContextInfo = {};
+  const context = contextOfDressing(draft) ?? {};
   if (draft.quote !== undefined) {
     const quoted = storedMessage(phone, draft.quote);
     context.stanzaId = quoted.id;
@@ -211,7 +196,7 @@ function contextOf(phone: PhoneContext, draft: Draft): proto.IContextInfo | unde
       who.includes('@') ? who : `${who.replace(/\D/g, '')}@s.whatsapp.net`,
     );
   }
-  return context;
+  return Object.keys(context).length > 0 ? context : undefined;
 }
 
 function forwarded(message: PhoneMessage): proto.IMessage {
@@ -224,18 +209,6 @@ function forwarded(message: PhoneMessage): proto.IMessage {
     if (typeof part === 'object' && part !== null && 'contextInfo' in part) Object.assign(part, { contextInfo });
   }
   return content;
-}
-
-/** Which server's addresses a chat uses. */
-export function namingOf(phone: PhoneContext, chat: string): string {
-  if (!isGroupJid(chat)) return parseJid(chat).server;
-  return phone.network.groups.find(chat)?.state.addressing === 'pn' ? 's.whatsapp.net' : 'lid';
-}
-
-function storedMessage(phone: PhoneContext, id: string): PhoneMessage {
-  const message = phone.messages.get(id);
-  if (!message) throw new Refusal(404, `The phone has no message ${id}.`);
-  return message;
 }
 
 function own(phone: PhoneContext, id: string, windowSeconds: number): PhoneMessage {

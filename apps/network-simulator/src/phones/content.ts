@@ -25,29 +25,121 @@ const KINDS: [keyof Content, string, (content: Content) => string | null | undef
   ['pollCreationMessage', 'poll', (m) => m.pollCreationMessage?.name],
   ['pollCreationMessageV2', 'poll', (m) => m.pollCreationMessageV2?.name],
   ['pollCreationMessageV3', 'poll', (m) => m.pollCreationMessageV3?.name],
+  ['pollCreationMessageV5', 'poll', (m) => m.pollCreationMessageV5?.name],
   ['pollUpdateMessage', 'poll_vote', () => ''],
   ['reactionMessage', 'reaction', (m) => m.reactionMessage?.text],
   ['groupInviteMessage', 'group_invite', (m) => m.groupInviteMessage?.caption],
   ['eventMessage', 'event', (m) => m.eventMessage?.name],
   ['pinInChatMessage', 'pin', () => ''],
+  ['keepInChatMessage', 'keep', () => ''],
   ['protocolMessage', 'protocol', () => ''],
+  ['encEventResponseMessage', 'event_answer', () => ''],
+  ['encReactionMessage', 'sealed_reaction', () => ''],
+  ['encCommentMessage', 'comment', () => ''],
+  ['secretEncryptedMessage', 'sealed_edit', () => ''],
+  ['templateMessage', 'template', (m) => m.templateMessage?.hydratedTemplate?.hydratedContentText],
+  ['templateButtonReplyMessage', 'template_answer', (m) => m.templateButtonReplyMessage?.selectedDisplayText],
+  ['interactiveMessage', 'interactive', (m) => m.interactiveMessage?.body?.text],
+  ['interactiveResponseMessage', 'interactive_answer', (m) => m.interactiveResponseMessage?.body?.text],
+  ['buttonsMessage', 'buttons', (m) => m.buttonsMessage?.contentText],
+  ['buttonsResponseMessage', 'button_answer', (m) => m.buttonsResponseMessage?.selectedDisplayText],
+  ['listMessage', 'list', (m) => m.listMessage?.description],
+  ['listResponseMessage', 'list_answer', (m) => m.listResponseMessage?.title],
+  ['highlyStructuredMessage', 'template', () => ''],
+  ['productMessage', 'product', (m) => m.productMessage?.product?.title],
+  ['orderMessage', 'order', (m) => m.orderMessage?.message],
+  ['albumMessage', 'album', () => ''],
+  ['callLogMesssage', 'call_log', () => ''],
+  ['call', 'call_key', () => ''],
+  ['requestPhoneNumberMessage', 'request_number', () => ''],
+  ['stickerPackMessage', 'sticker_pack', (m) => m.stickerPackMessage?.name],
+  ['scheduledCallCreationMessage', 'scheduled_call', (m) => m.scheduledCallCreationMessage?.title],
+  ['newsletterAdminInviteMessage', 'newsletter_invite', (m) => m.newsletterAdminInviteMessage?.caption],
+  ['pollResultSnapshotMessage', 'poll_result', (m) => m.pollResultSnapshotMessage?.name],
+  ['requestPaymentMessage', 'payment', () => ''],
+  ['sendPaymentMessage', 'payment', () => ''],
+  ['paymentInviteMessage', 'payment', () => ''],
+  ['senderKeyDistributionMessage', 'keys', () => ''],
 ];
+
+/** Kinds that are no messages of their own: they change or add to another one, or are nothing to show. */
+export const ADDITIONS: readonly string[] = [
+  ...[
+    'protocol',
+    'poll_vote',
+    'reaction',
+    'sealed_reaction',
+    'sealed_edit',
+    'event_answer',
+    'pin',
+    'keep',
+    'keys',
+    'call_key',
+  ],
+];
+
+/** Fields that hold another message and nothing else. */
+export const WRAPPERS = [
+  'ephemeralMessage',
+  'viewOnceMessage',
+  'viewOnceMessageV2',
+  'viewOnceMessageV2Extension',
+  'documentWithCaptionMessage',
+  'editedMessage',
+  'groupMentionedMessage',
+  'botInvokeMessage',
+  'lottieStickerMessage',
+  'eventCoverImage',
+  'statusMentionMessage',
+  'pollCreationOptionImageMessage',
+  'associatedChildMessage',
+  'groupStatusMentionMessage',
+  'pollCreationMessageV4',
+  'statusAddYours',
+  'groupStatusMessage',
+  'limitSharingMessage',
+  'botTaskMessage',
+  'questionMessage',
+  'groupStatusMessageV2',
+  'botForwardedMessage',
+  'questionReplyMessage',
+] as const satisfies readonly (keyof Content)[];
+
+/** Kinds whose stanza says that there is a file in it, or something that is shown like one (whatsmeow, send.go). */
+const MEDIA_KINDS = new Set([
+  ...[
+    'image',
+    'video',
+    'video_note',
+    'audio',
+    'voice',
+    'document',
+    'sticker',
+    'sticker_pack',
+    'location',
+    'live_location',
+  ],
+  ...['contact', 'contacts', 'list', 'list_answer', 'button_answer', 'order', 'product', 'interactive_answer'],
+]);
 
 /** The name on a contact card. */
 function nameIn(vcard: string | null | undefined): string {
   return /^FN:(.*)$/m.exec(vcard ?? '')?.[1]?.trim() ?? '';
 }
 
-/** Takes off the wrappers (view once, disappearing, document with caption, edited). */
+/** Takes off the wrappers (view once, disappearing, document with caption, edited and so on). */
 export function unwrap(content: Content): Content {
-  const inner =
-    content.ephemeralMessage?.message ??
-    content.viewOnceMessage?.message ??
-    content.viewOnceMessageV2?.message ??
-    content.viewOnceMessageV2Extension?.message ??
-    content.documentWithCaptionMessage?.message ??
-    content.editedMessage?.message;
-  return inner ? unwrap(inner) : content;
+  for (const name of WRAPPERS) {
+    const inner = content[name]?.message;
+    if (inner) return unwrap(inner);
+  }
+  return content;
+}
+
+/** Whether there is anything in it besides keys: for people, or for the phone. */
+export function hasContent(content: Content): boolean {
+  const { type } = describe(content);
+  return type !== 'keys' && type !== 'unknown';
 }
 
 /** Whether the content is to be seen once. */
@@ -74,12 +166,10 @@ export function describe(content: Content): Described {
 /** What the stanza around a message calls its kind. */
 export function stanzaType(content: Content): string {
   const { type } = describe(content);
-  if (type === 'reaction') return 'reaction';
+  if (type === 'reaction' || type === 'sealed_reaction') return 'reaction';
   if (type === 'poll' || type === 'poll_vote') return 'poll';
-  if (type === 'event') return 'event';
-  return type === 'text' || type === 'protocol' || type === 'pin' || type === 'unknown' || type === 'group_invite'
-    ? 'text'
-    : 'media';
+  if (type === 'event' || type === 'event_answer') return 'event';
+  return MEDIA_KINDS.has(type) ? 'media' : 'text';
 }
 
 export function encodeContent(content: Content): Buffer {

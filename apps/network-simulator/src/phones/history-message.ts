@@ -3,7 +3,7 @@ import { isGroupJid, parseJid } from '../wire/jid.js';
 import { decodeContent, unwrap } from './content.js';
 import type { MessageStatus, PhoneMessage } from './message-log.js';
 import type { PhoneContext } from './phone-context.js';
-import { optionHash } from './poll-votes.js';
+import { optionHash } from './sealed.js';
 
 const { Status, StubType } = proto.WebMessageInfo;
 

@@ -2,6 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { sealFile } from '../media/media-crypto.js';
 import { isGroupJid } from '../wire/jid.js';
+import { ADDITIONS } from './content.js';
 import { historyChat } from './history-chat.js';
 import { additionsOf, webMessage } from './history-message.js';
 import { noticesByGroup } from './history-notices.js';
@@ -20,7 +21,7 @@ const RECENT_SECONDS = 90 * 86_400;
 /** Larger parts do not fit into a message and go through the file host, if the phone may use it. */
 const INLINE_LIMIT_BYTES = 256 * 1024;
 
-const HIDDEN_KINDS = new Set(['protocol', 'poll_vote', 'reaction', 'unknown']);
+const HIDDEN_KINDS = new Set([...ADDITIONS, 'unknown']);
 
 /**
  * What a phone sends a newly linked device, in this order: the app-state key, the newest messages of its chats, the names it

@@ -1,9 +1,9 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { bareJid, isGroupJid, parseJid, PHONE_SERVER } from '../wire/jid.js';
 import { bigEndian, bytesOf, children, node, type Node } from '../wire/node.js';
-import { decodeContent, describe, encodeContent } from './content.js';
-import { namingOf } from './compose.js';
+import { decodeContent, describe, encodeContent, hasContent } from './content.js';
 import { takeEffect } from './effects.js';
+import { namingOf } from './kinds/kind.js';
 import type { PhoneMessage } from './message-log.js';
 import { receivePeerMessage } from './peer-requests.js';
 import { chatName } from './chat-name.js';
@@ -77,7 +77,7 @@ async function decrypt(phone: PhoneContext, author: DeviceAddress, stanza: Node)
       await phone.groupSessions.learn(key.groupId ?? group, author, key.axolotlSenderKeyDistributionMessage);
     }
     // The part that only shares a key has no content of its own; a resend carries both.
-    if (describe(part).type !== 'unknown' || !received) received = { content: part, bytes };
+    if (hasContent(part) || !received) received = { content: part, bytes };
   }
   return received;
 }

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Store } from '../store/store.js';
 import { compactCopy } from './compact-copy.js';
+import { ADDITIONS } from './content.js';
 
 export type MessageStatus = 'error' | 'pending' | 'sent' | 'delivered' | 'read' | 'played';
 
@@ -35,6 +36,8 @@ export interface PhoneMessage {
   reactions?: Record<string, string>;
   /** Chosen options of a poll by who voted. */
   votes?: Record<string, string[]>;
+  /** Answers to an event by who answered: `going`, `not-going` or `maybe`. */
+  answers?: Record<string, string>;
   edited?: boolean;
   deleted?: boolean;
   /** Gone from this account only: deleted for oneself, or with its chat. Copies are still sent again from it. */
@@ -53,7 +56,7 @@ export interface MessageFilter {
 }
 
 /** Kinds that change another message, or the chat: nobody counts them as unread. */
-const UNCOUNTED = new Set(['reaction', 'poll_vote', 'protocol', 'pin']);
+const UNCOUNTED = new Set(ADDITIONS);
 
 /** Whether a message makes its chat unread. */
 export function isUnread({ fromMe, status, type }: PhoneMessage): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
+import { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import type { Group } from '../network/group.js';
 import type { Account } from '../network/account.js';
 import { Refusal } from '../network/refusal.js';
@@ -16,7 +16,13 @@ export interface SendOptions {
   id?: string | undefined;
   /** `edit` attribute of the stanza (1 edit, 7 delete by the author, 8 by an admin). */
   edit?: string | undefined;
+  /** The bytes of the content, when there is more in them than the library can name. */
+  bytes?: Buffer | undefined;
 }
+
+/** Fields 2 of a copy and 31 of a message, both with a length in front. */
+const SENT_MESSAGE_TAG = 2 * 8 + 2;
+const DEVICE_SENT_TAG = 31 * 8 + 2;
 
 export function newMessageId(): string {
   // Node draws the randomness of UUIDs in advance; asking the system for each id costs more than the id.
@@ -40,7 +46,7 @@ export async function sendContent(
   if (!group && (!recipient || phone.network.unknown(recipient))) {
     throw new Refusal(404, isGroupJid(chat) ? 'There is no such group.' : 'There is no such number.');
   }
-  const plain = encodeContent(content);
+  const plain = options.bytes ?? encodeContent(content);
   const message = phone.messages.add({
     id,
     chat: recipient?.phoneJid ?? chat,
@@ -57,7 +63,7 @@ export async function sendContent(
   const viewOnce = isViewOnce(content);
   const parts = group
     ? await groupParts(phone, group, plain, viewOnce)
-    : await directParts(phone, chat, recipient, content, plain);
+    : await directParts(phone, chat, recipient, plain);
   const attrs = {
     id,
     to: chat,
@@ -81,7 +87,6 @@ async function directParts(
   phone: PhoneContext,
   chat: string,
   recipient: Account | undefined,
-  content: proto.IMessage,
   plain: Buffer,
 ): Promise<Node[]> {
   const { server } = parseJid(chat);
@@ -91,12 +96,20 @@ async function directParts(
     if (recipient) parts.push(await partFor(phone, { account: recipient, device }, server, plain));
   }
   const ownDevices = [...phone.account.devices.keys()];
-  const sync =
-    ownDevices.length > 0 ? encodeContent({ deviceSentMessage: { destinationJid: chat, message: content } }) : plain;
+  const sync = ownDevices.length > 0 ? deviceSent(chat, plain) : plain;
   for (const device of ownDevices) {
     parts.push(await partFor(phone, { account: phone.account, device }, server, sync));
   }
   return [node('participants', {}, parts)];
+}
+
+/** The copy for an own device: which chat it is for, and the message as it is, whatever is in it. */
+function deviceSent(destinationJid: string, plain: Buffer): Buffer {
+  const copy = proto.Message.DeviceSentMessage.encode({ destinationJid })
+    .uint32(SENT_MESSAGE_TAG)
+    .bytes(plain)
+    .finish();
+  return Buffer.from(proto.Message.encode({}).uint32(DEVICE_SENT_TAG).bytes(copy).finish());
 }
 
 /**

@@ -93,8 +93,8 @@ export class Phone implements PhoneContext, PrimaryDevice {
   sendDraft(to: string, draft: Draft, options: SendOptions = {}): Promise<PhoneMessage> {
     const chat = to.includes('@') ? to : `${to}@${PHONE_SERVER}`;
     return this.serial.run(() => {
-      const { content, edit } = compose(this, chat, draft);
-      return sendContent(this, chat, content, { ...options, edit });
+      const { content, ...more } = compose(this, chat, draft);
+      return sendContent(this, chat, content, { ...options, ...more });
     });
   }
 

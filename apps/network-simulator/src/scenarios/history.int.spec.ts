@@ -4,7 +4,7 @@ import { createGroup, setRole } from '../groups/group-members.js';
 import { changeGroup } from '../groups/group-settings.js';
 import { scanCode } from '../linking/pairing.js';
 import { changeChat } from '../phones/change-chats.js';
-import { optionHash } from '../phones/poll-votes.js';
+import { optionHash } from '../phones/sealed.js';
 import { addHistory } from '../phones/seed-history.js';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';

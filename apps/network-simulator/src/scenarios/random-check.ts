@@ -4,7 +4,7 @@ import { Refusal } from '../network/refusal.js';
 import { attachmentOf, download } from '../phones/attachments.js';
 import { decodeContent, encodeContent } from '../phones/content.js';
 import type { PhoneMessage } from '../phones/message-log.js';
-import { optionHash } from '../phones/poll-votes.js';
+import { optionHash } from '../phones/sealed.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import type { Client } from './client.js';
 import { pollSecret, type Reader, type Sent } from './random-contents.js';

@@ -1,7 +1,7 @@
-import type { AnyMessageContent, proto } from '@whiskeysockets/baileys';
+import { proto, type AnyMessageContent } from '@whiskeysockets/baileys';
 import type { Group } from '../network/group.js';
 import type { Draft } from '../phones/compose.js';
-import { sealVote } from '../phones/poll-votes.js';
+import { optionHash, seal } from '../phones/sealed.js';
 import { LID_SERVER, PHONE_SERVER } from '../wire/jid.js';
 import type { Client } from './client.js';
 import type { Person } from './random-people.js';
@@ -65,11 +65,13 @@ export function voteOf({ text, chat, group, target }: Plan, author: Person, clie
   const secret = target && pollSecret(client, target.id);
   if (!target || !secret) throw new Error('The client does not have the poll.');
   const server = group?.state.addressing === 'pn' || chat.endsWith(PHONE_SERVER) ? PHONE_SERVER : LID_SERVER;
-  const vote = sealVote([text], {
-    pollId: target.id,
+  const plain = proto.Message.PollVoteMessage.encode({ selectedOptions: [optionHash(text)] }).finish();
+  const vote = seal(plain, {
+    use: 'Poll Vote',
+    id: target.id,
     secret,
-    creator: target.author.phone.account.jidLike(server),
-    voter: author.phone.account.jidLike(server),
+    author: target.author.phone.account.jidLike(server),
+    sender: author.phone.account.jidLike(server),
   });
   const pollCreationMessageKey = keyOf(target, author);
   return { pollUpdateMessage: { pollCreationMessageKey, vote, senderTimestampMs: Date.now() } };

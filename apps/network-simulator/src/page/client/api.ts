@@ -31,6 +31,8 @@ export interface Message {
   options?: string[];
   /** Of a poll: how many options one may choose; 0: any number. */
   selectable?: number;
+  answers?: Record<string, string>;
+  offer?: { header?: string; footer?: string; choices: string[] };
   edited?: boolean;
   deleted?: boolean;
   erased?: boolean;

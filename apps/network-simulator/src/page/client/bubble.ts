@@ -12,8 +12,11 @@ const TICKS: Record<string, string> = {
   error: '!',
 };
 const QUICK = ['👍', '❤️', '😂', '🙏'];
-/** Kinds that only change another message: their effect is shown there. */
-const HIDDEN = new Set(['reaction', 'protocol', 'poll_vote']);
+/** Kinds that only change another message, whose effect is shown there, and those with nothing to show. */
+const HIDDEN = new Set([
+  ...['reaction', 'protocol', 'poll_vote', 'pin', 'keep', 'keys', 'call_key'],
+  ...['event_answer', 'sealed_reaction', 'sealed_edit'],
+]);
 
 export const isShown = ({ type }: Message): boolean => !HIDDEN.has(type);
 
@@ -104,10 +107,26 @@ function content(phone: string, message: Message): HTMLElement {
       return poll(phone, message);
     case 'unknown':
       return h('em', { class: 'quiet' }, `This page does not draw ${message.content ?? 'such messages'}`);
+    case 'text':
+      return caption;
     default:
-      // A kind with content but without text is named: nothing that arrived is invisible.
-      return message.text === '' ? h('em', { class: 'quiet' }, `A message of the kind ${message.type}`) : caption;
+      return placeholder(message);
   }
+}
+
+/** A kind that is not drawn: its name, its words, and what it offers. */
+function placeholder({ type, text, offer, answers }: Message): HTMLElement {
+  const given = Object.values(answers ?? {});
+  return h(
+    'div',
+    { class: 'placeholder' },
+    h('div', { class: 'quiet' }, type.replaceAll('_', ' ')),
+    offer?.header !== undefined && h('strong', {}, offer.header),
+    text !== '' && h('div', {}, text),
+    offer?.footer !== undefined && h('div', { class: 'quiet' }, offer.footer),
+    ...(offer?.choices ?? []).map((choice) => h('div', { class: 'choice' }, choice)),
+    given.length > 0 && h('div', { class: 'quiet' }, given.join(', ')),
+  );
 }
 
 function poll(phone: string, message: Message): HTMLElement {
