@@ -41,9 +41,9 @@ const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** The settings of the process. Throws a ZodError that names what is wrong. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const set = environment.parse(env);
+/** The settings of the process; `given` go before its environment. Throws a ZodError that names what is wrong. */
+export function readConfig(given: Record<string, string> = {}) {
+  const set = environment.parse({ ...process.env, ...given });
   return {
     port: set.PORT,
     host: set.HOST,

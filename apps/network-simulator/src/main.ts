@@ -1,4 +1,6 @@
+#!/usr/bin/env node
 import { pino } from 'pino';
+import { settingsOf, USAGE } from './command-line.js';
 import { readConfig } from './config.js';
 import { fastCurve } from './phones/fast-curve.js';
 import { fastDerivation } from './phones/fast-derivation.js';
@@ -10,7 +12,12 @@ const STOP_WITHIN_MS = 1800;
 quietLibsignal();
 fastCurve();
 fastDerivation();
-const config = readConfig();
+const given = settingsOf(process.argv.slice(2));
+if (given === 'help') {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+const config = readConfig(given);
 // Standard output carries the one line with the addresses; everything else is a log.
 const log = pino({ level: config.logLevel, name: 'network-simulator' }, pino.destination(2));
 const simulator = await startSimulator({
