@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { answers, type Answer } from './answers.js';
+import { examples } from './examples.js';
 import { operations, type Operation } from './operations.js';
+import type { Schema } from './type-text.js';
 
 const FAILURE = {
   description: 'What went wrong, in a sentence.',
@@ -9,14 +12,32 @@ const FAILURE = {
     },
   },
 };
+/** Bodies that are text and not JSON. */
+const TEXT_BODIES = new Set(['POST /admin/mock-phone/scan-qr']);
 
-/** The description of the control API (OpenAPI 3.1), made from the list of operations and their schemas. */
+/** A call as the description has it. */
+export interface DescribedCall {
+  method: string;
+  /** As the router knows it, `/phones/:phone`. */
+  path: string;
+  summary: string;
+  parameters: { name: string; in: 'path' | 'query'; required: boolean; schema: Schema; description?: string }[];
+  body?: { type: string; schema: Schema; examples: readonly unknown[] };
+  status: number;
+  answer: { type: string; schema?: Schema };
+}
+
+/** Every call of the API, with its parameters, body, examples and answer. */
+export function describedCalls(): DescribedCall[] {
+  return Object.entries(operations).map(([name, operation]) => describe(name, operation));
+}
+
+/** The description of the control API (OpenAPI 3.1). */
 export function openApi(server: string): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [name, operation] of Object.entries(operations)) {
-    const [method = '', path = ''] = name.split(' ');
-    const described = path.replace(/:(\w+)/g, '{$1}');
-    paths[described] = { ...paths[described], [method.toLowerCase()]: describe(path, operation) };
+  for (const call of describedCalls()) {
+    const path = call.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [call.method.toLowerCase()]: operationOf(call) };
   }
   return {
     openapi: '3.1.0',
@@ -26,23 +47,71 @@ export function openApi(server: string): object {
   };
 }
 
-function describe(path: string, { summary, body, query }: Operation): object {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-  const names = query ? Object.keys((schemaOf(query) as { properties?: object }).properties ?? {}) : [];
-  const inQuery = names.map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
+function operationOf({ summary, parameters, body, status, answer }: DescribedCall): object {
   return {
     summary,
-    parameters: [...inPath, ...inQuery],
-    ...(body && { requestBody: { content: { 'application/json': { schema: schemaOf(body) } } } }),
-    responses: { 200: { description: 'Done.' }, '4XX': FAILURE },
+    parameters,
+    ...(body && {
+      requestBody: {
+        content: {
+          [body.type]: {
+            schema: body.schema,
+            ...(body.examples.length > 0 && {
+              examples: Object.fromEntries(body.examples.map((value, index) => [`example-${index + 1}`, { value }])),
+            }),
+          },
+        },
+      },
+    }),
+    responses: {
+      [status]: { description: 'Done.', content: { [answer.type]: answer.schema ? { schema: answer.schema } : {} } },
+      '4XX': FAILURE,
+    },
   };
 }
 
-function schemaOf(schema: z.ZodType): object {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+function describe(name: string, { summary, body, query }: Operation): DescribedCall {
+  const [method = '', path = ''] = name.split(' ');
+  const isText = TEXT_BODIES.has(name);
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, parameter = '']) => ({
+    name: parameter,
+    in: 'path' as const,
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const { properties = {}, required = [] } = query ? schemaOf(query, 'input') : {};
+  const inQuery = Object.entries(properties).map(([parameter, schema]) => ({
+    name: parameter,
+    in: 'query' as const,
+    required: required.includes(parameter) && schema.default === undefined,
+    schema,
+    ...(schema.description !== undefined && { description: schema.description }),
+  }));
+  return {
+    method,
+    path,
+    summary,
+    parameters: [...inPath, ...inQuery],
+    ...((body ?? isText) && {
+      body: {
+        type: isText ? 'text/plain' : 'application/json',
+        schema: body ? schemaOf(body, 'input') : { type: 'string' },
+        examples: examples[name] ?? [],
+      },
+    }),
+    ...answerOf(answers[name]),
+  };
+}
+
+function answerOf(answer: Answer | undefined): Pick<DescribedCall, 'status' | 'answer'> {
+  if (!answer) throw new Error('A call has no description of its answer.');
+  const { status = 200, body } = answer;
+  if (body instanceof z.ZodType)
+    return { status, answer: { type: 'application/json', schema: schemaOf(body, 'output') } };
+  return { status, answer: { type: body.type } };
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _version, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest as Schema;
 }
