@@ -47,7 +47,7 @@ export type ProxyReason = (typeof PROXY_REASONS)[number];
 export interface ChannelStatus {
   code: number;
   text: string;
-  /** Only when true: parked and healthy, wakes on the next request that needs the socket. */
+  /** Only when true: isHibernated and healthy, wakes on the next request that needs the socket. */
   hibernated?: true;
   /** Only when the channel's own settings are in the way: the session tries again by itself. */
   reason?: ProxyReason;
@@ -57,11 +57,11 @@ export interface ChannelStatus {
 export function channelStatus(session: SessionFacts, options: { legacyText?: boolean } = {}): ChannelStatus {
   const text = statusText(session);
   const reason = PROXY_REASONS.find((name) => name === session.reason);
-  const parked = session.state === 'hibernated' || session.state === 'hibernating';
+  const isHibernated = session.state === 'hibernated' || session.state === 'hibernating';
   return {
     code: STATUS_CODES[text],
     text: options.legacyText ? LEGACY_STATUS_TEXTS[text] : text,
-    ...(parked ? { hibernated: true as const } : {}),
+    ...(isHibernated ? { hibernated: true as const } : {}),
     ...(reason === undefined ? {} : { reason }),
   };
 }

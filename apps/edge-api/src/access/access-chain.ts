@@ -61,7 +61,7 @@ export function guardAccess(fastify: FastifyInstance, services: AccessServices):
       const token = presentedToken(request);
       const elsewhere = homeOf(request, { home: token.region, here: services.region, hosts: services.regionHosts });
       if (elsewhere === undefined) return channelOf(request, token.text, services);
-      await passedOn(request, reply, { token: token.text, origin: elsewhere }, services);
+      await forwardHome(request, reply, { token: token.text, origin: elsewhere }, services);
       return undefined;
     });
     if (!channel) return;
@@ -99,7 +99,7 @@ async function refusalsCounted<Result>(
 }
 
 /** The home region checks the token. A 401 of its own is counted here too, where the client's address is known. */
-async function passedOn(
+async function forwardHome(
   request: FastifyRequest,
   reply: FastifyReply,
   { token, origin }: { token: string; origin: string },

@@ -28,7 +28,7 @@ describe('homeOf', () => {
       refusal({ status: 401 }),
     );
     expect(() =>
-      homeOf(requestTo('api.example.com', { 'x-dormouse-passed-on': 'use' }), { home: 'eu', here: 'sg', hosts }),
+      homeOf(requestTo('api.example.com', { 'x-dormouse-forwarded-by': 'use' }), { home: 'eu', here: 'sg', hosts }),
     ).toThrow(refusal({ status: 401 }));
   });
 });

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 export type RegionHosts = Readonly<Partial<Record<Region, string>>>;
 
 /** Set on a request that another region's edge forwarded, to the name of that region. */
-export const FORWARDED_HEADER = 'x-dormouse-passed-on';
+export const FORWARDED_HEADER = 'x-dormouse-forwarded-by';
 
 /**
  * Where a request with a token of `home` goes: undefined when it stays here, else the origin of the home region's edge.

@@ -55,13 +55,13 @@ describe('regions', () => {
         body: JSON.stringify(hello),
         headers: {
           authorization: `Bearer ${token}`,
-          'x-dormouse-passed-on': 'sg',
+          'x-dormouse-forwarded-by': 'sg',
           'x-forwarded-for': '127.0.0.1',
         },
       },
     ]);
     expect(answer.headers.get('x-request-id')).toBe(seen[0]?.headers['x-request-id']);
-    const again = await nearest.ask('GET /chats', { token, headers: { 'x-dormouse-passed-on': 'use' } });
+    const again = await nearest.ask('GET /chats', { token, headers: { 'x-dormouse-forwarded-by': 'use' } });
     expect(again.status).toBe(401);
     const away = await nearest.ask('GET /chats', { token: mintToken('use') });
     expect(away.error).toMatchObject({ code: 503, details: 'the home region of the channel could not be reached' });

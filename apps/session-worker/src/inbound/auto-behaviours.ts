@@ -43,11 +43,11 @@ export class AutoBehaviours {
     const { session } = inbound;
     const settings = (await inbound.queue.store(() => this.options.directory.byId(session.channelId)))?.settings;
     if (!settings) return;
-    if (settings.auto_read) this.courtesy(this.read(inbound, received));
+    if (settings.auto_read) this.ignoreFailure(this.read(inbound, received));
     const freshSinceMs = this.options.now() - FRESH_FOR_MS;
     const fresh = received.filter((message) => (toNumber(message.messageTimestamp) ?? 0) * 1_000 >= freshSinceMs);
     const chats = new Set(fresh.flatMap(({ key: { remoteJid } }) => remoteJid ?? []));
-    for (const chat of chats) this.courtesy(this.show(session, chat, settings));
+    for (const chat of chats) this.ignoreFailure(this.show(session, chat, settings));
   }
 
   private async read(inbound: InboundContext, messages: readonly NetworkMessage[]): Promise<void> {
@@ -80,7 +80,7 @@ export class AutoBehaviours {
   }
 
   /** The connection may go at any moment, and what it showed with it. */
-  private courtesy(work: Promise<void>): void {
+  private ignoreFailure(work: Promise<void>): void {
     work.catch(() => undefined);
   }
 }

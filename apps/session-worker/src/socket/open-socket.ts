@@ -19,7 +19,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { ProxyRoute } from '../proxy/proxy-route.js';
 import { chatMomentIn, clearedChatIn, emitCleared, type ChatMoment } from './patches/shared-state-changes.js';
-import { fileRequestsTo } from './file-requests.js';
+import { fileRequestsTo } from './library-fetches.js';
 import type { EncryptionBarrier } from './patches/encryption-barrier.js';
 import { libraryLog, type LibraryLogTarget } from './library-log.js';
 import { withSharedAsyncStorage } from './patches/shared-async-storage.js';
