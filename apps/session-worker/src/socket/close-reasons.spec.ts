@@ -34,7 +34,7 @@ describe('close reasons', () => {
     expect(wiping).toEqual([401]);
   });
 
-  it('retry what nobody has seen yet', () => {
+  it('retry an unknown code', () => {
     expect(closeReason(599)).toMatchObject({ name: 'unknown', next: 'retry' });
     expect(closeReason(undefined)).toMatchObject({ next: 'retry' });
   });

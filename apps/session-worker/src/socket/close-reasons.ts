@@ -16,7 +16,7 @@ export type AfterClose =
   | 'retry'
   /** The same, however often: these attempts do not reach the network. */
   | 'persist'
-  /** Somebody else holds this device: asks whether the shard is still ours, and if so tries again much later. */
+  /** Another holder of this device connected: checks whether the shard is still ours, and if so retries much later. */
   | 'yield'
   /** Stays closed until a person has acted; credentials are kept, because the verdict may be lifted. */
   | 'rest'
@@ -53,7 +53,7 @@ export const CLOSE_REASONS: ReadonlyMap<number, CloseReason> = new Map([
   [515, reason('restart_required', 'restart')],
 ]);
 
-/** A code nobody has seen yet is treated as passing trouble. */
+/** An unknown code is treated as a temporary failure. */
 const UNKNOWN = reason('unknown', 'retry', 'operator');
 
 /** PostgreSQL or the object storage did not give what a connect needs. */

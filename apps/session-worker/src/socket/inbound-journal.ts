@@ -2,7 +2,7 @@
  * What was decrypted and is not stored as a message yet.
  *
  * Why: the library commits the step of the ratchet that decrypted a message, acknowledges the message to the network,
- * and only then emits it. A crash in between would lose it: nobody can decrypt it again and nobody sends it again.
+ * and only then emits it. A crash in between would lose it: it cannot be decrypted again and is not sent again.
  *
  * What it guarantees: the decrypted content is written by the very statement that commits the ratchet (the library's key
  * transaction makes one `set` of everything set in it), and stays until the message has been handed over and stored.

@@ -73,9 +73,9 @@ export interface LiveOptions {
 
 /** A planned end waits no longer for the message that is being decrypted. */
 const HOLD_WITHIN_MS = 5_000;
-/** After the end a message whose handling asked the network something is never done with: nobody answers. */
+/** The same for a socket that is dead: a message whose handling queries the network never ends then. */
 const HOLD_DEAD_WITHIN_MS = 1_000;
-/** The server has this long to take our goodbye. */
+/** Timeout of closing the connection in order. */
 const CLOSE_WITHIN_MS = 2_000;
 /** Stanzas that the network keeps until they are answered. */
 const KEPT_STANZAS = ['CB:message', 'CB:receipt', 'CB:notification', 'CB:call'] as const;
@@ -260,7 +260,7 @@ export class LiveSession implements OpenSession {
   }
 
   private saveCreds(): void {
-    if (!identityOf(this.options.auth.creds)) return; // a pairing that nobody has scanned yet leaves nothing behind
+    if (!identityOf(this.options.auth.creds)) return; // a pairing that was not scanned leaves nothing to store
     this.hold(this.options.auth.saveCreds());
     this.options.events.identified(this);
   }

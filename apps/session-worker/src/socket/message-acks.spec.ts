@@ -6,24 +6,24 @@ const ack = (attrs: Record<string, string>) => ({ tag: 'ack', attrs: { class: 'm
 const written = Promise.resolve();
 
 describe('MessageAcks', () => {
-  it('tells when the network accepted a message, and at what time', async () => {
-    const heard: unknown[] = [];
-    const acks = new MessageAcks(60_000, (one) => heard.push(one));
+  it('reports when the network accepted a message', async () => {
+    const acked: unknown[] = [];
+    const acks = new MessageAcks(60_000, (one) => acked.push(one));
     const accepted = acks.expect('A1', written);
     acks.receive(ack({ id: 'B1', t: '5' }));
     acks.receive(ack({ id: 'A1', t: '1700000000' }));
     await expect(accepted).resolves.toEqual({ timestampS: 1_700_000_000 });
-    expect(heard).toEqual([{ timestampS: 1_700_000_000 }]);
+    expect(acked).toEqual([{ timestampS: 1_700_000_000 }]);
   });
 
-  it('tells the code of a refusal', async () => {
+  it('reports the code of a refusal', async () => {
     const acks = new MessageAcks(60_000);
     const refused = acks.expect('A1', written);
     acks.receive(ack({ id: 'A1', error: '463' }));
     await expect(refused).resolves.toEqual({ error: '463' });
   });
 
-  it('shares one wait among those who expect the same message', async () => {
+  it('shares one wait among callers that expect the same message', async () => {
     const acks = new MessageAcks(60_000);
     const both = [acks.expect('A1', written), acks.expect('A1', written)];
     acks.receive(ack({ id: 'A1' }));

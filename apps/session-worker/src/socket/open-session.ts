@@ -1,5 +1,5 @@
 /**
- * What the sessions hand to those who speak (commands) and to those who listen (inbound): one live socket of one
+ * What commands (which send) and inbound (which receives) get of a session: one live socket of one
  * channel. Neither of the two is known here.
  */
 import type { Fence } from '@dormouse/database';

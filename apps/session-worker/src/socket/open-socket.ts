@@ -32,7 +32,7 @@ export interface NetworkAddress {
   readonly rootKey?: Buffer;
   /** Where it keeps files (`https://…`); absent: the real network's host. */
   readonly fileOrigin?: string;
-  /** How often it is asked whether it is still there; default `KEEP_ALIVE_MS`. */
+  /** Interval between keep-alive queries; default `KEEP_ALIVE_MS`. */
   readonly keepAliveMs?: number;
 }
 
@@ -53,15 +53,15 @@ export interface SocketOptions {
   readonly encryptionBarrier: Pick<EncryptionBarrier, 'guard'>;
   /** Called before the library emits that the chat is gone. */
   readonly onChatMoment: (moment: ChatMoment) => void;
-  /** What was sent under this key, when somebody could not decrypt it. */
+  /** The message sent under this key, for a recipient that could not decrypt it. */
   readonly getMessage: (key: WAMessageKey) => Promise<proto.IMessage | undefined>;
-  /** Whom to encrypt a group's message for; undefined: the network is asked, at each send. */
+  /** The members to encrypt a group's message for; undefined: the network is queried at each send. */
   readonly groupMetadata: (groupId: string) => Promise<GroupMetadata | undefined>;
 }
 
 /** A device that cannot read a message gets so many further copies of it. */
 export const COPIES_SENT = 5;
-/** So many copies we ask for of a message that we cannot read. */
+/** How many copies of a message that cannot be decrypted are requested. */
 const COPIES_ASKED_FOR = 5;
 /**
  * Baileys 7.0.0-rc14 counts each copy it sends twice (`messages-recv.js`, in `handleReceipt` and in `sendMessagesAgain`).
@@ -100,7 +100,7 @@ export function openSocket(options: SocketOptions): WASocket {
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
     // A linked device that appears online silences the owner's phone.
     markOnlineOnConnect: false,
-    // History is taken in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.
+    // History is received in any case: its chats, names and LID mappings, and the first app-state sync hangs on it.
     syncFullHistory: fullHistory,
     shouldSyncHistoryMessage: ({ syncType }) => fullHistory || syncType !== proto.Message.HistorySyncType.FULL,
     generateHighQualityLinkPreview: false,

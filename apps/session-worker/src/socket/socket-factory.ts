@@ -31,7 +31,7 @@ export interface SocketFactoryOptions {
 
 /** What of a channel's settings concerns a connect. */
 export interface ConnectSettings {
-  /** Is a phone that links asked for all of its history? */
+  /** Whether a phone that links is requested to send all of its history. */
   readonly fullHistory: boolean;
   /** The setting `proxy`; '' for none. */
   readonly proxy: string;

@@ -25,7 +25,7 @@ describe('EventSignals', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('tells the dispatcher at once of every event of a channel with webhooks', async () => {
+  it('notifies the dispatcher at once of every event of a channel with webhooks', async () => {
     const { signals, dispatcher, pullers } = setup({ a: 1 });
     signals.ready('a');
     signals.ready('a');
@@ -35,7 +35,7 @@ describe('EventSignals', () => {
     expect(pullers).toEqual([]);
   });
 
-  it('tells those who pull of a channel without webhooks once for all events that come together, and again for later ones', async () => {
+  it('notifies pullers of a channel without webhooks once for all events of a moment, and again for later ones', async () => {
     const { signals, dispatcher, pullers } = setup({ a: 0, b: 0 });
     for (const id of ['a', 'a', 'b', 'a']) signals.ready(id);
     await jest.advanceTimersByTimeAsync(100);
@@ -46,7 +46,7 @@ describe('EventSignals', () => {
     expect(dispatcher).toEqual([]);
   });
 
-  it('tells the dispatcher when nobody knows whether there are webhooks', async () => {
+  it('notifies the dispatcher when it is not known whether there are webhooks', async () => {
     const { signals, dispatcher } = setup({ a: 'away' });
     signals.ready('a');
     await jest.advanceTimersByTimeAsync(0);

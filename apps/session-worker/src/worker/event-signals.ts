@@ -6,7 +6,7 @@
  */
 import type { ChannelDirectory } from '@dormouse/channel-directory';
 
-/** How long signals to pullers are collected: a send makes three events within milliseconds. */
+/** How long signals to pullers are collected: a send causes three events within milliseconds. */
 const TOGETHER_MS = 50;
 
 export interface EventSignalsOptions {
@@ -25,10 +25,10 @@ export class EventSignals {
 
   /** Events of the channel were committed. */
   readonly ready = (channelId: string): void => {
-    this.tell(channelId).catch(() => undefined);
+    this.signal(channelId).catch(() => undefined);
   };
 
-  private async tell(channelId: string): Promise<void> {
+  private async signal(channelId: string): Promise<void> {
     const channel = await this.options.directory.byId(channelId).catch(() => undefined);
     if (channel?.settings.webhooks.length !== 0) return this.options.notifyDispatcher(channelId);
     const isFirst = this.due.size === 0;

@@ -9,28 +9,28 @@ export interface ShardWorkOptions {
   readonly sessions: Sessions;
   readonly runner: CommandRunner;
   readonly redisUrl: string;
-  /** Commands in hand at once. */
+  /** How many commands run at once. */
   readonly concurrency: number;
   readonly log: LogOf<'error'>;
 }
 
-/** What a worker does for a shard it owns: holds its sessions and takes its commands. */
+/** Starts the work for an owned shard: holds its sessions and runs its commands. */
 export function startShardWork(held: HeldShard, options: ShardWorkOptions): ShardWork {
   const { sessions, runner, redisUrl, concurrency, log } = options;
   const { shard } = held.fence;
-  const tell = (text: string) => (error: unknown) => log.error({ shard, failure: errorOutline(error) }, text);
-  sessions.takeOver(held).catch(tell('the sessions of a shard could not be taken up'));
+  const logError = (text: string) => (error: unknown) => log.error({ shard, failure: errorOutline(error) }, text);
+  sessions.takeOver(held).catch(logError('the sessions of a shard could not be started'));
   const commands = openCommandWorker({
     redisUrl,
     shard,
     concurrency,
     handle: runner.run,
-    onError: tell('command queue'),
+    onError: logError('command queue'),
   });
-  const stopCommands = (): Promise<void> => commands.close().catch(tell('command queue could not be closed'));
+  const stopCommands = (): Promise<void> => commands.close().catch(logError('command queue could not be closed'));
   return {
     finish: async () => {
-      await stopCommands(); // those that run come to their end; their sockets are needed until then
+      await stopCommands(); // running commands finish; they need their sockets until then
       await sessions.handOff(held);
     },
     abandon: () => {

@@ -117,7 +117,7 @@ export class WorkerMetrics {
   readonly closed = ({ name }: { name: string }): void => this.closes.inc({ reason: name });
 }
 
-/** What there is at the moment of asking. */
+/** Gauges that are read when metrics are collected. */
 function measureNow(registry: Registry, now: Present): void {
   const registers = [registry];
   new Gauge({

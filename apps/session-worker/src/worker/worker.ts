@@ -1,9 +1,9 @@
 /**
  * A session worker: owns shards, holds the sessions of their channels, runs their commands, stores what they receive.
  *
- * PostgreSQL away: sockets are closed before the leases end; when it is back, shards are taken again and sessions open
- * without a scan. Redis away: no command comes, sessions stay open and what they hear is stored; the dispatcher finds
- * it by looking. The network away: each session connects again by itself.
+ * PostgreSQL away: sockets are closed before the leases end; when it is back, shards are claimed again and sessions open
+ * without a scan. Redis away: no command arrives, sessions stay open and what they receive is stored; the dispatcher finds
+ * it by polling. The network away: each session reconnects by itself.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@dormouse/bootstrap';
@@ -71,16 +71,16 @@ import { WorkerMetrics } from './worker-metrics.js';
 
 /** Renewals within one TTL. */
 const RENEWALS_PER_TTL = 6;
-/** Part of the TTL that is kept for noticing late, on a busy machine, and for closing sockets. */
+/** Part of the TTL that is left for late timers of a busy machine, and for closing sockets. */
 const MARGIN_OF_TTL = 0.3;
-/** Ending a shard's work gently takes no longer, so that a drain fits into 25 s. */
+/** Timeout of ending a shard's work in order, so that a drain fits into 25 s. */
 const FINISH_WITHIN_MS = 15_000;
-/** How long a session rests once its attempts are used up. */
+/** How long a session rests after its last attempt to connect. */
 const REST_MS = 3_600_000;
-/** How long something heard is tried to be stored before its socket is closed. */
+/** How long storing something received is retried before its socket is closed. */
 const STORE_FOR_MS = 20_000;
 /** Interval at which the durations of wakes are written for operators. */
-const TELL_WAKES_EVERY_MS = 5_000;
+const WRITE_WAKES_EVERY_MS = 5_000;
 
 export interface WorkerParts {
   readonly config: WorkerConfig;
@@ -131,12 +131,12 @@ export class Worker {
       ...{ writer, chats, autoBehaviours, groups, pictures, timers },
       ...{ wantsGroupNotices, queryGroup, downloads, eventsReady },
     };
-    const kept = keptStates(parts, metrics);
+    const states = stateStores(parts, metrics);
     this.wakes = wakesOf(parts);
     const sessions: Sessions = createSessions({
       ...connectionSettings(parts),
       directory,
-      ...kept,
+      ...states,
       states: new StateEvents({ directory, events, eventsReady, version: VERSION, log, now: Date.now }),
       listeners: [
         groupSync,
@@ -154,7 +154,7 @@ export class Worker {
     changes.follow(sessions);
     changes.follow(avatars);
     this.sleep = new HibernationScheduler({ ...config.sleep, sessions, directory, database, log });
-    this.rewrapping = sweepOf(parts, { ...kept, sessions, metrics });
+    this.rewrapping = sweepOf(parts, { ...states, sessions, metrics });
     const runner: CommandRunner = new CommandRunner({
       sessions,
       directory,
@@ -181,7 +181,7 @@ export class Worker {
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
   }
 
-  /** Begins to take shards. Rejects when the database cannot be reached or is not this worker's. */
+  /** Begins to claim shards. Rejects when the database cannot be reached or is not this worker's. */
   async start(): Promise<void> {
     const { config, database, log } = this.parts;
     await recordRegion(database, config.region);
@@ -253,13 +253,13 @@ function connectionSettings({ config: { sessions, network, downloads }, log }: W
   };
 }
 
-/** Another network than the real one does not say what it wants. */
+/** Only the real network has a newest version to look up. */
 function versionOf({ socketUrl }: WorkerConfig['network']): { version?: ClientVersion } {
   return socketUrl === undefined ? { version: new ClientVersion(newestVersion) } : {};
 }
 
 /** The sessions' credentials and keys: in rows, and in snapshots. */
-function keptStates({ database, storage, config: { masterKeys }, log }: WorkerParts, { damaged }: WorkerMetrics) {
+function stateStores({ database, storage, config: { masterKeys }, log }: WorkerParts, { damaged }: WorkerMetrics) {
   return {
     authStates: networkAuthStates(new AuthRows(database), masterKeys),
     hibernation: new Hibernation({ database, storage, masterKeys, log, onDamaged: damaged }),
@@ -267,7 +267,7 @@ function keptStates({ database, storage, config: { masterKeys }, log }: WorkerPa
 }
 
 function wakesOf({ database, config: { workerId } }: WorkerParts): WakeLatencies {
-  return new WakeLatencies({ database, workerId, everyMs: TELL_WAKES_EVERY_MS });
+  return new WakeLatencies({ database, workerId, everyMs: WRITE_WAKES_EVERY_MS });
 }
 
 /** Counts what happens to sessions, for metrics and for operators. */
@@ -282,7 +282,7 @@ function observerOf({ closed, wakeFailed, woken }: WorkerMetrics, wakes: WakeLat
   };
 }
 
-/** Brings what is stored under the current master key, beside everything else. */
+/** Wraps stored keys by the current master key, in the background. */
 function sweepOf(
   { config, database, log }: WorkerParts,
   of: {
@@ -325,7 +325,7 @@ function signalsOf({ redis }: WorkerParts, directory: ChannelDirectory): EventSi
   });
 }
 
-/** What is stored, by who reads and writes it. */
+/** Readers and writers of what is stored. */
 function storesOf({ database, media: { endFiles } }: WorkerParts) {
   return {
     reader: new MessageReader({ database }),

@@ -12,9 +12,9 @@ describe('events of the library', () => {
   function buffer({ waited = [] as string[], isSetUp = true } = {}) {
     const ev = makeEventBuffer(libraryLog({ debug: () => undefined }));
     flushEventBufferPromptly(ev, { hasWaited: ({ key }) => waited.includes(key.id ?? ''), isSetUp: () => isSetUp });
-    const heard: string[] = [];
-    ev.on('messages.upsert', ({ messages }) => heard.push(...messages.map(({ key }) => key.id ?? '')));
-    ev.on('chats.update', (chats) => heard.push(...chats.map(({ id }) => id ?? '')));
+    const received: string[] = [];
+    ev.on('messages.upsert', ({ messages }) => received.push(...messages.map(({ key }) => key.id ?? '')));
+    ev.on('chats.update', (chats) => received.push(...chats.map(({ id }) => id ?? '')));
     /** What the library does with a message from its queue of offline stanzas. */
     const handle = (id: string, work: Promise<unknown> = Promise.resolve()) =>
       ev.createBufferedFunction(async () => {
@@ -30,49 +30,49 @@ describe('events of the library', () => {
       end();
       await handled;
       await jest.advanceTimersByTimeAsync(200);
-      heard.length = 0;
+      received.length = 0;
     };
-    return { ev, heard, handle, change, spoil };
+    return { ev, received, handle, change, spoil };
   }
 
   it('that bring a message go at once', async () => {
-    const { heard, handle } = buffer();
+    const { received, handle } = buffer();
     await handle('M1');
     await jest.advanceTimersByTimeAsync(0);
-    expect(heard).toEqual(['M1']);
+    expect(received).toEqual(['M1']);
   });
 
   it('that bring messages of a backlog go together', async () => {
-    const { heard, handle } = buffer({ waited: ['M1', 'M2'] });
+    const { received, handle } = buffer({ waited: ['M1', 'M2'] });
     await handle('M1');
     await jest.advanceTimersByTimeAsync(50);
     await handle('M2');
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await jest.advanceTimersByTimeAsync(50);
-    expect(heard).toEqual(['M1', 'M2']);
+    expect(received).toEqual(['M1', 'M2']);
   });
 
   it('go in time when the timer of the buffer is used up', async () => {
-    const { heard, handle, change, spoil } = buffer({ waited: ['M1'] });
+    const { received, handle, change, spoil } = buffer({ waited: ['M1'] });
     await spoil();
     await handle('M1');
     await change('chat');
     await jest.advanceTimersByTimeAsync(100);
-    expect(heard.sort()).toEqual(['M1', 'chat']);
+    expect(received.sort()).toEqual(['M1', 'chat']);
     await spoil();
     await handle('M2');
     await jest.advanceTimersByTimeAsync(0);
-    expect(heard).toEqual(['M2']);
+    expect(received).toEqual(['M2']);
   });
 
   it('wait for the history while a device is new, but for messages', async () => {
-    const { ev, heard, handle } = buffer({ isSetUp: false });
+    const { ev, received, handle } = buffer({ isSetUp: false });
     ev.buffer();
     ev.emit('chats.update', [{ id: 'chat' }]);
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await handle('M1');
     await jest.advanceTimersByTimeAsync(0);
-    expect(heard).toContain('M1');
+    expect(received).toContain('M1');
   });
 });
