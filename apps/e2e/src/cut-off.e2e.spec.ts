@@ -107,7 +107,10 @@ describe('session workers that cannot reach a store, under traffic both ways', (
       await traffic.flows();
       await traffic.stop();
       expect(await traffic.broken()).toEqual(NOTHING_BROKEN);
-      expect((await journey.running.network.connections()).log.slice(from)).toEqual([]);
+      // Channels of the other tests have no webhook, and may fall asleep meanwhile.
+      const phones = journey.channels.map(({ phone }) => phone.phone);
+      const log = (await journey.running.network.connections()).log.slice(from);
+      expect(log.filter(({ phone }) => phones.includes(phone ?? ''))).toEqual([]);
     },
     120_000,
   );
