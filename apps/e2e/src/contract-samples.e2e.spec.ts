@@ -195,7 +195,7 @@ describe('samples of the contract', () => {
     );
     await eventually(
       async () => (await other.get<{ status: { hibernated?: true } }>('/health')).body.status.hibernated === true,
-      { what: 'health says that it sleeps' },
+      { what: 'health shows that it sleeps' },
     );
     return { client: other, number: owner.phone };
   };

@@ -91,13 +91,13 @@ describe('bad requests get the error envelope and a sentence that helps', () => 
     expectEnvelope(await running.client(undefined).get<Envelope>('/chats'), 401, 'unauthorized');
   });
 
-  it('a truncated token: 401 that says it is truncated', async () => {
+  it('a truncated token: 401 with that reason', async () => {
     const response = await running.client(token.slice(0, -3)).get<Envelope>('/chats');
     expectEnvelope(response, 401, 'unauthorized');
     expect(response.body.error.details).toMatch(/truncated|incomplete|cut/);
   });
 
-  it('a token with a trailing space: 401 that says so', async () => {
+  it('a token with a trailing space: 401 with that reason', async () => {
     const response = await running.client(undefined).get<Envelope>(`/chats?token=${token}%20`);
     expectEnvelope(response, 401, 'unauthorized');
     expect(response.body.error.details).toMatch(/space/);

@@ -74,7 +74,7 @@ describe('one number, from its first scan to its end', () => {
     expect(body.user).toBeUndefined();
   }, 30_000);
 
-  it('refuses to send before it is linked, and says how to link', async () => {
+  it('refuses to send before it is linked, and explains how to link', async () => {
     const { client } = await running.createChannel('first');
     const { status, body } = await client.post<{ error: { details: string } }>('/messages/text', {
       to: friend.phone,

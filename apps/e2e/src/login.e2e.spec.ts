@@ -177,7 +177,7 @@ describe('linking a number', () => {
     const status = async () => (await shop.get<{ status: object }>('/health')).body.status;
     const away = { code: 2, text: 'connecting', reason: 'proxy_unreachable' };
     await eventually(async () => isDeepStrictEqual(await status(), away), {
-      what: 'health says that the proxy is away',
+      what: 'health shows that the proxy is away',
     });
     const opened = await socketsOpened();
     proxy = await TestProxy.start({ port });

@@ -169,7 +169,7 @@ describe('files after they were sent or received', () => {
     }, 60_000);
   });
 
-  it('the picture of a page is shown wide when the request says so, small otherwise', async () => {
+  it('the picture of a page is shown wide when that is requested, small otherwise', async () => {
     const page = '<html><head><title>The shop</title><meta property="og:image" content="/wide.png"></head></html>';
     const site = await FileServer.start({
       '/shop': { type: 'text/html', bytes: Buffer.from(page) },

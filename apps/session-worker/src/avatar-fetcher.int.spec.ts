@@ -22,34 +22,34 @@ const PAGE = { count: 10, offset: 0 };
 const CHANNEL = 'channel';
 const HOUR_MS = 3_600_000;
 
-describe('pictures of contacts and groups, as the network tells them', () => {
+describe('pictures of contacts and groups, as the network sends them', () => {
   let store: TestStore;
   let database: RegionalDatabase;
   let network: TestNetwork;
   let directory: ChannelDirectory;
   let worker: TestWorker;
   let fetcher: AvatarFetcher;
-  /** Whom the network was asked about. */
-  let asked: string[] = [];
+  /** The JIDs whose pictures were queried. */
+  let queried: string[] = [];
   /** What the fetcher's clock is ahead of the machine's. */
   let aheadMs = 0;
   let restoreConsole = (): void => undefined;
 
-  /** Hears whom the session asks about, before it does. */
+  /** Records whose pictures the session queries, before it does. */
   const listening: SessionListener = {
     attach: (session) => {
       const socket = librarySocket(session);
-      const ask = socket.profilePictureUrl.bind(socket);
+      const query = socket.profilePictureUrl.bind(socket);
       socket.profilePictureUrl = (jid, kind, timeoutMs) => {
-        if (kind === 'preview') asked.push(jid);
-        return ask(jid, kind, timeoutMs);
+        if (kind === 'preview') queried.push(jid);
+        return query(jid, kind, timeoutMs);
       };
       return { drained: () => Promise.resolve() };
     },
   };
 
   const startWorker = async (): Promise<void> => {
-    asked = [];
+    queried = [];
     fetcher = new AvatarFetcher({
       store: new PictureWriter({ database }),
       wants: async (id) => (await directory.refresh(id))?.settings.media.init_avatars ?? false,
@@ -107,7 +107,7 @@ describe('pictures of contacts and groups, as the network tells them', () => {
   let bo: string;
   let groupId: string;
 
-  it('are asked for once the channel wants them, stored, and shown in the lists', async () => {
+  it('are queried once the channel wants them, stored, and shown in the lists', async () => {
     const { phone: own, session } = await link();
     [ada, bo] = [await phone('Ada'), await phone('Bo')];
     await network.call('POST', `/phones/${ada}/picture`, { base64: RED_DOT });
@@ -130,13 +130,13 @@ describe('pictures of contacts and groups, as the network tells them', () => {
     await new GroupWriter({ database }).recordGroups(fence, CHANNEL, [groupFromNetwork(described, people)], {
       quiet: true,
     });
-    expect(asked).toEqual([]);
+    expect(queried).toEqual([]);
 
     await directory.updateSettings(CHANNEL, { media: { init_avatars: true } });
     fetcher.settingsChanged(CHANNEL);
-    await until('all are asked for', async () => new Set(asked).size === 3);
+    await until('all are queried', async () => new Set(queried).size === 3);
     const reader = new MessageReader({ database });
-    await until('what was told is stored', async () => {
+    await until('the answers are stored', async () => {
       const contacts = (await reader.listContacts(CHANNEL, PAGE)).contacts;
       const groups = (await new GroupReader({ database }).listGroups(CHANNEL, PAGE)).groups;
       return contacts.some((contact) => contact.profile_pic) && groups.every((one) => one.chat_pic);
@@ -157,7 +157,7 @@ describe('pictures of contacts and groups, as the network tells them', () => {
     expect(events.filter(({ type }) => type === 'contacts' || type === 'chats')).toEqual([]);
   });
 
-  it('are not asked for again by the next session for days, and then are', async () => {
+  it('are not queried again by the next session for days, and then are', async () => {
     await worker.stop();
     aheadMs = 4 * 24 * HOUR_MS;
     await startWorker();
@@ -166,12 +166,12 @@ describe('pictures of contacts and groups, as the network tells them', () => {
     const { fence } = await worker.sessions.open(CHANNEL, soon());
     await new MessageWriter({ database }).recordHistory(fence, CHANNEL, { contacts: [{ id: stranger, name: 'Cy' }] });
     fetcher.settingsChanged(CHANNEL);
-    await until('only who is new is asked for', async () => asked.length > 0);
-    await until('it is written down', async () => (await wanted()).length === 0);
-    expect(asked).toEqual([`${stranger}@s.whatsapp.net`]);
+    await until('only who is new is queried', async () => queried.length > 0);
+    await until('the query is stored', async () => (await wanted()).length === 0);
+    expect(queried).toEqual([`${stranger}@s.whatsapp.net`]);
     aheadMs = 6 * 24 * HOUR_MS;
     fetcher.settingsChanged(CHANNEL);
-    await until('all are asked for', async () => new Set(asked).size === 4);
+    await until('all are queried', async () => new Set(queried).size === 4);
   });
 
   const wanted = (): Promise<string[]> =>

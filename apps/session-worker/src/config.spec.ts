@@ -14,7 +14,7 @@ const NEEDED = {
 };
 
 describe('workerConfig', () => {
-  it('talks to the real network unless told otherwise', () => {
+  it('connects to the real network unless configured otherwise', () => {
     expect(workerConfig(NEEDED).network).toEqual({ keepAliveMs: 20_000 });
     const sandbox = { NETWORK_SOCKET_URL: 'ws://127.0.0.1:1/ws', NETWORK_ROOT_KEY: KEY };
     expect(workerConfig({ ...NEEDED, ...sandbox }).network).toEqual({
@@ -24,7 +24,7 @@ describe('workerConfig', () => {
     });
   });
 
-  it('never asks the network so seldom that a dead connection is noticed after more than 45 seconds', () => {
+  it('never queries the network so seldom that a dead connection is noticed after more than 45 seconds', () => {
     expect(() => workerConfig({ ...NEEDED, KEEP_ALIVE_MS: '20001' })).toThrow(/KEEP_ALIVE_MS/);
   });
 

@@ -46,7 +46,7 @@ const environment = z.object({
   NETWORK_SOCKET_URL: variable.url('ws', 'wss').optional(),
   /** The key that signs that network's certificate: 32 bytes in base64. */
   NETWORK_ROOT_KEY: key.optional(),
-  /** How often the network is asked whether it is still there: a dead connection is noticed after twice that and 5 s. */
+  /** Interval between checks that the network still answers: a dead connection is noticed after twice that and 5 s. */
   KEEP_ALIVE_MS: variable.integer(500, KEEP_ALIVE_MS).default(KEEP_ALIVE_MS),
   /** Where that network keeps files: `https://…`. */
   NETWORK_MEDIA_ORIGIN: variable.url('http', 'https').optional(),
@@ -99,16 +99,16 @@ const environment = z.object({
   LEASE_TTL_MS: variable.integer(1_000, 300_000).default(10_000),
   /** How long a send waits for the network's acknowledgement. */
   ACK_WAIT_MS: variable.integer(100, 120_000).default(20_000),
-  /** A session without webhooks for what arrives sleeps after so long without requests and traffic. */
+  /** How long a session without webhooks for what arrives is without requests and traffic before it sleeps. */
   SLEEP_QUIET_IDLE_AFTER_MS: variable.integer(1_000, 30 * DAY_MS).default(DEFAULT_SLEEP.quiet.idleAfterMs ?? DAY_MS),
-  /** And is woken so often to fetch what came meanwhile. */
+  /** Interval at which it is woken to fetch what came meanwhile. */
   SLEEP_QUIET_DRAIN_EVERY_MS: variable.integer(1_000, 30 * DAY_MS).default(DEFAULT_SLEEP.quiet.drainEveryMs),
   /** The same for a session with such a webhook. */
   SLEEP_LISTENING_IDLE_AFTER_MS: variable
     .integer(1_000, 30 * DAY_MS)
     .default(DEFAULT_SLEEP.listening.idleAfterMs ?? DAY_MS),
   SLEEP_LISTENING_DRAIN_EVERY_MS: variable.integer(1_000, 30 * DAY_MS).default(DEFAULT_SLEEP.listening.drainEveryMs),
-  /** How often it is looked who may sleep and who must wake. */
+  /** Interval between checks of who may sleep and who must wake. */
   SLEEP_CHECK_EVERY_MS: variable.integer(100, 600_000).default(5_000),
   /** How many sessions fall asleep or are woken in their turn at once. */
   WAKING_AT_ONCE: variable.integer(1, 200).default(5),

@@ -19,7 +19,7 @@ describe('a conversation', () => {
   });
   afterAll(() => talk.stop());
 
-  it('says a text: pending, sent, delivered, read as the phone reads it', async () => {
+  it('sends a text: pending, sent, delivered, read as the phone reads it', async () => {
     const message = await talk.send({ to: ada, body: 'Hello Ada' });
     expect(message).toEqual({
       id: message.id,
@@ -46,8 +46,8 @@ describe('a conversation', () => {
     expect((await talk.reader.message(CHANNEL, message.id))?.status).toBe('read');
   });
 
-  it('hears a text, once, with the number of its author', async () => {
-    const message = await talk.said(ada, { text: 'Hello there' });
+  it('receives a text, once, with the number of its author', async () => {
+    const message = await talk.fromPhone(ada, { text: 'Hello there' });
     expect(message).toMatchObject({
       from_me: false,
       type: 'text',
@@ -61,16 +61,16 @@ describe('a conversation', () => {
   });
 
   it('quotes, mentions, and lets a message disappear', async () => {
-    const heard = await talk.said(ada, { text: 'quote me' });
+    const incoming = await talk.fromPhone(ada, { text: 'quote me' });
     const message = await talk.send({
       to: ada,
       body: `@${ada} yes`,
-      quoted: heard.id,
+      quoted: incoming.id,
       mentions: [ada],
       ephemeral: 86_400,
     });
     expect(message.context).toEqual({
-      quoted_id: heard.id,
+      quoted_id: incoming.id,
       quoted_author: ada,
       quoted_type: 'text',
       quoted_content: { body: 'quote me' },
@@ -80,7 +80,7 @@ describe('a conversation', () => {
     const arrived = await talk.received(ada, { text: `@${ada} yes` });
     const original = await talk.received(ada, { text: 'quote me' });
     expect(arrived).toMatchObject({ quoted: original.id, ephemeralSeconds: 86_400 });
-    const answer = await talk.said(ada, { text: 'and I you', quote: arrived.id });
+    const answer = await talk.fromPhone(ada, { text: 'and I you', quote: arrived.id });
     expect(answer.context).toMatchObject({ quoted_id: message.id, quoted_author: own, quoted_type: 'text' });
   });
 
@@ -97,14 +97,14 @@ describe('a conversation', () => {
     expect(edited).toMatchObject({ id: message.id, text: { body: 'typo' } });
     await talk.received(ada, { text: 'typo' });
     expect(await talk.eventsOf(message.id)).toContain('messages.patch');
-    const heard = await talk.said(ada, { text: 'mine' });
-    expect(await talk.call({ to: ada, body: 'x', edit: heard.id })).toMatchObject({
+    const incoming = await talk.fromPhone(ada, { text: 'mine' });
+    expect(await talk.call({ to: ada, body: 'x', edit: incoming.id })).toMatchObject({
       ok: false,
       error: { status: 403 },
     });
   });
 
-  it('takes "view once" without effect where only files can be viewed once: the poll can be voted in', async () => {
+  it('accepts "view once" without effect where only files can be viewed once: the poll can be voted in', async () => {
     const once = { to: ada, view_once: true };
     const poll = await talk.send(
       { ...once, title: 'Test', options: ['a', 'b'], count: 1 },
@@ -117,25 +117,25 @@ describe('a conversation', () => {
     const shown = await talk.network.call<{ id: string; viewOnce?: boolean }[]>('GET', `/phones/${ada}/messages`);
     const [polled, ...others] = shown.slice(-4);
     expect([polled, ...others].map((message) => message?.viewOnce ?? false)).toEqual([false, false, false, false]);
-    await talk.said(ada, { vote: { id: polled?.id, options: ['b'] } });
+    await talk.fromPhone(ada, { vote: { id: polled?.id, options: ['b'] } });
     const counted = (await talk.reader.message(CHANNEL, poll.id))?.poll;
     expect(counted?.results?.map(({ count }) => count)).toEqual([0, 1]);
   });
 
-  it('shows typing before it speaks, for as long as asked', async () => {
+  it('shows typing before it sends, for as long as requested', async () => {
     const startedMs = Date.now();
     await talk.send({ to: ada, body: 'thought about it', typing_time: 0.3 });
     expect(Date.now() - startedMs).toBeGreaterThanOrEqual(300);
   });
 
-  it('takes a message to a number that is not on the network, and tells by its status that it failed', async () => {
+  it('accepts a message to a number that is not on the network, and reports by its status that it failed', async () => {
     const message = await talk.send({ to: '15550999999', body: 'anybody there?' });
     expect(message.status).toBe('pending');
     expect(await talk.untilStatus(message, 'failed')).toEqual(['pending', 'failed']);
     expect(await talk.eventsOf(message.id)).toEqual(['messages.post pending', 'statuses.post failed']);
   });
 
-  it('tells a refusal of the network to the caller and in the statuses', async () => {
+  it('reports a refusal of the network to the caller and in the statuses', async () => {
     await talk.network.call('POST', '/faults', { kind: 'refuse-send', code: 463, count: 1 });
     const reply = await talk.call({ to: ada, body: 'refused' });
     expect(reply).toMatchObject({ ok: false, error: { status: 403, details: 'recipient refused by the network' } });
@@ -150,7 +150,7 @@ describe('a conversation', () => {
     });
   });
 
-  it('answers 502 when the network does not acknowledge in time, and believes the receipt that comes later', async () => {
+  it('answers 502 when the network does not acknowledge in time, and accepts the receipt that comes later', async () => {
     const { id } = await talk.network.call<{ id: number }>('POST', '/faults', { kind: 'hold-acks' });
     const reply = await talk.call({ to: ada, body: 'unconfirmed' });
     expect(reply).toMatchObject({ ok: false, error: { status: 502 } });
@@ -162,7 +162,7 @@ describe('a conversation', () => {
     expect(await talk.untilStatus(message, 'delivered')).toEqual(['pending', 'sent', 'delivered']);
   });
 
-  it('hears what the owner types on the phone, and its receipts', async () => {
+  it('receives what the owner types on the phone, and its receipts', async () => {
     const { id } = await talk.network.call<{ id: string }>('POST', `/phones/${own}/messages`, {
       to: ada,
       text: 'from my phone',
@@ -174,19 +174,19 @@ describe('a conversation', () => {
     expect(id).not.toBe('');
   });
 
-  it('tells a message once whose first copy could not be read, when it is readable', async () => {
+  it('notifies once of a message whose first copy could not be read, when it is readable', async () => {
     const place = { phone: own, device: (await talk.sessions.open(CHANNEL, soon())).identity.deviceId };
     await talk.network.call('POST', '/faults', { kind: 'corrupt-message', ...place, count: 1 });
-    const message = await talk.said(ada, { text: 'at the second try' });
+    const message = await talk.fromPhone(ada, { text: 'at the second try' });
     expect(message).toMatchObject({ type: 'text', text: { body: 'at the second try' } });
     expect(await talk.eventsOf(message.id)).toEqual(['messages.post']);
   });
 
-  it('tells a message once that the network brings twice', async () => {
+  it('notifies once of a message that the network delivers twice', async () => {
     const place = { phone: own, device: (await talk.sessions.open(CHANNEL, soon())).identity.deviceId };
     await talk.network.call('POST', '/faults', { kind: 'duplicate-message', ...place, count: 1 });
-    const message = await talk.said(ada, { text: 'twice' });
-    const after = await talk.said(ada, { text: 'after the twin' });
+    const message = await talk.fromPhone(ada, { text: 'twice' });
+    const after = await talk.fromPhone(ada, { text: 'after the twin' });
     expect(await talk.eventsOf(message.id)).toEqual(['messages.post']);
     expect(await talk.eventsOf(after.id)).toEqual(['messages.post']);
   });
@@ -209,7 +209,7 @@ describe('a conversation', () => {
   });
 
   it('lists the chat with its last message and what is unread', async () => {
-    await talk.said(ada, { text: 'last words' });
+    await talk.fromPhone(ada, { text: 'last words' });
     const { chats } = await talk.reader.listChats(CHANNEL, { count: 10, offset: 0 });
     expect(chats[0]).toMatchObject({
       id: `${ada}@s.whatsapp.net`,
@@ -220,7 +220,7 @@ describe('a conversation', () => {
     expect(chats[0]?.unread).toBeGreaterThan(0);
   });
 
-  it('stores what came while no worker was there, in order, told once', async () => {
+  it('stores what came while no worker was there, in order, and notifies of it once', async () => {
     await talk.stopWorker();
     for (let n = 0; n < 30; n += 1) {
       await talk.network.call('POST', `/phones/${ada}/messages`, { to: own, text: `while away ${n}` });

@@ -1,7 +1,7 @@
 import { errorOutline } from './error-outline.js';
 
 describe('errorOutline', () => {
-  it('tells name, code and places, never the message', () => {
+  it('has name, code and places, never the message', () => {
     const error = Object.assign(new RangeError('text of a customer\n    over lines'), { code: '22P05' });
     const outline = errorOutline(error);
     expect(outline).toMatchObject({ name: 'RangeError', code: '22P05' });
@@ -9,7 +9,7 @@ describe('errorOutline', () => {
     expect(JSON.stringify(outline)).not.toContain('customer');
   });
 
-  it('says of anything else only what it is', () => {
+  it('has only the type of anything else', () => {
     expect(errorOutline('text of a customer')).toEqual({ name: 'string', at: [] });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Where an error came from: its name, its code and the places on its stack, without its message, which may hold what a
- * customer said.
+ * Where an error came from: its name, its code and the places on its stack, without its message, which may contain text
+ * of a customer.
  */
 export function errorOutline(error: unknown): { name: string; code?: string | number; at: string[] } {
   if (!(error instanceof Error)) return { name: typeof error, at: [] };

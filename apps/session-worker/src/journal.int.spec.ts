@@ -1,4 +1,4 @@
-/** Messages that were decrypted and acknowledged, and then the worker died: heard by the next one, in order, once. */
+/** Messages that were decrypted and acknowledged, and then the worker died: received by the next one, in order, once. */
 import { randomBytes } from 'node:crypto';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
@@ -34,27 +34,27 @@ const soon = (): number => Date.now() + 15_000;
 const textOf = ({ message }: WAMessage): string | null | undefined =>
   message?.conversation ?? message?.extendedTextMessage?.text;
 
-/** What one worker's listener heard. A deaf one stores nothing, as one that dies at once. */
+/** Records what one worker's listener received. With `settlesNothing` it stores nothing, as one that dies at once. */
 class Listener implements SessionListener {
   readonly received: WAMessage[] = [];
   /** Texts that waited at the network while nobody was there. */
   readonly waited = new Set<unknown>();
   readonly news = new ChangeSignal();
 
-  constructor(private readonly isDeaf: boolean) {}
+  constructor(private readonly settlesNothing: boolean) {}
 
   attach(session: Parameters<SessionListener['attach']>[0]) {
     session.network.events.onGathered(({ messages: { messages } = { messages: [] } }) => {
       const texts = messages.filter(({ message }) => message?.conversation ?? message?.extendedTextMessage);
       this.received.push(...texts);
       texts.filter((each) => session.hasWaited(each)).forEach((each) => this.waited.add(textOf(each)));
-      if (!this.isDeaf) session.settle(messages);
+      if (!this.settlesNothing) session.settle(messages);
       this.news.fire();
     });
     return { drained: () => Promise.resolve() };
   }
 
-  /** Each message once: whoever stores by id has it once, however often the network brings it. */
+  /** Each message once: a store by id has it once, however often the network delivers it. */
   get texts(): (string | null | undefined)[] {
     const ids = this.received.map(({ key }) => key.id);
     const first = this.received.filter(({ key }, index) => ids.indexOf(key.id) === index);
@@ -66,7 +66,7 @@ class Listener implements SessionListener {
     for (;;) {
       const changed = this.news.changedBy(Math.min(giveUpAt, Date.now() + 200));
       if (isRight()) return;
-      if (Date.now() > giveUpAt) throw new Error(`waited in vain; heard ${JSON.stringify(this.texts)}`);
+      if (Date.now() > giveUpAt) throw new Error(`waited in vain; received ${JSON.stringify(this.texts)}`);
       await changed;
     }
   }
@@ -91,9 +91,9 @@ describe('the journal of what was decrypted', () => {
     };
   };
 
-  /** A worker whose listener is deaf, or hears and stores. */
-  const startWorker = async (isDeaf: boolean): Promise<Listener> => {
-    const listener = new Listener(isDeaf);
+  /** @param settlesNothing whether its listener stores nothing of what it receives */
+  const startWorker = async (settlesNothing: boolean): Promise<Listener> => {
+    const listener = new Listener(settlesNothing);
     await startWith(listener);
     return listener;
   };
@@ -149,19 +149,19 @@ describe('the journal of what was decrypted', () => {
     );
     return rows[0]?.count ?? -1;
   };
-  /** What a webhook is told, in order. */
-  const toldSoFar = async (): Promise<string[]> => {
+  /** The events that a webhook is notified of, in order. */
+  const eventsSoFar = async (): Promise<string[]> => {
     const events = await new MessageReader({ database }).events(CHANNEL, 0, 1_000);
     return events.map(({ type, method, payload }) => `${type}.${method} ${JSON.stringify(payload)}`);
   };
-  /** @param from so many events were told before */
-  const untilTold = async (what: string, from = 0): Promise<string[]> => {
+  /** @param from how many events there were before */
+  const untilNotified = async (what: string, from = 0): Promise<string[]> => {
     for (const giveUpAt = soon(); Date.now() < giveUpAt;) {
-      const events = await toldSoFar();
+      const events = await eventsSoFar();
       if (events.slice(from).some((event) => event.includes(what))) return events;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    throw new Error(`never told: ${what}`);
+    throw new Error(`never notified: ${what}`);
   };
   /** As DELETE /chats/{ChatID} does. */
   const deleteHere = async (): Promise<unknown> => {
@@ -212,12 +212,12 @@ describe('the journal of what was decrypted', () => {
     restoreConsole();
   });
 
-  it('is what the next worker hears first, in order, and only that worker', async () => {
-    const deaf = await startWorker(true);
+  it('is what the next worker receives first, in order, and only that worker', async () => {
+    const dying = await startWorker(true);
     await sessions.open(CHANNEL, soon());
     const sent: { id: string }[] = [];
     for (const text of ['one', 'two', 'three']) sent.push(await send(own, text));
-    await deaf.until(() => deaf.texts.length === 3);
+    await dying.until(() => dying.texts.length === 3);
     await crash();
     expect(await journal()).toBeGreaterThanOrEqual(3); // what the phone shares with a new device may be there, too
     await send(own, 'four');
@@ -235,14 +235,14 @@ describe('the journal of what was decrypted', () => {
     await sessions.handOff(held);
   });
 
-  it('remembers which messages waited at the network, also when it hands them over itself', async () => {
+  it('remembers which messages waited at the network, also when it delivers them itself', async () => {
     await send(own, 'kept by the network');
-    const deaf = await startWorker(true);
+    const dying = await startWorker(true);
     await sessions.open(CHANNEL, soon());
-    await deaf.until(() => deaf.texts.includes('kept by the network'));
+    await dying.until(() => dying.texts.includes('kept by the network'));
     await send(own, 'live');
-    await deaf.until(() => deaf.texts.includes('live'));
-    expect([...deaf.waited]).toEqual(['kept by the network']);
+    await dying.until(() => dying.texts.includes('live'));
+    expect([...dying.waited]).toEqual(['kept by the network']);
     await crash();
     const next = await startWorker(false);
     await next.until(() => next.texts.includes('live'));
@@ -251,19 +251,19 @@ describe('the journal of what was decrypted', () => {
     await sessions.handOff(held);
   });
 
-  it('tells nothing twice when the worker dies after a message was stored and before it is forgotten here', async () => {
+  it('notifies of nothing twice when the worker dies after a message was stored and before it left the journal', async () => {
     await startWith(inbound());
     await sessions.open(CHANNEL, soon());
     const { id } = await send(own, 'stored');
     const change = (draft: object) => network.call('POST', `/phones/${ada}/messages`, { to: own, ...draft });
     await change({ edit: { id, text: 'stored and edited' } });
     await change({ reaction: { id, emoji: '👍' } });
-    const before = await untilTold('"reactions"');
+    const before = await untilNotified('"reactions"');
     expect(await journal()).toBeGreaterThanOrEqual(3);
     await crash();
     await startWith(inbound());
     await send(own, 'afterwards');
-    const after = await untilTold('afterwards');
+    const after = await untilNotified('afterwards');
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.slice(before.length).filter((event) => event.startsWith('messages.'))).toHaveLength(1);
     await emptied();
@@ -275,11 +275,11 @@ describe('the journal of what was decrypted', () => {
       subject: 'Neighbours',
       members: [own],
     });
-    const deaf = await startWorker(true);
+    const dying = await startWorker(true);
     await sessions.open(CHANNEL, soon());
     await send(group, 'in the group');
     await send(group, 'again');
-    await deaf.until(() => deaf.texts.length === 2);
+    await dying.until(() => dying.texts.length === 2);
     await crash();
     const next = await startWorker(false);
     await send(group, 'after');
@@ -304,36 +304,36 @@ describe('the journal of what was decrypted', () => {
     ['deleted here', () => deleteHere(), 'chats_removed'],
   ] as const)(
     'holds nothing of a chat that was %s: its messages are not taken for new ones',
-    async (_how, remove, told) => {
+    async (_how, remove, fragment) => {
       await startWith(inbound());
       await sessions.open(CHANNEL, soon());
-      const first = (await toldSoFar()).length;
+      const first = (await eventsSoFar()).length;
       await send(own, 'of a chat that goes');
-      await untilTold('of a chat that goes', first);
+      await untilNotified('of a chat that goes', first);
       await remove();
-      const before = await untilTold(told, first);
+      const before = await untilNotified(fragment, first);
       await crash();
       await startWith(inbound());
       await send(own, 'of the chat anew');
-      const after = await untilTold('of the chat anew', before.length);
+      const after = await untilNotified('of the chat anew', before.length);
       expect(after.slice(before.length).filter((event) => event.includes('that goes'))).toEqual([]);
       await emptied();
       await sessions.handOff(held);
     },
   );
 
-  it('gives the content of a ciphertext that the network brings again, because it heard no receipt', async () => {
+  it('gives the content of a ciphertext that the network delivers again, because it received no receipt', async () => {
     const fault = await network.call<{ id: string }>('POST', '/faults', { kind: 'lose-receipts', phone: own });
-    const deaf = await startWorker(true);
+    const dying = await startWorker(true);
     await sessions.open(CHANNEL, soon());
     await send(own, 'twice');
-    await deaf.until(() => deaf.texts.includes('twice'));
+    await dying.until(() => dying.texts.includes('twice'));
     await crash();
     await network.call('DELETE', `/faults/${fault.id}`);
     const next = await startWorker(false);
     await send(own, 'later');
     await next.until(() => next.texts.includes('later'));
-    // The one the network brought again has the id of the one before: whoever stores by id has it once.
+    // The one that was delivered again has the id of the one before: a store by id has it once.
     expect([...new Set(next.received.map(({ key }) => key.id))]).toHaveLength(2);
     expect(next.texts[0]).toBe('twice');
     await emptied();
@@ -341,10 +341,10 @@ describe('the journal of what was decrypted', () => {
   });
 
   it('is sealed: the database never holds a word of it in the clear', async () => {
-    const deaf = await startWorker(true);
+    const dying = await startWorker(true);
     await sessions.open(CHANNEL, soon());
     await send(own, 'a secret word');
-    await deaf.until(() => deaf.texts.length === 1);
+    await dying.until(() => dying.texts.length === 1);
     await crash();
     const { rows } = await database.pool.query<{ sealed: Buffer }>(
       `SELECT sealed FROM auth_keys WHERE type = 'inbound-journal'`,

@@ -34,7 +34,7 @@ describe('a worker that is killed', () => {
     restoreConsole();
   });
 
-  /** The worker dies at the step; the next one is told `what`, and everything of the kind once. */
+  /** The worker dies at the step; the next one notifies of `what`, and of everything of the kind once. */
   const dies = async (step: Step, act: () => Promise<unknown>, what: string, kind: string): Promise<void> => {
     const from = await count();
     const { reached } = await worker.start(step);
@@ -43,7 +43,7 @@ describe('a worker that is killed', () => {
     await reached;
     await worker.crash();
     await worker.start();
-    await worker.untilTold(CHANNEL, what, from);
+    await worker.untilNotified(CHANNEL, what, from);
     await worker.untilConfirmed();
     const events = (await worker.events(CHANNEL)).slice(from);
     expect(events.filter((event) => event.startsWith(kind) && event.includes(what))).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('a worker that is killed', () => {
   const newChat = async (): Promise<string> => {
     const ada = await worker.newPhone('Ada Example');
     await call(`/phones/${ada}/messages`, { to: own, text: `hello from ${ada}` });
-    await worker.untilTold(CHANNEL, `hello from ${ada}`);
+    await worker.untilNotified(CHANNEL, `hello from ${ada}`);
     return ada;
   };
 
@@ -70,14 +70,14 @@ describe('a worker that is killed', () => {
     ['when it is stored and not confirmed', undefined, 'after'],
   ] as const;
 
-  describe.each(CHANGES)('when a chat is %s on the phone', (_what, change, write, kind, told) => {
+  describe.each(CHANGES)('when a chat is %s on the phone', (_what, change, write, kind, fragment) => {
     it.each(STEPS)('%s, loses nothing of it and notifies once', async (_step, at, when) => {
       const act = async () => call(`/phones/${own}/chats`, { chat: await newChat(), ...change });
-      await dies({ write: at ?? write, dies: when }, act, told, kind);
+      await dies({ write: at ?? write, dies: when }, act, fragment, kind);
     });
   });
 
-  it('keeps what was said in a chat after it was deleted, although it hears of that late', async () => {
+  it('stores what was sent in a chat after it was deleted, although it receives the deletion late', async () => {
     const { reached } = await worker.start({ write: 'deleteChat', dies: 'before' });
     await worker.open(CHANNEL);
     const ada = await newChat();
@@ -87,7 +87,7 @@ describe('a worker that is killed', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_100)); // the network counts time in seconds
     await call(`/phones/${ada}/messages`, { to: own, text: 'sent later' });
     await worker.start();
-    await worker.untilTold(CHANNEL, 'sent later');
+    await worker.untilNotified(CHANNEL, 'sent later');
     await worker.untilConfirmed();
     const { rows } = await worker.database.pool.query<{ body: string }>(
       `SELECT content -> 'text' ->> 'body' AS body FROM messages WHERE channel_id = $1 AND chat_id = $2`,
@@ -106,7 +106,7 @@ describe('a worker that is killed', () => {
     await worker.start();
     await worker.open(CHANNEL);
     const { id } = await call(`/phones/${own}/messages`, { to: ada, text: `to ${ada}` });
-    await worker.untilTold(CHANNEL, '"delivered"', from);
+    await worker.untilNotified(CHANNEL, '"delivered"', from);
     await worker.stop();
     const act = () => call(`/phones/${ada}/read`, { chat: own, ids: [id] });
     await dies({ write: 'recordStatuses', dies: when }, act, '"status":"read"', 'statuses.post');
@@ -121,7 +121,7 @@ describe('a worker that is killed', () => {
     await worker.start();
     await worker.open(CHANNEL);
     const { id } = await call(`/phones/${ada}/groups`, { subject: `Group of ${ada}`, members: [own] });
-    await worker.untilTold(CHANNEL, `Group of ${ada}`);
+    await worker.untilNotified(CHANNEL, `Group of ${ada}`);
     await worker.stop();
     const act = () => call(`/phones/${ada}/groups/${id}/members`, { action: 'add', members: [bo] });
     await dies({ write: 'changeGroup', dies: when }, act, '"action":"add"', 'groups.');

@@ -36,14 +36,14 @@ describe("names of the library's locks", () => {
     const text = randomUUID();
     await talk.send({ to: talk.ada, body: text });
     await talk.received(talk.ada, { text });
-    await talk.said(talk.ada, { text: 'an answer' });
+    await talk.fromPhone(talk.ada, { text: 'an answer' });
     const { id } = await talk.result<GroupCreateResult>(
       { subject: 'Locks', participants: [talk.ada] },
       { name: 'groups.create' },
     );
     await talk.send({ to: id, body: `${text} all` });
     await talk.received(talk.ada, { text: `${text} all` });
-    await talk.said(talk.ada, { text: 'an answer to all', to: id });
+    await talk.fromPhone(talk.ada, { text: 'an answer to all', to: id });
     const kinds = [...names].map((name) => {
       const kind = Object.entries(KINDS).find(([, pattern]) => pattern.test(name));
       return kind ? kind[0] : `unknown: ${name}`;

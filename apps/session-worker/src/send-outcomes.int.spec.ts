@@ -100,7 +100,7 @@ describe('a send whose outcome is not known at once', () => {
     await talk.untilStatus(message, 'delivered');
   });
 
-  it('fails when the recipient could read none of the copies it asked for', async () => {
+  it('fails when the recipient could read none of the copies it requested', async () => {
     const message = await talk.send({ to: ada, body: 'get on with it' });
     await talk.untilStatus(message, 'delivered');
     await talk.fault({ kind: 'corrupt-message', phone: ada, device: 0, count: 50 });

@@ -63,7 +63,7 @@ export class TestConversation {
   private runner!: CommandRunner;
   private order = 0;
   private restoreConsole = (): void => undefined;
-  private readonly told = new ChangeSignal();
+  private readonly newEvents = new ChangeSignal();
   private readonly masterKeys = { currentId: 'k', keys: new Map([['k', randomBytes(32)]]) };
   private readonly held: HeldShard = {
     fence: { shard: 0, epoch: 1n },
@@ -108,7 +108,7 @@ export class TestConversation {
     this.restoreConsole();
   }
 
-  /** Hands the channel over, as to another worker. */
+  /** Releases the channel, as to another worker. */
   async stopWorker(): Promise<void> {
     await this.sessions.handOff(this.held);
   }
@@ -119,7 +119,7 @@ export class TestConversation {
     const writer = new MessageWriter({ database });
     const chats = new ChatWriter({ database });
     const directory = new ChannelDirectory({ database, cacheMs: 0 });
-    const eventsReady = (): void => this.told.fire();
+    const eventsReady = (): void => this.newEvents.fire();
     const groups = new GroupWriter({ database });
     const groupStore = new GroupStore({ groups, eventsReady });
     const groupSync = new GroupSync({ store: groupStore });
@@ -168,7 +168,7 @@ export class TestConversation {
       chats,
       checkedNumbers,
       numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })),
-      iconOf: () => Promise.reject(new Error('no file is kept here')),
+      iconOf: () => Promise.reject(new Error('no file is stored here')),
       groups: groupStore,
       groupReader: new GroupReader({ database }),
       previews: new LinkPreviews(new Downloader({ allowLoopback: true }), noImages()),
@@ -186,7 +186,7 @@ export class TestConversation {
     return this.network.call('POST', '/phones', { name });
   }
 
-  /** Runs a command as the queue would bring it; a text to be sent unless named otherwise. */
+  /** Runs a command as the queue would deliver it; a text to be sent unless named otherwise. */
   call(
     input: Record<string, unknown>,
     { name = 'messages.sendText', sendAs }: { name?: CommandName; sendAs?: string } = {},
@@ -220,8 +220,8 @@ export class TestConversation {
     return this.network.call('POST', `/phones/${phone}/messages/wait`, { ...filter, timeoutMs: 10_000 });
   }
 
-  /** What a phone says to the channel, once it is stored. */
-  async said(phone: string, message: Record<string, unknown>): Promise<Message> {
+  /** Sends a message from a phone to the channel. @returns it, once it is stored */
+  async fromPhone(phone: string, message: Record<string, unknown>): Promise<Message> {
     const { id } = await this.network.call<{ id: string }>('POST', `/phones/${phone}/messages`, {
       to: this.own,
       ...message,
@@ -239,7 +239,7 @@ export class TestConversation {
   async until<T>(look: () => Promise<T | undefined>): Promise<T> {
     const deadlineMs = soon();
     for (;;) {
-      const changed = this.told.changedBy(Math.min(deadlineMs, Date.now() + 500));
+      const changed = this.newEvents.changedBy(Math.min(deadlineMs, Date.now() + 500));
       const found = await look();
       if (found !== undefined) return found;
       if (Date.now() > deadlineMs) throw new Error('waited in vain');

@@ -27,7 +27,7 @@ const never = (): Promise<never> => new Promise(() => undefined);
 /** Where a worker dies: of the write named, or of the note that a collection is unconfirmed. */
 export interface Step {
   readonly write: string;
-  /** With 'before' nothing of it is written; with 'after' it is, and nobody learns it. */
+  /** With 'before' nothing of it is written; with 'after' it is, and the caller gets no result. */
   readonly dies: 'before' | 'after';
 }
 export const NOTED = 'note that it is unconfirmed';
@@ -139,23 +139,23 @@ export class CrashingWorker {
   newPhone = async (name: string): Promise<string> =>
     (await this.network.call<{ phone: string }>('POST', '/phones', { name })).phone;
 
-  /** What a webhook is told, in order. */
+  /** The events that a webhook is notified of, in order. */
   async events(channel: string): Promise<string[]> {
     const events = await this.reader.events(channel, 0, 1_000);
     return events.map(({ type, method, payload }) => `${type}.${method} ${JSON.stringify(payload)}`);
   }
 
-  /** @param from so many events were told before */
-  async untilTold(channel: string, what: string, from = 0): Promise<string[]> {
+  /** @param from how many events there were before */
+  async untilNotified(channel: string, what: string, from = 0): Promise<string[]> {
     let events: string[] = [];
-    await this.until(`told: ${what}`, async () => {
+    await this.until(`notified: ${what}`, async () => {
       events = await this.events(channel);
       return events.slice(from).some((event) => event.includes(what));
     });
     return events;
   }
 
-  /** Everything that the library took of the shared state is stored, and that is written down. */
+  /** Everything that the library received of the shared state is stored, and marked as confirmed. */
   async untilConfirmed(): Promise<void> {
     await this.until('confirmed', async () => (await this.keys(UNCONFIRMED)) === 0);
   }

@@ -28,16 +28,17 @@ describe('A channel directory that is notified of changes', () => {
     await elsewhere.create({ id, accountId: 'account', name: 'Shop', tokenHash, shard });
     return { id, tokenHash };
   };
-  interface Ways {
+  interface Connections {
     /** Where the directory reads, and proofs are sent. */
     reads?: RegionalDatabase;
-    hears?: Pick<RegionalDatabase, 'listen'>;
+    /** Where it listens for changes. */
+    listensOn?: Pick<RegionalDatabase, 'listen'>;
   }
-  const directoryOf = ({ reads = database, hears = reads }: Ways = {}) => {
+  const directoryOf = ({ reads = database, listensOn = reads }: Connections = {}) => {
     const log = new EventEmitter();
     const listens = new EventEmitter();
     const changes = new ChannelChanges({
-      database: { pool: reads.pool, listen: (options) => hears.listen(options) },
+      database: { pool: reads.pool, listen: (options) => listensOn.listen(options) },
       log: { info: () => log.emit('received'), warn: (details) => log.emit('lost', details) },
       now: () => nowMs,
     });
@@ -46,7 +47,7 @@ describe('A channel directory that is notified of changes', () => {
     const directory = new ChannelDirectory({ database: reads, changes, now: () => nowMs });
     return { changes, directory, log, listens };
   };
-  const hearingDirectory = async (of: Ways = {}) => {
+  const listeningDirectory = async (of: Connections = {}) => {
     const made = directoryOf(of);
     const received = once(made.log, 'received');
     made.changes.start();
@@ -82,7 +83,7 @@ describe('A channel directory that is notified of changes', () => {
 
   it('queries nothing again, however much later', async () => {
     const { id, tokenHash } = await create();
-    const { changes, directory } = await hearingDirectory();
+    const { changes, directory } = await listeningDirectory();
     const queries = lookUps();
     await directory.byTokenHash(tokenHash);
     await directory.byId(id);
@@ -97,7 +98,7 @@ describe('A channel directory that is notified of changes', () => {
 
   it('sees changes of another process as soon as it is notified, and queries no other channel again', async () => {
     const [rotated, renamed, other] = [await create(), await create(), await create()];
-    const { changes, directory } = await hearingDirectory();
+    const { changes, directory } = await listeningDirectory();
     const queries = lookUps();
     const all = () =>
       Promise.all([rotated, renamed, other].map(async ({ tokenHash }) => directory.byTokenHash(tokenHash)));
@@ -116,7 +117,7 @@ describe('A channel directory that is notified of changes', () => {
 
   it('notifies of changed settings, and of nothing else, once its records are new', async () => {
     const { id } = await create();
-    const { changes, directory } = await hearingDirectory();
+    const { changes, directory } = await listeningDirectory();
     await directory.byId(id);
     const seen: Promise<boolean | undefined>[] = [];
     const read = async () => (await directory.byId(id))?.settings.auto_read;
@@ -129,7 +130,7 @@ describe('A channel directory that is notified of changes', () => {
   });
 
   it('finds a new channel and a new token at once', async () => {
-    const { directory } = await hearingDirectory();
+    const { directory } = await listeningDirectory();
     const renewed = randomBytes(32);
     expect(await directory.byTokenHash(renewed)).toBeUndefined();
     const { id } = await create();
@@ -140,7 +141,7 @@ describe('A channel directory that is notified of changes', () => {
   it('refuses a rotated token within 2 s when its connection is silent, and receives changes on another one then', async () => {
     const { id, tokenHash } = await create();
     const { proxy, reached } = await by();
-    const { changes, directory, log } = await hearingDirectory({ hears: reached });
+    const { changes, directory, log } = await listeningDirectory({ listensOn: reached });
     await directory.byTokenHash(tokenHash);
     proxy.silence();
     await elsewhere.rotateToken(id, randomBytes(32));
@@ -158,7 +159,7 @@ describe('A channel directory that is notified of changes', () => {
   it('uses no record from before when it listens again: changes in between were not notified', async () => {
     const { id, tokenHash } = await create();
     const { proxy, reached } = await by();
-    const { changes, directory, log } = await hearingDirectory({ hears: reached });
+    const { changes, directory, log } = await listeningDirectory({ listensOn: reached });
     await directory.byTokenHash(tokenHash);
     await directory.byId(id);
     const lost = once(log, 'lost');
@@ -177,7 +178,7 @@ describe('A channel directory that is notified of changes', () => {
   it('uses a record for no longer than a second while it is not notified', async () => {
     const { id, tokenHash } = await create();
     const { proxy, reached } = await by();
-    const { directory, log } = await hearingDirectory({ hears: reached });
+    const { directory, log } = await listeningDirectory({ listensOn: reached });
     const lost = once(log, 'lost');
     proxy.refuse();
     await lost;
@@ -192,7 +193,7 @@ describe('A channel directory that is notified of changes', () => {
     async (lookUp) => {
       const { id, tokenHash } = await create();
       const { proxy, reached } = await by();
-      const { changes } = await hearingDirectory();
+      const { changes } = await listeningDirectory();
       const directory = new ChannelDirectory({ database: reached, changes, now: () => nowMs });
       const find = () => (lookUp === 'byId' ? directory.byId(id) : directory.byTokenHash(tokenHash));
       await reached.pool.query('SELECT 1'); // connected
@@ -211,7 +212,7 @@ describe('A channel directory that is notified of changes', () => {
   it('goes on querying every second behind a pooler in transaction mode, where nothing fails and nothing is received', async () => {
     const { id, tokenHash } = await create();
     const { reached } = await by(poolerInTransactionMode);
-    const { changes, directory, listens } = directoryOf({ hears: reached });
+    const { changes, directory, listens } = directoryOf({ listensOn: reached });
     const listening = once(listens, 'anew');
     changes.start();
     await listening;
@@ -258,7 +259,7 @@ describe('A channel directory that is notified of changes', () => {
       tried.emit(String((tries += 1)));
       return reached.listen(options);
     };
-    const { changes, directory, log } = directoryOf({ reads: reached, hears: { listen } });
+    const { changes, directory, log } = directoryOf({ reads: reached, listensOn: { listen } });
     const logged: unknown[] = [];
     log.on('lost', (details) => logged.push(details));
     const third = once(tried, '3');

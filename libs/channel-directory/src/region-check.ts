@@ -41,7 +41,7 @@ export interface RegionFacts {
   masterKeys: Readonly<Partial<Record<'sessions' | 'settings', ReadonlyMap<string, Buffer>>>>;
 }
 
-/** The process and the database do not belong together; the text says what to change. */
+/** The process and the database do not belong together; the text names what to change. */
 export class RegionMismatchError extends Error {
   constructor(message: string) {
     super(message);

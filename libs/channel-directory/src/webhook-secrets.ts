@@ -71,7 +71,7 @@ const DELETE_ALL = defineStatement({
   parameters: ['text'],
 });
 
-/** The channel's row is locked, so that of several that ask first one makes the secret. */
+/** The channel's row is locked, so that of several first requests one makes the secret. */
 const LOCK_CHANNEL = defineStatement({
   name: 'lock-channel-for-secret',
   text: 'SELECT id FROM channels WHERE id = $1 FOR NO KEY UPDATE',

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Coalescer, type CoalescerTerms } from './coalescer.js';
 
 describe('Coalescer', () => {
-  /** Flushes that end when they are told to. */
+  /** Flushes that end when the spec ends them. */
   let begun: { items: string; end: (outcome: string | Error) => void }[];
   const items = () => begun.map((each) => each.items);
   const turn = () => jest.advanceTimersByTimeAsync(0);

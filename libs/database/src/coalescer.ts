@@ -2,7 +2,7 @@
  * Things to be written that wait for a write under way go together into the next one.
  *
  * What it guarantees: things are flushed in the order in which they were added, one flush at a time, and each exactly once
- * unless it is flushed by itself after a failure. Whoever added one gets the outcome of the flush it went into. With nothing
+ * unless it is flushed by itself after a failure. Each call to add one gets the outcome of its flush. With nothing
  * under way a flush starts at once: in the call that added, without a timer or a turn of the event loop. Where things that fail
  * together are separated, one that cannot be written costs no other. Nothing is dropped: before a stop await {@link settled}.
  *

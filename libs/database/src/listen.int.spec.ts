@@ -14,30 +14,30 @@ describe('a listening connection', () => {
   /** What it notified of, until the marker is received or the connection has ended. */
   const listenOn = (on: RegionalDatabase) => {
     const notified: string[] = [];
-    let tellListening: () => void;
-    let tellEnded: (error: Error) => void;
-    const listening = new Promise<void>((resolve) => (tellListening = resolve));
-    const ended = new Promise<Error>((resolve) => (tellEnded = resolve));
-    let tellHeard: () => void;
-    const heard = new Promise<void>((resolve) => (tellHeard = resolve));
+    let resolveListening: () => void;
+    let resolveEnded: (error: Error) => void;
+    const listening = new Promise<void>((resolve) => (resolveListening = resolve));
+    const ended = new Promise<Error>((resolve) => (resolveEnded = resolve));
+    let resolveMarked: () => void;
+    const marked = new Promise<void>((resolve) => (resolveMarked = resolve));
     const listener = on.listen({
       channels: [channel, `${channel}_end`],
       purpose: 'spec',
       onListening: () => {
         notified.push('listening');
-        tellListening();
+        resolveListening();
       },
       onNotification: (of, payload) => {
         if (of === channel) notified.push(payload);
-        else tellHeard();
+        else resolveMarked();
       },
       onEnd: (error) => {
         notified.push('end');
-        tellEnded(error);
+        resolveEnded(error);
       },
     });
     listeners.push(listener);
-    return { listener, notified, listening, heard, ended };
+    return { listener, notified, listening, marked, ended };
   };
   const notify = (payload: string, on = channel) => database.pool.query('SELECT pg_notify($1, $2)', [on, payload]);
 
@@ -48,7 +48,7 @@ describe('a listening connection', () => {
   afterAll(() => database.close());
 
   it('receives in the order of commits what is notified once it listens, and what is rolled back never', async () => {
-    const { notified, listening, heard } = listenOn(database);
+    const { notified, listening, marked } = listenOn(database);
     await listening;
     const [first, second] = [await database.pool.connect(), await database.pool.connect()];
     await first.query(`BEGIN; SELECT pg_notify('${channel}', 'begun first')`);
@@ -60,7 +60,7 @@ describe('a listening connection', () => {
     second.release();
     await notify('last');
     await notify('', `${channel}_end`);
-    await heard;
+    await marked;
     expect(notified).toEqual(['listening', 'committed first', 'begun first', 'last']);
   });
 

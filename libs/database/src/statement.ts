@@ -45,7 +45,7 @@ export type ColumnType = keyof ValueOf | `${keyof ValueOf}?`;
 /** A type of a parameter; with `?` null may be given. */
 export type ParameterType = keyof ParameterOf | `${keyof ParameterOf}?`;
 
-/** A column whose values are known more closely than their type tells: JSON of a shape, one of several words. */
+/** A column whose values are known more closely than by their type: JSON of a shape, one of several words. */
 export interface Narrowed<Value> {
   readonly type: ColumnType;
   /** Never there: it carries the type. */

@@ -1,7 +1,7 @@
 /**
- * What PostgreSQL refuses in text and in jsonb: NUL, and halves of surrogate pairs that stand alone. Whoever writes
- * something that a stranger may have chosen writes it through here: a strange message is stored, not lost, and its text is
- * not in the server's log beside the refusal.
+ * What PostgreSQL refuses in text and in jsonb: NUL, and halves of surrogate pairs that stand alone. Text that
+ * a stranger may have chosen is written through here: a strange message is stored, not lost, and its text is not in the
+ * server's log beside the refusal.
  */
 const REFUSED = /[\0\p{Surrogate}]/gu;
 const REPLACEMENT = '\uFFFD';

@@ -1,7 +1,7 @@
 /**
  * Whose fault a failed read or write is: the store's, or its own.
  *
- * What it guarantees: a write counts as failed by its own fault only if the server says so of its values (SQLSTATE classes
+ * What it guarantees: a write counts as failed by its own fault only if the server refuses its values (SQLSTATE classes
  * 22, data exception, and 23, integrity constraint violation), or if the error never came from the driver (a mistake in our
  * own code). Everything else shows nothing about the write: the same statement may succeed later, and giving it up would
  * lose it. That holds for errors of sockets, name servers and TLS, and for everything else that a server refuses (a missing
@@ -22,7 +22,7 @@ const DRIVER_TEXT =
 
 /** Prisma's own codes. */
 const PRISMA_CODE = /^P[1-6]\d{3}$/;
-/** Those that say what SQLSTATE classes 22 and 23 say, or that a record is not there. */
+/** Those that mean what SQLSTATE classes 22 and 23 mean, or that a record is not there. */
 const PRISMA_ROW_FAULTS = new Set(
   'P2000 P2001 P2002 P2003 P2004 P2005 P2006 P2007 P2011 P2012 P2013 P2014 P2015 P2017 P2018 P2019 P2020 P2023 P2025 P2033'.split(
     ' ',

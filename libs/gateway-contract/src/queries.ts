@@ -39,7 +39,7 @@ export interface Page {
   offset: number;
 }
 
-/** Query of GET /messages/{MessageID} and GET /groups/{GroupID}: ask the network first. */
+/** Query of GET /messages/{MessageID} and GET /groups/{GroupID}: query the network first. */
 export const resyncQuery = z.object({ resync: queryBoolean.default(false) });
 export type ResyncQuery = z.output<typeof resyncQuery>;
 

@@ -69,7 +69,7 @@ export const deliveriesQuery = z.object({
   /** `next` of the page before. */
   before: z
     .string()
-    .regex(/^\d{1,18}$/, 'must be what `next` of the page before says')
+    .regex(/^\d{1,18}$/, 'must be what `next` of the previous page contains')
     .optional(),
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
@@ -85,13 +85,13 @@ export const deliveryRecord = z.object({
    * another attempt, and the conversation goes on; `dead` became a dead letter; `dropped` was not to be kept.
    */
   outcome: z.enum(['taken', 'failed', 'set_aside', 'dead', 'dropped']),
-  /** The receiver's HTTP status; absent when it gave none. `error` says why it gave none, or where a redirect leads. */
+  /** The receiver's HTTP status; absent when it gave none. `error` is the reason then, or where a redirect leads. */
   status: z.int().optional(),
   error: z.string().optional(),
   latency_ms: z.int(),
   /** The first kilobyte of the receiver's answer. */
   answer: z.string().optional(),
-  /** Epoch milliseconds at which the outcome was written down. */
+  /** Epoch milliseconds at which the outcome was stored. */
   at_ms: z.int(),
 });
 export type DeliveryRecord = z.output<typeof deliveryRecord>;
@@ -172,7 +172,7 @@ export const eventsQuery = z.object({
   /** `cursor` of the page before; `latest`: only new events; absent: from the oldest stored event. */
   cursor: z
     .string()
-    .regex(/^(\d{1,15}|latest)$/, 'must be what `cursor` of the page before says, or latest')
+    .regex(/^(\d{1,15}|latest)$/, 'must be what `cursor` of the previous page contains, or latest')
     .optional(),
   count: wholeNumber(1, 1_000, 100),
 });

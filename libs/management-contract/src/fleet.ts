@@ -54,7 +54,7 @@ export const regionFigures = z.object({
   }),
   commands: queued.optional(),
   events: z.object({
-    /** Not passed by their webhook yet; those it has not asked for count until it does. */
+    /** Not passed by their webhook yet; those it has not fetched count until it does. */
     backlog: count,
     /** Webhooks with such events. */
     webhooks_behind: count,
@@ -134,7 +134,7 @@ export const fleetChannelsQuery = z.object({
   state: z.enum(SESSION_STATES, `must be one of ${SESSION_STATES.join(', ')}`),
   count: wholeNumber(1, 500, 100),
   /** `next` of the page before. */
-  after: plainText.regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the page before says').optional(),
+  after: plainText.regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the previous page contains').optional(),
 });
 export type FleetChannelsQuery = z.output<typeof fleetChannelsQuery>;
 

@@ -48,7 +48,7 @@ describe('typeOfHead', () => {
     });
   });
 
-  it('tells text from bytes, also when a character is cut', async () => {
+  it('distinguishes text from bytes, also when a character is cut', async () => {
     expect(await typeOfHead(Buffer.from('привет'))).toMatchObject({ mimeType: 'text/plain', extension: 'txt' });
     expect(await typeOfHead(Buffer.from('привет').subarray(0, 11))).toMatchObject({ mimeType: 'text/plain' });
     expect(await typeOfHead(Buffer.from([0xfe, 0xff, 0x80, 0x81]))).toMatchObject({ extension: 'bin' });

@@ -6,11 +6,11 @@ import { Downloader } from './downloader.js';
 
 let server: Server;
 let handle: RequestListener;
-let asked: string[] = [];
+let requested: string[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push(`${request.headers.host} ${request.url}`);
+    requested.push(`${request.headers.host} ${request.url}`);
     handle(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -22,7 +22,7 @@ afterAll(() => {
 });
 
 beforeEach(() => {
-  asked = [];
+  requested = [];
 });
 
 const port = () => (server.address() as AddressInfo).port;
@@ -56,7 +56,7 @@ describe('where a download may go', () => {
         refusal(/^media: .*not public/),
       );
     });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
   it('connects to the address it checked: a name is resolved once per connection', async () => {
@@ -75,7 +75,7 @@ describe('where a download may go', () => {
       expect(resolved).toBe(1);
       await expect(downloader.open(at('/', 'other.example'))).rejects.toMatchObject(refusal(/not public/));
     });
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
   });
 
   it('leaves out the addresses that are not allowed when a name has several', async () => {
@@ -160,7 +160,7 @@ describe('what comes back', () => {
     expect(found.claimedSize).toBeUndefined();
   });
 
-  it('says which status a refusing server answered', async () => {
+  it('names the status that a refusing server answered', async () => {
     handle = (_request, response) => response.writeHead(404).end();
     await expect(open()).rejects.toMatchObject(refusal(/^media: could not be downloaded \(HTTP 404\)$/));
   });

@@ -38,7 +38,7 @@ afterEach(async () => {
   expect(await readdir(directory)).toEqual([]);
 });
 
-/** `size` bytes in pieces; tells how many of them were read. */
+/** `size` bytes in pieces, with the number of those that were read. */
 function counted(size: number, start = PNG): { source: Readable; read: () => number } {
   let read = 0;
   function* pieces(): Generator<Buffer> {
@@ -123,7 +123,7 @@ describe('what is taken', () => {
     expect(taken.fileName).toBe(fileName);
   });
 
-  it('asks for mime_type where bare base64 does not show its type', async () => {
+  it('requires mime_type where bare base64 does not show its type', async () => {
     const noise = Buffer.from([1, 2, 0, 4, 5, 6, 0xff, 8]).toString('base64');
     await expect(taking(noise)).rejects.toMatchObject({ status: 400, details: expect.stringMatching(/^mime_type: /) });
     expect(await taking(noise, { mimeType: 'application/x-own' })).toMatchObject({ mimeType: 'application/x-own' });
@@ -233,7 +233,7 @@ describe('a text that arrives in pieces', () => {
     return { bytes, mimeType: taken.mimeType, fileName: taken.fileName };
   };
 
-  it('is the file of its data: URI or base64, with what is said of it', async () => {
+  it('is the file of its data: URI or base64, with its type and its name', async () => {
     const png = { bytes: PNG, mimeType: 'image/png' };
     expect(await takenFrom([base64.slice(0, 5), base64.slice(5)])).toMatchObject(png);
     const uri = `data:application/pdf;name=a%20b.png;base64,${base64}`;
@@ -242,7 +242,7 @@ describe('a text that arrives in pieces', () => {
     expect(await takenFrom(['data:text/csv;base64,', 'YSxi'])).toMatchObject({ mimeType: 'text/csv' });
   });
 
-  it('says when it is none, and has been read to its end by then', async () => {
+  it('is refused when it is none, after it was read to its end', async () => {
     expect(await takenFrom(['data:text/plain,hello', 'more'])).toBe('form');
     expect(await takenFrom([base64, '!', base64])).toBe('base64');
     expect(await takenFrom([base64, '=', base64])).toBe('base64');
@@ -256,7 +256,7 @@ describe('a text that arrives in pieces', () => {
     await expect(takenFrom([image])).rejects.toMatchObject({ status: 413, details: 'image: larger than 10000 bytes' });
   });
 
-  it('needs its type to be said where the content does not show it', async () => {
+  it('needs its type to be given where the content does not show it', async () => {
     await expect(takenFrom(['AAECAwQFBgcICQ=='])).rejects.toMatchObject({
       details: expect.stringMatching(/^mime_type: /) as string,
     });

@@ -1,4 +1,4 @@
-/** Statements on the bytes of channels and the files that use them; `media-objects.ts` says what they keep. */
+/** Statements on the bytes of channels and the files that use them; `media-objects.ts` describes what they guarantee. */
 import { defineStatement } from '@dormouse/database';
 
 export const LOCK_CONTENT = defineStatement({

@@ -90,7 +90,7 @@ export class NetworkMedia {
   }
 
   /**
-   * Asks before a received file is fetched whether it may be kept.
+   * Checks before a received file is fetched whether it may be stored.
    * @param bytes its announced size, 0 if there is none
    * @throws {GatewayError} 404 when the customer deleted this file: it is not to be fetched again
    * @throws {StorageFull} when the channel has no room for it

@@ -1,7 +1,7 @@
 import { redisKeys, subscribeTo, type Redis, type Subscription } from '@dormouse/redis';
 
 /*
- * A signal asks its subscribers to query the database now. Losing one is harmless: every subscriber polls as well.
+ * A signal makes its subscribers query the database now. Losing one is harmless: every subscriber polls as well.
  */
 
 /** Signals that events of a channel with webhooks were committed; the dispatcher subscribes to it. */

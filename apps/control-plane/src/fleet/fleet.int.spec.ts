@@ -250,7 +250,7 @@ describe('fleet', () => {
       expect(commands).toEqual([`channel.sleep ${id}`, `channel.wake ${id}`]);
     });
 
-    it('that are in use stay awake: 503 that says so', async () => {
+    it('that are in use stay awake: 503 with that reason', async () => {
       const id = await addChannel();
       await withWorker(
         () => Promise.resolve({ ok: true, result: { asleep: false } }),

@@ -28,7 +28,7 @@ const pointer = (segment: string) => segment.replaceAll('~', '~0').replaceAll('/
 
 /**
  * Checks a JSON response of a listed endpoint against the OpenAPI document.
- * @returns what is wrong with it, or undefined when it fits or the contract says nothing about this response
+ * @returns what is wrong with it, or undefined when it fits or the contract does not describe this response
  */
 export function contractViolation(method: string, path: string, status: number, body: unknown): string | undefined {
   const template = templateOf(method, path);

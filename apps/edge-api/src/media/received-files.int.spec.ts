@@ -49,7 +49,11 @@ beforeEach(async () => {
 const ask = (route: string) => edge.ask(route, { token: channel.token });
 
 /** A received picture, with or without its file in the media store. */
-async function heardPicture({ stored }: { stored: boolean }): Promise<{ id: string; mediaId: string; bytes: Buffer }> {
+async function receivedPicture({
+  stored,
+}: {
+  stored: boolean;
+}): Promise<{ id: string; mediaId: string; bytes: Buffer }> {
   const id = `${randomBytes(6).toString('base64').replaceAll('+', '.').replaceAll('/', '_')}-gICAgICA`;
   const mediaId = toMediaId('png', id);
   const bytes = Buffer.concat([PNG, randomBytes(20)]);
@@ -106,7 +110,7 @@ async function linksRead(id: string): Promise<(string | undefined)[]> {
 
 describe('the link of a received file', () => {
   it('works at every read, though the one its message was stored with has expired', async () => {
-    const { id, bytes } = await heardPicture({ stored: true });
+    const { id, bytes } = await receivedPicture({ stored: true });
     for (const link of await linksRead(id)) {
       const opened = await fetch(link ?? '');
       expect([opened.status, Buffer.from(await opened.arrayBuffer()).equals(bytes)]).toEqual([200, true]);
@@ -114,14 +118,14 @@ describe('the link of a received file', () => {
   });
 
   it('is left out where the file is not there', async () => {
-    const { id } = await heardPicture({ stored: false });
+    const { id } = await receivedPicture({ stored: false });
     expect(await linksRead(id)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
 });
 
 describe('DELETE /media/{MediaID} of a received file', () => {
   it.each([true, false])('is for good, though the network could still give it (in the store: %s)', async (stored) => {
-    const { id, mediaId } = await heardPicture({ stored });
+    const { id, mediaId } = await receivedPicture({ stored });
     expect((await ask(`DELETE /media/${mediaId}`)).json).toEqual({ success: true });
     const got = await ask(`GET /media/${mediaId}`);
     expect([got.status, got.error.details]).toEqual([404, 'MediaID: no such media']);
@@ -136,7 +140,7 @@ describe('DELETE /media/{MediaID} of a received file', () => {
   });
 
   it('is 404 for a message of another channel', async () => {
-    const { mediaId } = await heardPicture({ stored: true });
+    const { mediaId } = await receivedPicture({ stored: true });
     const other = await edge.channel();
     expect((await edge.ask(`DELETE /media/${mediaId}`, { token: other.token })).status).toBe(404);
     expect((await ask(`GET /media/${mediaId}`)).status).toBe(200);

@@ -84,7 +84,7 @@ export function groupNode(network: Network, group: Group, extraParticipants: Nod
 }
 
 /**
- * Somebody has just become a member. The newcomer gets the whole group, as whoever makes one does but without `type="new"`
+ * Somebody has just become a member. The newcomer gets the whole group, as the creator of one does but without `type="new"`
  * (whatsmeow, types/events: JoinedGroup), and never the `add` that the others get.
  * @param reason `invite` for those who came by a link
  */

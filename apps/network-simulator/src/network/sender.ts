@@ -27,7 +27,7 @@ export function messageBasics(network: Network, sender: Sender, stanza: Node): R
 }
 
 /**
- * What a device gets of a message. What is to be seen once is for phones alone, linked devices are told of it (whatsmeow,
+ * What a device gets of a message. What is to be seen once is for phones alone, linked devices get a notice of it (whatsmeow,
  * types/events: UnavailableTypeViewOnce). The server cannot see that a message is such a one: the sending phone marks it.
  */
 export function contentFor(device: number, stanza: Node, content: Node[]): Node[] {

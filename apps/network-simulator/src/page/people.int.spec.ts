@@ -172,7 +172,7 @@ describeInBrowser('the page, used by people', () => {
     expect(await column(carol).count()).toBe(0);
   });
 
-  it('says of a fault whom it strikes, and when it struck', async () => {
+  it('shows of a fault whom it strikes, and when it struck', async () => {
     await talk(bob, alice, 'hello');
     await open();
     await page.getByRole('button', { name: 'Faults' }).click();
@@ -245,7 +245,7 @@ describeInBrowser('the page, used by people', () => {
     ]);
   });
 
-  it('tells how to point a bot here', async () => {
+  it('shows how to point a bot here', async () => {
     await open();
     await page.getByRole('button', { name: 'Connect a bot' }).click();
     const dialog = page.getByRole('dialog');

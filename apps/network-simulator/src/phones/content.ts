@@ -105,7 +105,7 @@ export const WRAPPERS = [
   'questionReplyMessage',
 ] as const satisfies readonly (keyof Content)[];
 
-/** Kinds whose stanza says that there is a file in it, or something that is shown like one (whatsmeow, send.go). */
+/** Kinds whose stanza declares a file in it, or something that is shown like one (whatsmeow, send.go). */
 const MEDIA_KINDS = new Set([
   ...[
     'image',

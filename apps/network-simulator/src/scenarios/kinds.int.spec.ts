@@ -235,7 +235,7 @@ describe('every kind of message', () => {
   });
 
   it.each(['in a chat', 'in a group'])(
-    'what can be seen once reaches phones alone, linked devices are told of it: %s',
+    'what can be seen once reaches phones alone, linked devices get a notice of it: %s',
     async (where) => {
       const { network } = simulator;
       const { phoneJid } = alice.account;

@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly sessions: SessionControl;
   /**
    * The open socket.
-   * @throws {Error} in a command whose catalogue entry says `session: 'none'`
+   * @throws {Error} in a command whose catalogue entry has `session: 'none'`
    */
   session(): OpenSession;
   /**

@@ -4,7 +4,7 @@
  * What it guarantees: a command starts at most once and never after its `startBy`, whatever it waits for before (the lane,
  * the session's wake); 503 is the reply only if nothing was sent to the network; commands of one channel that need its
  * socket run one at a time in the order of calls, while their preparations run in parallel. A handler that throws is
- * replied to with its own `GatewayError`, with what the table of network errors says, or with 502.
+ * replied to with its own `GatewayError`, with the one from the table of network errors, or with 502.
  */
 import type { LogOf } from '@dormouse/bootstrap';
 import type { ChannelDirectory } from '@dormouse/channel-directory';

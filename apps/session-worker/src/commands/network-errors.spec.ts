@@ -14,7 +14,7 @@ describe('network errors', () => {
     expect(refusedMessage(code)).toMatchObject({ status, details });
   });
 
-  it('of a rate limit of the network say when to try again', () => {
+  it('of a rate limit of the network include when to try again', () => {
     expect(refusedMessage('429')).toMatchObject({ status: 429, retryAfterS: 30 });
   });
 

@@ -16,6 +16,6 @@ export interface Addition {
 export interface ReadAddition {
   record?: MessageRecord;
   action?: ReceivedAction;
-  /** The earlier message with the new file, which is downloaded if the channel's settings ask for files of this type. */
+  /** The earlier message with the new file, which is downloaded if the channel's settings want files of this type. */
   file?: MessageRecord;
 }

@@ -8,7 +8,7 @@ import { GroupSync } from './group-sync.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A sync whose waits end when the spec says so. */
+/** A sync whose waits end when the spec ends them. */
 function setup(
   stored: { syncedAtMs?: () => number | undefined; refresh?: () => Promise<void>; stale?: string[] } = {},
 ) {

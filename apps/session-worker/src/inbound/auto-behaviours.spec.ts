@@ -14,14 +14,14 @@ const message = (fields: Partial<WAMessage> = {}): WAMessage => ({
   ...fields,
 });
 
-describe('Automatic', () => {
+describe('AutoBehaviours', () => {
   let done: string[];
   let listeners: ((update: { isOnline?: boolean }) => void)[];
 
   const withSettings = (settings: Partial<ChannelSettings>) => {
     done = [];
     listeners = [];
-    const say = (what: string) => {
+    const record = (what: string) => {
       done.push(what);
       return Promise.resolve();
     };
@@ -30,21 +30,23 @@ describe('Automatic', () => {
       fence: { shard: 1, epoch: 1n },
       network: testNetwork({
         ev: { on: (_name: string, listen: (typeof listeners)[number]) => listeners.push(listen) },
-        readMessages: (keys: { id: string }[]) => say(`read ${keys.map(({ id }) => id).join(' ')}`),
+        readMessages: (keys: { id: string }[]) => record(`read ${keys.map(({ id }) => id).join(' ')}`),
         sendPresenceUpdate: (state: string, chat?: string) => {
           if (state === 'available') listeners.forEach((listen) => listen({ isOnline: true }));
-          return say(chat === undefined ? state : `${state} ${chat}`);
+          return record(chat === undefined ? state : `${state} ${chat}`);
         },
       }),
     };
     const queue = { store: (work: () => unknown) => work(), enqueue: (work: () => unknown) => void work() };
-    const writer = { recordRead: (_fence: object, _channel: string, ids: string[]) => say(`stored ${ids.join(' ')}`) };
+    const writer = {
+      recordRead: (_fence: object, _channel: string, ids: string[]) => record(`stored ${ids.join(' ')}`),
+    };
     const inbound = { session, queue, writer } as unknown as InboundContext;
     const autoBehaviours = new AutoBehaviours({
       directory: {
         byId: () => Promise.resolve({ settings: { ...DEFAULT_SETTINGS, ...settings } }),
       } as unknown as AutoBehavioursOptions['directory'],
-      wait: () => say('wait').then(() => undefined),
+      wait: () => record('wait').then(() => undefined),
       now: () => NOW_MS,
     });
     autoBehaviours.attach(inbound.session);

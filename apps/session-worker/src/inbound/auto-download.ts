@@ -3,7 +3,7 @@
  *
  * What it guarantees: a message is notified whatever becomes of its file. It waits a short while, with its chat only, so that
  * its event has a link; a file that comes later is an event that changes its message. One that cannot be had, or is
- * still on its way when the process dies, or for which the channel's storage has no room, is fetched when somebody asks for
+ * still on its way when the process dies, or for which the channel's storage has no room, is fetched when somebody requests
  * it (GET /media/{MediaID}). How many files are
  * under way is bounded, for a channel and for the process.
  */

@@ -156,7 +156,7 @@ describe('Inbound: chats and people', () => {
       expect(await listed()).toEqual(['system']);
     });
 
-    it('notifies by messages events, too, where the settings ask for those', async () => {
+    it('notifies by messages events, too, where the settings want those', async () => {
       wantsNotices = true;
       await receiveMessages(rename);
       expect(await notified()).toEqual(['groups.post', 'groups.patch', 'messages.post']);
@@ -190,11 +190,11 @@ describe('Inbound: chats and people', () => {
     const id = '120363000000000001@g.us';
     const members = [{ id: '15550009999@s.whatsapp.net', admin: 'admin' }];
     await receive('groups.upsert', [{ id, subject: 'All', creation: 1, participants: members }]);
-    const asks = { id, author: ADA_LID, method: 'invite_link' };
-    await receive('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
-    await receive('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'created' });
-    await receive('group.join-request', { ...asks, participant: '900000000077@lid', action: 'created' });
-    await receive('group.join-request', { ...asks, participant: ADA_LID, participantPn: ADA, action: 'rejected' });
+    const request = { id, author: ADA_LID, method: 'invite_link' };
+    await receive('group.join-request', { ...request, participant: ADA_LID, participantPn: ADA, action: 'created' });
+    await receive('group.join-request', { ...request, participant: ADA_LID, participantPn: ADA, action: 'created' });
+    await receive('group.join-request', { ...request, participant: '900000000077@lid', action: 'created' });
+    await receive('group.join-request', { ...request, participant: ADA_LID, participantPn: ADA, action: 'rejected' });
     const steps = (await reader.events(channelId, 0, 100)).flatMap(
       ({ payload }) => payload['groups_participants'] ?? [],
     );

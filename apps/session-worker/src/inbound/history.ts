@@ -10,7 +10,7 @@ import { mergePeople } from './contacts.js';
 import { convertEach, type InboundContext } from './inbound-context.js';
 import { resolveLids } from './resolve-lids.js';
 
-/** So many items are stored together; commands of the channel write between two batches. */
+/** How many items are stored together at most; commands of the channel write between two batches. */
 const BATCH = 200;
 
 /** What the phone knew before the link. It is stored without events: no webhook is flooded with old messages. */

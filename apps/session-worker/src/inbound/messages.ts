@@ -18,7 +18,7 @@ import { learnPeople } from './contacts.js';
 import { storeAndNotify, type InboundContext } from './inbound-context.js';
 import { resolveLids, resolveLidsInGroups } from './resolve-lids.js';
 
-/** So many messages of a backlog are stored together. */
+/** How many messages of a backlog are stored together at most. */
 const BATCH = 50;
 
 /**
@@ -189,7 +189,7 @@ async function storeRecords(
   }
 }
 
-/** Group notices are `groups` events; `messages` events of them go only to channels that ask for those. */
+/** Group notices are `groups` events; `messages` events of them go only to channels that want those. */
 async function quietNotices(inbound: InboundContext, records: readonly MessageRecord[]): Promise<MessageRecord[]> {
   const { queue, session, wantsGroupNotices } = inbound;
   const isNotice = ({ message }: MessageRecord) => message.type === 'system' && isGroup(message.chat_id);

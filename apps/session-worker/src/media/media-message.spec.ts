@@ -70,7 +70,7 @@ describe('mediaMessage', () => {
   });
 });
 
-describe('heardFile', () => {
+describe('receivedFile', () => {
   it('finds none in messages without a file or without its key', () => {
     expect(receivedFile({ conversation: 'hello' })).toBeUndefined();
     expect(receivedFile({ imageMessage: { url: 'https://mmg.whatsapp.net/v/1' } })).toBeUndefined();

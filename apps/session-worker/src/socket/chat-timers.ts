@@ -2,9 +2,9 @@ import type { ChatTimer } from '@dormouse/message-store/write';
 import type { OpenSession } from './open-session.js';
 
 /**
- * How long messages of chats of two stay, as learnt from what the network brings. Sends ask here: the store is asked
- * once for each chat of a socket generation, so that none of them costs a round trip, and nothing is remembered across a
- * change of owner.
+ * How long messages of chats of two stay, as learnt from what the network delivers. Sends read it here: the store is
+ * queried once for each chat of a socket generation, so that none of them costs a round trip, and nothing is remembered
+ * across a change of owner.
  */
 export class ChatTimers {
   private readonly known = new WeakMap<OpenSession, Map<string, ChatTimer | undefined>>();

@@ -24,7 +24,7 @@ export type AfterClose =
   | 'unlink';
 
 export interface CloseReason {
-  /** Written down as the session's reason and shown to operators. */
+  /** Stored as the session's reason and shown to operators. */
   readonly name: string;
   readonly next: AfterClose;
   /** Whom it concerns beyond the session itself. */

@@ -5,16 +5,16 @@
  * and only then emits it. A crash in between would lose it: it cannot be decrypted again and is not sent again.
  *
  * What it guarantees: the decrypted content is written by the very statement that commits the ratchet (the library's key
- * transaction makes one `set` of everything set in it), and stays until the message has been handed over and stored.
- * The next socket of the channel, in this worker or another one, hands over what it finds here before the network receives
- * a word from it, in the order of arrival. Handing over again what is stored already does nothing: messages are stored
- * once by their id. If the network brings a ciphertext again whose content is here, the content is taken from here.
- * What a phone sends to its own devices (history, keys of the shared state) the library works on after it has handed it
- * over; it stays until that is done and stored, and is worked on again by the next socket.
+ * transaction makes one `set` of everything set in it), and stays until the message has been delivered and stored.
+ * The next socket of the channel, in this worker or another one, delivers what it finds here before it sends anything to
+ * the network, in the order of arrival. Delivering again what is stored already does nothing: messages are stored
+ * once by their id. If the network delivers a ciphertext again whose content is here, the content is taken from here.
+ * What a phone sends to its own devices (history, keys of the shared state) the library works on after it has delivered
+ * it; it stays until that is done and stored, and is worked on again by the next socket.
  * A notice of what can be seen once has nothing to decrypt: it is written before anything else is sent to the network.
- * A message in several parts of which only some were decrypted is left to the network, which brings it again because
+ * A message in several parts of which only some were decrypted is left to the network, which delivers it again because
  * it was not answered.
- * PostgreSQL away: decrypting waits, as the ratchet does; entries that cannot be removed are handed over once more.
+ * PostgreSQL away: decrypting waits, as the ratchet does; entries that cannot be removed are delivered once more.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -60,7 +60,7 @@ type DecryptGroup = SignalRepository['decryptGroupMessage'];
 
 /** How long after the first of them was settled entries are removed, together. */
 const REMOVE_AFTER_MS = 1_000;
-/** How long an entry that could not be handed over is kept. */
+/** How long an entry that could not be delivered is kept. */
 const KEPT_FOR_MS = 7 * 86_400_000;
 
 /** The journal of one socket generation. */
@@ -86,7 +86,7 @@ export class InboundJournal {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** The library's signal repository, which writes down what it decrypts. */
+  /** The library's signal repository, which stores what it decrypts. */
   readonly makeSignalRepository: SocketConfig['makeSignalRepository'] = (auth, logger, pnToLid) => {
     const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, pnToLid);
     const { keys } = auth;
@@ -153,7 +153,7 @@ export class InboundJournal {
   }
 
   /**
-   * Hands over what earlier sockets left, as if it arrived now. Resolves when the listeners have received it.
+   * Delivers what earlier sockets left, as if it arrived now. Resolves when the listeners have received it.
    * @throws when it cannot be read; the socket must not go on then
    */
   async replay(socket: WASocket): Promise<void> {
@@ -207,7 +207,7 @@ export class InboundJournal {
     this.timer ??= setTimeout(() => void this.flush(), REMOVE_AFTER_MS).unref();
   }
 
-  /** Removes what is settled. What cannot be removed now is handed over again, without effect. */
+  /** Removes what is settled. What cannot be removed now is delivered again, without effect. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

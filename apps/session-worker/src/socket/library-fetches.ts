@@ -22,7 +22,7 @@ const made = new Map<string, RequestsTo>();
 
 /**
  * What the library gives to `fetch`, so that its files come from `origin`, over `route`.
- * @param place.origin undefined: from where the library asks for them
+ * @param place.origin undefined: from where the library requests them
  * @param place.route undefined: directly
  */
 export function fileRequestsTo(place: { origin?: string | undefined; route?: Dispatcher | undefined }): RequestInit {

@@ -27,7 +27,7 @@ describe('what the library does to a message before it emits it', () => {
     }
   });
 
-  it('is telling devices by the ids they make, as the conversion does', () => {
+  it('is recognizing devices by the ids they make, as the conversion does', () => {
     const starts = ['3A', '3E', '3EB0', '3F', 'AC', '00'];
     for (const start of starts) {
       for (let length = 10; length <= 40; length += 1) {

@@ -42,7 +42,7 @@ export interface LiveEvents {
   opened(live: LiveSession): void;
   /** A message came, or one was sent from the phone. */
   received(live: LiveSession): void;
-  /** All that came while the session was away has been handed over. */
+  /** All that came while the session was away has been delivered. */
   caughtUp(live: LiveSession): void;
   /** Own name, number or LID may have changed. */
   identified(live: LiveSession): void;
@@ -128,7 +128,7 @@ export class LiveSession implements OpenSession {
     const hold = (write: Promise<void>): void => this.hold(write);
     patchStanzas(this.socket, { journal: options.journal, played: this.played, stored, hold, hasWaited, isSetUp });
     options.sharedState.follow(this.socket, stored);
-    // Nothing is sent to the network, not even a greeting, before what earlier sockets left is handed over.
+    // Nothing is sent to the network, not even a greeting, before what earlier sockets left is delivered.
     this.hold(options.journal.replay(this.socket));
   }
 
@@ -289,7 +289,7 @@ export class LiveSession implements OpenSession {
     this.socket.ev.flush();
     this.over = true;
     this.acks.end();
-    void this.socket.end(undefined); // stops listening to the wire at once, says goodbye in the background
+    void this.socket.end(undefined); // stops listening to the wire at once, closes in the background
     const cut = setTimeout(() => this.raw.terminate(), CLOSE_WITHIN_MS);
     void this.gone.promise.finally(() => clearTimeout(cut));
   }

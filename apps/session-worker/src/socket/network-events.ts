@@ -30,7 +30,7 @@ export interface ConnectionChange {
   readonly state?: 'connecting' | 'open' | 'closed';
   /** The device was just linked. */
   readonly isNewLogin?: boolean;
-  /** All that waited at the network has been handed over. */
+  /** All that waited at the network has been delivered. */
   readonly isCaughtUp?: boolean;
   /** The device was made to appear online, or offline. */
   readonly isOnline?: boolean;

@@ -66,10 +66,10 @@ export interface OpenSession {
   settle(messages: readonly NetworkMessage[]): void;
   /**
    * Resolves when nothing is kept any more of what was settled: to be awaited before stored messages are deleted, which
-   * would be taken for new ones if they were handed over again.
+   * would be taken for new ones if they were delivered again.
    */
   forgetSettled(): Promise<void>;
-  /** Is the receipt of this message by this member of a group one of playing? Known until it is asked. */
+  /** Is the receipt of this message by this member of a group one of playing? Known until it is read here. */
   takePlayed(key: Pick<MessageKey, 'id'>, userJid: string | null | undefined): boolean;
   /** Up to which moment (epoch seconds) this chat was deleted on the phone, when that was received a moment ago. */
   deletedUntilS(jid: string): number | undefined;

@@ -42,7 +42,7 @@ export interface SocketOptions {
   /** The client version to report; undefined: the library's own version. */
   readonly version: WAVersion | undefined;
   readonly log: LibraryLogTarget;
-  /** Ask a phone that links for all of its history, not only for the newest part. */
+  /** Request from a phone that links all of its history, not only for the newest part. */
   readonly fullHistory: boolean;
   /** The way through the channel's proxy; undefined: directly. */
   readonly route: ProxyRoute | undefined;
@@ -59,10 +59,10 @@ export interface SocketOptions {
   readonly groupMetadata: (groupId: string) => Promise<GroupMetadata | undefined>;
 }
 
-/** A device that cannot read a message gets so many further copies of it. */
+/** How many further copies of a message a device gets that cannot read it. */
 export const COPIES_SENT = 5;
 /** How many copies of a message that cannot be decrypted are requested. */
-const COPIES_ASKED_FOR = 5;
+const COPIES_REQUESTED = 5;
 /**
  * Baileys 7.0.0-rc14 counts each copy it sends twice (`messages-recv.js`, in `handleReceipt` and in `sendMessagesAgain`).
  */
@@ -115,6 +115,6 @@ export function openSocket(options: SocketOptions): WASocket {
   const { messageRetryManager: retries } = socket;
   if (!retries) throw new Error('the library does not count the copies it requests');
   // The same setting bounds the copies that are requested, where each is counted once.
-  Reflect.set(retries, 'maxMsgRetryCount', COPIES_ASKED_FOR);
+  Reflect.set(retries, 'maxMsgRetryCount', COPIES_REQUESTED);
   return socket;
 }

@@ -1,15 +1,15 @@
 /**
  * Which changes of the state that the phone shares with its devices (chats that are archived, pinned, muted, read, deleted
- * or cleared there, names of contacts) the library has taken and the product has not stored yet.
+ * or cleared there, names of contacts) the library has accepted and the product has not stored yet.
  *
- * Why: the library writes down how far it has come in a collection, and emits what changed only then. A process that is
- * killed in between never sees those changes again: the network sends what comes after the version it is asked from.
+ * Why: the library stores how far it has come in a collection, and emits what changed only then. A process that is
+ * killed in between never sees those changes again: the network sends what comes after the version that is requested.
  *
  * What it guarantees: the stored version of a collection is one up to which every change was stored. The library's own
  * newest version is kept in memory until then; what is written in the place of it, in the library's transaction, is that
- * the collection is unconfirmed. The channel's next socket, in this worker or another one, asks the network for all that
+ * the collection is unconfirmed. The channel's next socket, in this worker or another one, requests from the network all that
  * followed the stored version of such collections. A change that comes again writes and notifies nothing.
- * PostgreSQL away: the library's transaction waits, as for any key; versions that cannot be confirmed are asked from again.
+ * PostgreSQL away: the library's transaction waits, as for any key; versions that cannot be confirmed are requested from again.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import {
@@ -62,7 +62,7 @@ export class SharedStateJournal {
   readonly keys: SignalKeyStore;
   /** Versions that are newer than the stored ones. */
   private readonly newest = new Map<string, Newest>();
-  /** Collections that are written down as unconfirmed. */
+  /** Collections that are stored as unconfirmed. */
   private readonly marked = new Set<string>();
   private confirming: Promise<void> = Promise.resolve();
   /** Own changes of the shared state that have not ended. */
@@ -92,7 +92,7 @@ export class SharedStateJournal {
     return patch;
   }
 
-  /** Collections whose changes earlier sockets did not store: the network is to be asked for what followed. */
+  /** Collections whose changes earlier sockets did not store: the network is to be queried for what followed. */
   async unconfirmed(): Promise<CollectionName[]> {
     const left = await this.auth.readAll(UNCONFIRMED);
     const names = ALL_WA_PATCH_NAMES.filter((name) => left.has(name));
@@ -100,9 +100,9 @@ export class SharedStateJournal {
     return names;
   }
 
-  /** Writes the versions down whose changes are stored. Never rejects: what cannot be written is asked for again. */
+  /** Stores the versions whose changes are stored. Never rejects: what cannot be written is requested again. */
   confirm(): Promise<void> {
-    // A newer owner, or a state that has ended: its next socket asks.
+    // A newer owner, or a state that has ended: its next socket requests them.
     this.confirming = this.confirming.then(() => this.confirmReady()).catch(() => undefined);
     return this.confirming;
   }
@@ -163,7 +163,7 @@ export class SharedStateJournal {
    * Resolves when the library has emitted the changes of the versions it has just written. After the transaction it does so
    * at once (chats.js:543-548 of 7.0.0-rc14; between the write and that there are promises alone, no turn of the event
    * loop: auth-utils.js, commitWithRetry and runExclusive), but for an own change, whose end is awaited. One that never
-   * ends is never confirmed: the next socket asks for it again.
+   * ends is never confirmed: the next socket requests it again.
    */
   private async emission(): Promise<void> {
     await Promise.allSettled(this.ownPatches);

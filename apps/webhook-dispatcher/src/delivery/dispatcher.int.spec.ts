@@ -61,7 +61,7 @@ describe('Dispatcher', () => {
     await Promise.all(both.map(({ dispatcher }) => dispatcher.idle())); // neither looks by itself any more
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(ids.map((id) => outbox.write(id, 10)));
-      // In the first round each hears of half the channels, afterwards of all.
+      // In the first round each is notified of half the channels, afterwards of all.
       ids.forEach((id, index) => both.forEach((running, at) => (round > 0 || index % 2 === at) && running.signal(id)));
     }
     await hook.received(1_000);

@@ -65,7 +65,7 @@ describe('webhookRequest', () => {
     expect(request({ headers: { 'X-Broken': 'a\u0000b' } }).headers).not.toHaveProperty('x-broken');
   });
 
-  it('turns a user and password in the URL into Basic authentication, unless a header says otherwise', () => {
+  it('turns a user and password in the URL into Basic authentication, unless an Authorization header is set', () => {
     const url = 'https://us%C3%A9r:p%40ss@hooks.example.com/';
     const made = request({ url });
     expect(made.url.href).toBe('https://hooks.example.com/');

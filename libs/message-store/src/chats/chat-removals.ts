@@ -4,14 +4,14 @@
  * Guarantees: what a chat shows, the event of it, the removal of its first messages and a line of `chat_removals`
  * about the others are one transaction. The others go in steps, between which the channel's other writes pass, and the
  * last step takes the line along. A worker that dies in between leaves the line: the channel's next socket goes on from
- * it, whoever owns it. A line names what it is about by when it was stored or sent, so what comes later stays.
+ * it, in any worker. A line names what it is about by when it was stored or sent, so what comes later stays.
  * With PostgreSQL away nothing is removed, and the line stays.
  */
 import { defineStatement, type Connection, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { messageIdOfMedia } from '@dormouse/gateway-contract';
 import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
 
-/** So many messages are removed in one transaction. */
+/** How many messages are removed in one transaction at most. */
 const REMOVED_AT_ONCE = 2_000;
 
 /**
@@ -24,7 +24,7 @@ export type EndFiles = (connection: Connection, channelId: string, ids: readonly
 interface Removal {
   chatId: string;
   /** Only what was not sent after this (epoch seconds). */
-  saidUntilS: number | null;
+  sentUntilS: number | null;
   /** Only what was stored by then. */
   storedUntil: Date | null;
 }
@@ -77,19 +77,19 @@ const END = defineStatement({
 });
 
 /**
- * Removes the first messages of a chat, and writes down that the others are to go.
- * @param saidUntilS only those that were not sent after this (epoch seconds)
+ * Removes the first messages of a chat, and stores that the others are to go.
+ * @param sentUntilS only those that were not sent after this (epoch seconds)
  * @returns how many are gone; what is left is for {@link finishRemovals}
  */
 export async function beginRemoval(
   transaction: ChannelTransaction,
   endFiles: EndFiles | undefined,
-  { chatId, saidUntilS = null }: { chatId: string; saidUntilS?: number | null | undefined },
+  { chatId, sentUntilS = null }: { chatId: string; sentUntilS?: number | null | undefined },
 ): Promise<number> {
   const { connection, channelId } = transaction;
-  const removed = await removeSome(transaction, endFiles, { chatId, saidUntilS, storedUntil: null });
+  const removed = await removeSome(transaction, endFiles, { chatId, sentUntilS, storedUntil: null });
   if (removed < REMOVED_AT_ONCE) return removed;
-  await BEGIN.count(connection, channelId, chatId, saidUntilS);
+  await BEGIN.count(connection, channelId, chatId, sentUntilS);
   return removed;
 }
 
@@ -106,7 +106,7 @@ export async function finishRemovals(
   for (const row of rows) {
     const removal: Removal = {
       chatId: row.chat_id,
-      saidUntilS: row.said_until_s === null ? null : Number(row.said_until_s),
+      sentUntilS: row.said_until_s === null ? null : Number(row.said_until_s),
       storedUntil: row.stored_until,
     };
     for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE;) {
@@ -123,10 +123,10 @@ export async function finishRemovals(
 async function removeSome(
   transaction: ChannelTransaction,
   endFiles: EndFiles | undefined,
-  { chatId, saidUntilS, storedUntil }: Removal,
+  { chatId, sentUntilS, storedUntil }: Removal,
 ): Promise<number> {
   const { connection, channelId } = transaction;
-  const rows = await REMOVE_MESSAGES.all(connection, channelId, chatId, REMOVED_AT_ONCE, saidUntilS, storedUntil);
+  const rows = await REMOVE_MESSAGES.all(connection, channelId, chatId, REMOVED_AT_ONCE, sentUntilS, storedUntil);
   await endFilesOf(transaction, endFiles, rows);
   return rows.length;
 }

@@ -182,7 +182,7 @@ export class ChatWriter {
 
   private async clear(transaction: ChannelTransaction, chatId: string, untilS?: number): Promise<ChannelEvent[]> {
     const before = await chatsById(transaction, [chatId]);
-    const removed = await beginRemoval(transaction, this.endFiles, { chatId, saidUntilS: untilS });
+    const removed = await beginRemoval(transaction, this.endFiles, { chatId, sentUntilS: untilS });
     if (removed === 0) return [];
     await CLEAR_CHAT.count(transaction.connection, transaction.channelId, chatId, untilS ?? null);
     const all: ChannelEvent = { type: 'messages', method: 'delete', payload: { messages_removed_all: chatId } };

@@ -68,7 +68,7 @@ export interface GroupRecord {
 
 /** A group from the store. */
 export interface StoredGroup extends GroupRecord {
-  /** Something happened to it that could not be applied: ask the network. */
+  /** Something happened to it that could not be applied: query the network. */
   stale: boolean;
   version: number;
 }

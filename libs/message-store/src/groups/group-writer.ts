@@ -172,7 +172,7 @@ export class GroupWriter {
           overtaken.push(group.id);
           continue;
         }
-        const after = keepingWhatIsNotAsked(before, group);
+        const after = keepingWhatIsNotQueried(before, group);
         if (before && !before.stale && same(before, after)) continue;
         changed.push({ ...after, stale: false, version: (before?.version ?? 0) + 1 });
         if (before?.member || !quiet) events.push(...groupEvents(before, after));
@@ -207,7 +207,7 @@ export class GroupWriter {
   /**
    * Changes one group.
    * @param apply the group after the change; undefined when the change cannot be applied: the group becomes stale
-   * @returns `stale`: ask the network, because the group is not known or the change could not be applied
+   * @returns `stale`: query the network, because the group is not known or the change could not be applied
    */
   async changeGroup(
     fence: Fence,
@@ -236,7 +236,7 @@ function next(before: StoredGroup, change: Partial<GroupRecord>): StoredGroup {
 }
 
 /** The network repeats neither the invite code nor who requested to join when it describes a group. */
-function keepingWhatIsNotAsked(before: GroupRecord | undefined, group: GroupRecord): GroupRecord {
+function keepingWhatIsNotQueried(before: GroupRecord | undefined, group: GroupRecord): GroupRecord {
   const inviteCode = group.facts.inviteCode ?? before?.facts.inviteCode;
   const members = new Set(group.members.map((member) => memberId(member)));
   const requests = before?.facts.requests?.filter(([id]) => !members.has(id)) ?? [];

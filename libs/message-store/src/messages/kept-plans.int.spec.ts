@@ -6,7 +6,7 @@ import { MessageWriter } from './message-writer.js';
 
 jest.setTimeout(30_000);
 
-/** After so many executions PostgreSQL keeps one plan for a prepared statement. */
+/** After how many executions PostgreSQL keeps one plan for a prepared statement. */
 const UNTIL_PLAN_IS_KEPT = 6;
 const MANY = 500;
 
@@ -59,7 +59,7 @@ describe('the writes of sends and of what is received', () => {
       contacts: Array.from({ length: MANY }, (_, n) => ({ id: `1666${n}`, name: `Contact ${n}` })),
       messages: Array.from({ length: MANY }, (_, n) => own(`O${n}`)),
     });
-  /** Tables that the work looks at more than a few rows of, for each of so many. */
+  /** Tables of which the work reads more than a few rows for each of `count`. */
   const walkedBy = async (count: number, work: () => Promise<unknown>): Promise<[string, number][]> => {
     const before = await looked();
     await work();

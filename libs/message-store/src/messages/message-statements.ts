@@ -2,7 +2,7 @@
 import { defineStatement } from '@dormouse/database';
 import { countsInChatSql, KEYED_MESSAGE_ROW, messageColumns } from './message-rows.js';
 
-/** No channel has so many sends under way at once. */
+/** More sends than a channel has under way at once. */
 const LOOKED_THROUGH = 500;
 
 const KEYED_COLUMNS = `${messageColumns('m')}, m.key_id, m.key_remote, m.key_participant, m.proto`;

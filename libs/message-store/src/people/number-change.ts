@@ -9,7 +9,7 @@ import { defineStatement, type Fence, type RegionalDatabase } from '@dormouse/da
 import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
 import { endFilesOf, REMOVED_COLUMNS, REMOVED_ROW, type EndFiles } from '../chats/chat-removals.js';
 
-/** So many rows are removed in one transaction; the channel's other writes pass between two. */
+/** How many rows are removed in one transaction at most; the channel's other writes pass between two. */
 const REMOVED_AT_ONCE = 5_000;
 
 const STORED_NUMBER = defineStatement({

@@ -28,19 +28,19 @@ ORDER BY coalesce(chats.timestamp, 0) DESC, wanted.id LIMIT $3`,
   row: { id: 'text' },
 });
 
-const ASKED = `
+const QUERIED = `
   picture = coalesce($3, picture), picture_full = coalesce($4, picture_full), pictures_asked_at = now()
 WHERE channel_id = $1 AND id =`;
 
 const CONTACT_PICTURES = defineStatement({
   name: 'contact-pictures',
-  text: `UPDATE contacts SET ${ASKED} regexp_replace($2, '@s\\.whatsapp\\.net$', '')`,
+  text: `UPDATE contacts SET ${QUERIED} regexp_replace($2, '@s\\.whatsapp\\.net$', '')`,
   parameters: ['text', 'text', 'text?', 'text?'],
 });
 
 const GROUP_PICTURES = defineStatement({
   name: 'group-pictures',
-  text: `UPDATE groups SET ${ASKED} $2`,
+  text: `UPDATE groups SET ${QUERIED} $2`,
   parameters: ['text', 'text', 'text?', 'text?'],
 });
 

@@ -4,7 +4,7 @@
  * Why: the recipient's receipt follows the network's acknowledgement of a message within milliseconds, and each would wait
  * for the other's lock in PostgreSQL. So an acknowledgement waits a moment for the receipt; nothing else waits for more.
  *
- * What it guarantees: reports are written in the order they were given; whoever gave one gets its outcome; one that cannot be
+ * What it guarantees: reports are written in the order they were given; the caller gets the outcome of each; one that cannot be
  * written costs no other. Channels do not wait for each other.
  */
 import { Coalescer, FencedError, type Fence } from '@dormouse/database';

@@ -221,7 +221,7 @@ function reportsOf({ settled }: Variant): string {
 }
 
 /**
- * The steps that follow. Whoever received a message received one that the network had accepted, so the first report on a pending
+ * The steps that follow. A message that was received had been accepted by the network, so the first report on a pending
  * message is a step to "sent" as well: the network's own acknowledgement may be written later than the receipt. A message itself
  * fails only while it is pending; a viewer fails once, and not after it received the message.
  */

@@ -71,8 +71,10 @@ describe('the process register', () => {
 
   it('kills a child that does not end on a signal', async () => {
     const register = await ProcessRegister.open(join(dir, 'data'));
-    const deaf = "process.on('SIGTERM', () => undefined); console.log('up'); setInterval(() => undefined, 1000);";
-    const child = register.spawn('deaf', process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const ignoring = "process.on('SIGTERM', () => undefined); console.log('up'); setInterval(() => undefined, 1000);";
+    const child = register.spawn('ignoring', process.execPath, ['-e', ignoring], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     if (child.stdout) await once(child.stdout, 'data');
     await stopChild(child, 'SIGTERM', 50);
     expect(child.signalCode).toBe('SIGKILL');

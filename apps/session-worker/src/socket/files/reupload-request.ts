@@ -13,7 +13,7 @@ import {
 } from '@whiskeysockets/baileys';
 
 /** The part of a socket that is used. */
-export interface AskingSocket {
+export interface MediaRetrySocket {
   readonly sendNode: WASocket['sendNode'];
   readonly authState: { readonly creds: { readonly me?: { readonly id: string } } };
   readonly ev: Pick<WASocket['ev'], 'on' | 'off'>;
@@ -38,7 +38,7 @@ function answerOf(update: BaileysEventMap['messages.media-update'][number], id: 
  * @throws {GatewayError} 404 when the phone does not have it, 503 when it does not answer in time or the socket closes
  */
 export async function requestReupload(
-  socket: AskingSocket,
+  socket: MediaRetrySocket,
   key: WAMessageKey,
   mediaKey: Uint8Array,
   timeoutMs: number,

@@ -1,6 +1,6 @@
 /** For specs: the own phone, as far as a socket requests files from it. */
 import type { BaileysEventEmitter, BaileysEventMap, BinaryNode } from '@whiskeysockets/baileys';
-import type { AskingSocket } from './reupload-request.js';
+import type { MediaRetrySocket } from './reupload-request.js';
 
 /** @param answer called with each request of a file; `emit` sends the phone's updates */
 export function phone(
@@ -14,7 +14,7 @@ export function phone(
   const emit = <E extends keyof BaileysEventMap>(event: E, value: BaileysEventMap[E]) => {
     for (const listener of listeners.get(event) ?? []) (listener as (value: BaileysEventMap[E]) => void)(value);
   };
-  const socket: AskingSocket = {
+  const socket: MediaRetrySocket = {
     authState: { creds: { me: { id: '15550009999:7@s.whatsapp.net' } } },
     ev,
     sendNode: (node) => Promise.resolve(answer(node, (updates) => emit('messages.media-update', updates))),

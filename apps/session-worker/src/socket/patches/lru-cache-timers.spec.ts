@@ -7,7 +7,7 @@ type Cache = new (options: object) => { set(key: string, value: number): void; g
 
 const silent = { debug: () => undefined };
 
-/** A cache of the class that the library uses, which tells the context its entries end in. */
+/** A cache of the class that the library uses, with the context in which an entry ends. */
 function cacheOfTheLibrary(context: AsyncLocalStorage<string>) {
   const ownCache: unknown = Reflect.get(new MessageRetryManager(libraryLog(silent), 5), 'recentMessagesMap');
   let ended: (context: string | undefined) => void = () => undefined;
@@ -27,7 +27,7 @@ describe("the library's caches", () => {
     expect(await endsIn).toBe('a key transaction');
   });
 
-  it('hold nothing but their entries once they are untied', async () => {
+  it('hold nothing but their entries once their timers are detached', async () => {
     detachCacheTimers(cacheOfTheLibrary(context).cache);
     detachCacheTimers(cacheOfTheLibrary(context).cache); // once and for all
     const { cache, endsIn } = cacheOfTheLibrary(context);
@@ -36,7 +36,7 @@ describe("the library's caches", () => {
     expect(await endsIn).toBeUndefined();
   });
 
-  it('are told from what is none', () => {
+  it('are checked: anything else is refused', () => {
     expect(() => detachCacheTimers(null)).toThrow('no such cache');
     expect(() => detachCacheTimers([])).toThrow('has no set');
   });

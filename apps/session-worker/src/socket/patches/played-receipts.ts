@@ -10,7 +10,7 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 
-/** A receipt that the library makes no event of is forgotten after so many later ones. */
+/** After how many later ones a receipt is forgotten that the library makes no event of. */
 const MOST_KEPT = 1_000;
 
 export class PlayedReceipts {

@@ -1,7 +1,7 @@
 /**
  * One asynchronous storage for the sockets of all sessions.
  *
- * The library makes an AsyncLocalStorage for every socket. Before Node 24 each of them that was ever used is asked
+ * The library makes an AsyncLocalStorage for every socket. Before Node 24 each of them that was ever used runs
  * whenever anything in the process makes a promise, so hundreds of live sessions make every promise hundreds of times as
  * dear. What is made here keeps its values in one storage that all share, each under its own name. From Node 24 on a
  * storage costs nothing of the kind: there everything is left as it is.

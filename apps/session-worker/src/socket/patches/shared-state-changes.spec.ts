@@ -20,7 +20,7 @@ describe('clearedChatIn', () => {
   });
 
   it.each([
-    ['what a new device is told', change(clearing, index, true)],
+    ['what a new device receives', change(clearing, index, true)],
     ['a chat that was deleted', change({ deleteChatAction: {} }, ['deleteChat', JID, '1'])],
     ['a clearing that was taken back', change({}, index)],
     ['anything else', { node: 'x' }],
@@ -55,23 +55,23 @@ describe('chatMomentIn', () => {
 });
 
 describe('emitCleared', () => {
-  it('is heard after what came before, and keeps nothing back of what comes after', async () => {
+  it('is emitted after what came before, and holds back nothing of what comes after', async () => {
     const ev = makeEventBuffer(libraryLog({ debug: () => undefined }));
-    const heard: string[] = [];
+    const received: string[] = [];
     const next = () => new Promise<void>((resolve) => ev.on('messages.upsert', () => resolve()));
-    ev.process((events) => void heard.push(...Object.keys(events)));
-    const say = () =>
+    ev.process((events) => void received.push(...Object.keys(events)));
+    const emit = () =>
       ev.emit('messages.upsert', { type: 'notify', messages: [{ key: { id: '1', remoteJid: JID } } as WAMessage] });
     await ev.createBufferedFunction(async () => {
-      say();
+      emit();
       emitCleared(ev, { jid: JID, all: true });
       return Promise.resolve();
     })();
     await delay(150); // the library's own timer, which a flush at the wrong time leaves dead
     const after = next();
-    await ev.createBufferedFunction(async () => Promise.resolve(say()))();
+    await ev.createBufferedFunction(async () => Promise.resolve(emit()))();
     await after;
-    expect(heard).toEqual(['messages.upsert', 'messages.delete', 'messages.upsert']);
+    expect(received).toEqual(['messages.upsert', 'messages.delete', 'messages.upsert']);
     ev.destroy();
   });
 });

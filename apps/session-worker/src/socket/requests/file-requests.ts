@@ -21,7 +21,7 @@ export interface UploadedFile {
 export interface FileRequests {
   upload(file: UploadFile): Promise<UploadedFile>;
   /**
-   * Asks the own phone to put the file of a message back on the network's host.
+   * Requests the own phone to upload the file of a message again to the network's host.
    * @returns the new path of the file
    * @throws {GatewayError} 404 when the phone does not have it, 503 when it does not answer in time or the connection ends
    */

@@ -1,7 +1,7 @@
 import { jidDecode, type WASocket } from '@whiskeysockets/baileys';
 
 /**
- * The numbers behind LIDs, as far as this device has learnt them. Asks the key store, never the network.
+ * The numbers behind LIDs, as far as this device has learnt them. Reads the key store, never queries the network.
  * @param lids `@lid` addresses, with or without device
  * @returns user part of the LID to digits of the number
  */
@@ -19,7 +19,7 @@ export async function numbersOfLids(
   return numbers;
 }
 
-/** The LID of a number, as far as this device has learnt it. The library's own look-up would ask the network. */
+/** The LID of a number, as far as this device has learnt it. The library's own look-up would query the network. */
 export async function lidOfNumber(socket: Pick<WASocket, 'authState'>, digits: string): Promise<string | undefined> {
   const stored = await socket.authState.keys.get('lid-mapping', [digits]);
   return stored[digits];

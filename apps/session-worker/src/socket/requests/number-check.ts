@@ -2,10 +2,10 @@ import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type WASock
 import { readJid } from '../../convert/jid.js';
 
 /**
- * Asks the network which numbers it knows. The library's own question drops the number that was typed from the answer,
- * and with it the way back from the network's form of a number to the one that was asked about.
+ * Queries the network for the numbers it knows. The library's own query drops the number that was typed from the answer,
+ * and with it the way back from the network's form of a number to the one that was queried.
  * @param digits international numbers
- * @returns digits as asked to digits as the network writes them, for those it knows
+ * @returns digits as queried to digits as the network writes them, for those it knows
  */
 export async function findNumbers(
   socket: Pick<WASocket, 'query' | 'generateMessageTag'>,
@@ -44,17 +44,17 @@ function isNode(value: unknown): value is BinaryNode {
   return typeof value === 'object' && value !== null && 'tag' in value;
 }
 
-/** The network repeats the number that was asked; where it does not, its own form may be the same. */
-function readAnswer(answer: BinaryNode, asked: readonly string[]): Map<string, string> {
+/** The network repeats the number that was queried; where it does not, its own form may be the same. */
+function readAnswer(answer: BinaryNode, queried: readonly string[]): Map<string, string> {
   const list = getBinaryNodeChild(getBinaryNodeChild(answer, 'usync'), 'list');
-  const wanted = new Set(asked);
+  const wanted = new Set(queried);
   const found = new Map<string, string>();
   for (const user of getBinaryNodeChildren(list, 'user')) {
     const contact = getBinaryNodeChild(user, 'contact');
     const jid = readJid(user.attrs.jid);
     if (contact?.attrs.type !== 'in' || jid?.server !== 's.whatsapp.net') continue;
     const typed = textOf(contact).replace(/\D/g, '');
-    const alone = asked.length === 1 ? asked[0] : undefined;
+    const alone = queried.length === 1 ? queried[0] : undefined;
     const number = wanted.has(typed) ? typed : wanted.has(jid.user) ? jid.user : alone;
     if (number !== undefined) found.set(number, jid.user);
   }

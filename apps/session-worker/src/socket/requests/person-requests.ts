@@ -18,12 +18,12 @@ export interface PersonRequests {
    */
   findNumbers(digits: readonly string[]): Promise<Map<string, string>>;
   /**
-   * The numbers behind LIDs, as far as this device has learnt them. The network is not asked.
+   * The numbers behind LIDs, as far as this device has learnt them. The network is not queried.
    * @param lids `@lid` addresses, with or without device
    * @returns user part of the LID to digits of the number
    */
   numbersOfLids(lids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** The user part of the LID of a number, as far as this device has learnt it. The network is not asked. */
+  /** The user part of the LID of a number, as far as this device has learnt it. The network is not queried. */
   lidOfNumber(digits: string): Promise<string | undefined>;
   /** The about text; undefined when there is none to be seen. */
   about(jid: string): Promise<string | undefined>;
