@@ -112,6 +112,16 @@ describeInBrowser('the page, used by people', () => {
     expect(await quoted.textContent()).toBe('Bobshall we meet?');
   });
 
+  it('shows a comment with its words and the message that it is about', async () => {
+    const { id } = await bob.sendDraft(alice.account.phone, { text: 'shall we meet?' });
+    await bob.sendDraft(alice.account.phone, { comment: { id, text: 'at noon' } });
+    await open();
+    await openChat(alice, 'Bob');
+    const comment = column(alice).locator('.bubble', { hasText: 'at noon' });
+    await comment.waitFor();
+    expect(await comment.locator('blockquote').textContent()).toBe('Bobshall we meet?');
+  });
+
   it('leaves text in the field that could not be sent', async () => {
     await talk(bob, alice, 'hello');
     await open();

@@ -138,7 +138,7 @@ function openedChange(
   author: Account,
   content: proto.IMessage,
 ): void {
-  const { secretEncryptedMessage, encEventResponseMessage, encReactionMessage } = content;
+  const { secretEncryptedMessage, encEventResponseMessage, encReactionMessage, encCommentMessage } = content;
   if (secretEncryptedMessage) {
     const plain = opened(phone, target, author, 'Message Edit', secretEncryptedMessage);
     const inner = plain && unwrap(proto.Message.decode(plain));
@@ -151,6 +151,10 @@ function openedChange(
   } else if (encReactionMessage) {
     const plain = opened(phone, target, author, 'Enc Reaction', encReactionMessage);
     if (plain) react(phone, target, author, proto.Message.ReactionMessage.decode(plain).text ?? '');
+  } else if (encCommentMessage) {
+    // A comment stays a message of its own; its words can be read once its target is there.
+    const plain = opened(phone, target, author, 'Enc Comment', encCommentMessage);
+    if (plain) phone.messages.change(message, { text: describe(proto.Message.decode(plain)).text });
   }
 }
 

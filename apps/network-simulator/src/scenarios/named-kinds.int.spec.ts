@@ -344,6 +344,17 @@ describe('messages as phones of today send them', () => {
     expect(proto.Message.decode(plain).protocolMessage?.editedMessage?.conversation).toBe('see you at 6');
   });
 
+  it.each([
+    ['in a chat', () => ALICE],
+    ['in a group with private ids', () => group],
+  ])('a sealed comment is shown with its words and what it is about, %s', async (_title, place) => {
+    const text = await send({ text: 'see you at 5' }, place());
+    const comment = await send({ comment: { id: text, text: 'too early' } }, place());
+    for (const phone of [ALICE, BOB]) {
+      expect(await shown(comment, phone)).toMatchObject({ type: 'comment', text: 'too early', target: text });
+    }
+  });
+
   it('a message by its bytes reaches devices as it is, unknown fields included', async () => {
     // Field 1: "raw"; field 4000: 7.
     const bytes = Buffer.from([0x0a, 3, 0x72, 0x61, 0x77, 0x80, 0xfa, 0x01, 7]);

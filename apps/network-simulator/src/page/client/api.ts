@@ -38,6 +38,8 @@ export interface Message {
   erased?: boolean;
   quoted?: string;
   quotedText?: string;
+  /** Of what changes or adds to another message: its id. */
+  target?: string;
   /** Of `unknown`: the name of the content. */
   content?: string;
   forwarded?: boolean;

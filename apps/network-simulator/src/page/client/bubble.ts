@@ -40,12 +40,13 @@ export function bubble(message: Message, { phone, reply, find }: BubbleChat): HT
   const atMs = message.timestamp * 1000;
   const when = new Date(atMs);
   const reactions = Object.values(message.reactions ?? {});
+  const about = message.type === 'comment' ? message.target : message.quoted;
   return h(
     'li',
     { class: message.fromMe ? 'bubble own' : 'bubble', 'data-id': message.id, 'data-day': dayOf(atMs, Date.now()) },
     !message.fromMe && h('div', { class: 'quiet' }, authorOf(message)),
     message.forwarded && h('div', { class: 'quiet' }, 'Forwarded'),
-    message.quoted !== undefined && quotation(message, find(message.quoted)),
+    about !== undefined && quotation(message, find(about)),
     message.deleted ? h('em', {}, 'Deleted') : content(phone, message),
     reactions.length > 0 && h('div', { class: 'reactions' }, ...reactions.map((emoji) => h('span', {}, emoji))),
     h(
@@ -69,7 +70,7 @@ export function bubble(message: Message, { phone, reply, find }: BubbleChat): HT
   );
 }
 
-/** What a message replies to, in one line. */
+/** What a message replies to or comments on, in one line. */
 function quotation(message: Message, quoted: Message | undefined): HTMLElement {
   const text = (quoted?.deleted ? 'Deleted' : quoted?.text || quoted?.type) ?? message.quotedText;
   return h('blockquote', {}, quoted && h('strong', {}, authorOf(quoted)), h('span', {}, text || 'An earlier message'));
