@@ -75,17 +75,33 @@ export interface OtherAnswer {
   type: string;
 }
 
-/** What a call answers when it succeeds: 200 unless it names another status. */
+/** What a call answers when it succeeds. */
 export interface Answer {
-  status?: number;
+  status: number;
   body: z.ZodType | OtherAnswer;
+  /** When it answers so; absent where it always does. */
+  description?: string;
 }
 
-const json = (body: z.ZodType, status = 200): Answer => ({ status, body });
-const other = (type: string): Answer => ({ body: { type } });
+const json = (body: z.ZodType, status = 200): Answer[] => [{ status, body }];
+const other = (type: string): Answer[] => [{ status: 200, body: { type } }];
 
-/** The answers of all calls, by method and path. */
-export const answers: Record<string, Answer> = {
+/** What becomes of `POST /faults`: it depends on the kind. */
+const faultAnswers: Answer[] = [
+  { status: 201, body: fault, description: 'The fault is in force until it is taken back or used up.' },
+  {
+    status: 200,
+    body: z.union([
+      z.object({ dropped: count.describe('Of drop: how many connections were cut.') }),
+      z.object({ times: count.describe('Of storm: how many times every connection is cut.') }),
+      z.object({ expired: count.describe('Of expire-media: how many files expired.') }),
+    ]),
+    description: 'The kinds drop, storm and expire-media happen at once: there is nothing to take back.',
+  },
+];
+
+/** The answers of all calls, by method and path; of each call no two have the same status. */
+export const answers: Record<string, readonly Answer[]> = {
   'GET /health': json(z.object({ ok: z.literal(true) })),
   'GET /network': json(z.object({ socketUrl: text, rootKey: text.describe('Base64 of 32 bytes.') })),
   'GET /usage': json(z.object({ rssBytes: count, heapBytes: count, cpuMs: z.number(), phones: count })),
@@ -169,10 +185,11 @@ export const answers: Record<string, Answer> = {
         direction: z.enum(['in', 'out']).describe('`in`: from the client.'),
         at: time,
         stanza: z.looseObject({ tag: text }),
+        message: z.looseObject({}).optional().describe('The decrypted content of the message in it.'),
       }),
     ),
   ),
-  'POST /faults': json(fault, 201),
+  'POST /faults': faultAnswers,
   'GET /faults': json(z.array(fault)),
   'DELETE /faults/:id': json(removed),
   'POST /limits': json(limits),

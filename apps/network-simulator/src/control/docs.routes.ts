@@ -36,7 +36,7 @@ Every error is <code>{"error": "a sentence"}</code> with a status of 4xx or 5xx.
 }
 
 function section(call: DescribedCall, server: string): string {
-  const { method, path, summary, parameters, body, status, answer } = call;
+  const { method, path, summary, parameters, body, answers } = call;
   const inQuery = parameters.filter((one) => one.in === 'query');
   const parts = [
     `<h2 id="${anchor(call)}"><span class="method">${method}</span> <code>${escaped(path)}</code></h2><p>${escaped(summary)}</p>`,
@@ -47,7 +47,10 @@ function section(call: DescribedCall, server: string): string {
     parts.push(box('Query', typeText({ type: 'object', properties, required })));
   }
   if (body) parts.push(box(body.type === 'text/plain' ? 'Body, as text' : 'Body', typeText(body.schema)));
-  parts.push(box(`Answer ${status}`, answer.schema ? typeText(answer.schema) : answer.type));
+  for (const { status, description, type, schema } of answers) {
+    const title = description === undefined ? `Answer ${status}` : `Answer ${status}: ${description}`;
+    parts.push(box(title, schema ? typeText(schema) : type));
+  }
   parts.push(box('Example', curlCalls(call, server).join('\n')));
   return `<section>${parts.join('\n')}</section>`;
 }

@@ -51,6 +51,7 @@ export const examples: Record<string, readonly unknown[]> = {
   'POST /faults': [
     { kind: 'refuse-send', phone: ALICE, code: 479 },
     { kind: 'delay', ms: 200, jitterMs: 100 },
+    { kind: 'drop', phone: ALICE, code: 503 },
   ],
   'POST /limits': [{ groupQueriesPerMinute: 10 }],
 };

@@ -47,6 +47,8 @@ describe('the description of the control API', () => {
     const sending = document.paths['/phones/{phone}/messages']?.['post'];
     expect(sending?.requestBody).toBeDefined();
     expect(Object.keys(sending?.responses ?? {})).toEqual(['201', '4XX']);
+    const faults = document.paths['/faults']?.['post'];
+    expect(Object.keys(faults?.responses ?? {})).toEqual(['200', '201', '4XX']);
     const page = await (await fetch(`${simulator.control}/docs`)).text();
     for (const part of ['/phones/:phone/scan', 'name="viewport"', 'color-scheme: light dark', 'curl -X POST']) {
       expect(page).toContain(part);
@@ -113,13 +115,30 @@ describe('the answers of the control API', () => {
       method,
       ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
+    await expectDescribed(name, response);
+  });
+
+  it.each([
+    ['drop', 200],
+    ['storm', 200],
+    ['expire-media', 200],
+    ['hold-acks', 201],
+  ])('POST /faults of kind %s: as described', async (kind, status) => {
+    const response = await post('/faults', { kind, phone: '6599999999' });
+    expect(response.status).toBe(status);
+    await expectDescribed('POST /faults', response);
+  });
+
+  /** The answer has a status of the description, and the shape or type that belongs to it. */
+  async function expectDescribed(name: string, response: Response): Promise<void> {
     const text = await response.text();
-    const expected = answers[name];
-    expect([response.status, text]).toEqual([expected?.status ?? 200, text]);
+    const described = answers[name] ?? [];
+    const expected = described.find(({ status }) => status === response.status);
+    expect([response.status, text]).toEqual([expected?.status ?? described.map(({ status }) => status), text]);
     if (expected?.body instanceof z.ZodType) {
       expect(z.safeParse(strict(expected.body), JSON.parse(text)).error).toBeUndefined();
     } else expect(response.headers.get('content-type')).toContain(expected?.body.type);
-  });
+  }
 
   const post = (path: string, body: object): Promise<Response> =>
     fetch(simulator.control + path, {
@@ -132,5 +151,6 @@ describe('the answers of the control API', () => {
 /** Fields that are not described are found, where the description does not leave them open. */
 function strict(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodArray) return z.array(strict(schema.element as z.ZodType));
+  if (schema instanceof z.ZodUnion) return z.union(schema.options.map((option) => strict(option as z.ZodType)));
   return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 }

@@ -23,8 +23,16 @@ export interface DescribedCall {
   summary: string;
   parameters: { name: string; in: 'path' | 'query'; required: boolean; schema: Schema; description?: string }[];
   body?: { type: string; schema: Schema; examples: readonly unknown[] };
+  answers: DescribedAnswer[];
+}
+
+/** An answer of a call that succeeds. */
+export interface DescribedAnswer {
   status: number;
-  answer: { type: string; schema?: Schema };
+  /** When it answers so; absent where it always does. */
+  description?: string;
+  type: string;
+  schema?: Schema;
 }
 
 /** Every call of the API, with its parameters, body, examples and answer. */
@@ -47,7 +55,7 @@ export function openApi(server: string): object {
   };
 }
 
-function operationOf({ summary, parameters, body, status, answer }: DescribedCall): object {
+function operationOf({ summary, parameters, body, answers: possible }: DescribedCall): object {
   return {
     summary,
     parameters,
@@ -64,7 +72,12 @@ function operationOf({ summary, parameters, body, status, answer }: DescribedCal
       },
     }),
     responses: {
-      [status]: { description: 'Done.', content: { [answer.type]: answer.schema ? { schema: answer.schema } : {} } },
+      ...Object.fromEntries(
+        possible.map(({ status, description = 'Done.', type, schema }) => [
+          status,
+          { description, content: { [type]: schema ? { schema } : {} } },
+        ]),
+      ),
       '4XX': FAILURE,
     },
   };
@@ -99,16 +112,13 @@ function describe(name: string, { summary, body, query }: Operation): DescribedC
         examples: examples[name] ?? [],
       },
     }),
-    ...answerOf(answers[name]),
+    answers: (answers[name] ?? []).map(answerOf),
   };
 }
 
-function answerOf(answer: Answer | undefined): Pick<DescribedCall, 'status' | 'answer'> {
-  if (!answer) throw new Error('A call has no description of its answer.');
-  const { status = 200, body } = answer;
-  if (body instanceof z.ZodType)
-    return { status, answer: { type: 'application/json', schema: schemaOf(body, 'output') } };
-  return { status, answer: { type: body.type } };
+function answerOf({ body, ...rest }: Answer): DescribedAnswer {
+  if (body instanceof z.ZodType) return { ...rest, type: 'application/json', schema: schemaOf(body, 'output') };
+  return { ...rest, type: body.type };
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
