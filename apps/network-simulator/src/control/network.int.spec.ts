@@ -196,7 +196,7 @@ describe('the control of the network as a whole', () => {
     await client.message(({ key }) => key.id === 'HIDDEN1' && key.isViewOnce === true, 'the notice');
 
     const { json } = await call('GET', `/trace?phone=${ALICE}&device=1&tag=message`);
-    type Traced = { direction: string; stanza: ReadableStanza; message?: unknown };
+    type Traced = { seq: number; direction: string; stanza: ReadableStanza; message?: unknown };
     const traced = Object.values(json as Record<string, Traced>).filter(
       ({ stanza }) => stanza.attrs?.['category'] !== 'peer',
     );
@@ -210,6 +210,10 @@ describe('the control of the network as a whole', () => {
       error: 'tag: a phone sends message, receipt, chatstate, call here, not iq.',
     });
     expect((await call('GET', `/trace?phone=${ALICE}&limit=1`)).json).toHaveLength(1);
+    const [first, second] = traced;
+    const { json: later } = await call('GET', `/trace?phone=${ALICE}&tag=message&after=${first?.seq}`);
+    const seqs = Object.values(later as Record<string, Traced>).map(({ seq }) => seq);
+    expect([seqs.includes(first?.seq ?? 0), seqs.includes(second?.seq ?? 0)]).toEqual([false, true]);
   });
 });
 

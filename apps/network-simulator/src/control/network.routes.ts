@@ -32,6 +32,7 @@ export const traceFilter = z.object({
   device: z.coerce.number().int().positive().optional(),
   connection: z.coerce.number().int().positive().optional().describe('One connection, as GET /connections names it.'),
   tag: z.string().optional().describe('Only stanzas with this tag, such as `message`.'),
+  after: z.coerce.number().int().min(0).optional().describe('Only later ones than the stanza with this `seq`.'),
   limit: z.coerce.number().int().min(1).max(10_000).default(DEFAULT_STANZAS).describe('How many, the newest.'),
 });
 
@@ -55,6 +56,7 @@ export function networkRoutes(app: FastifyInstance, phones: Phones): void {
     const { limit, tag, ...wanted } = traceFilter.parse(request.query);
     const found = network.trace.all(
       (entry) =>
+        (wanted.after === undefined || entry.seq > wanted.after) &&
         (wanted.phone === undefined || entry.phone === wanted.phone.replace(/\D/g, '')) &&
         (wanted.device === undefined || entry.device === wanted.device) &&
         (wanted.connection === undefined || entry.connection === wanted.connection) &&

@@ -5,8 +5,15 @@ export interface PhoneSummary {
   lid: string;
   name: string;
 }
+export interface LinkedDevice {
+  device: number;
+  online: boolean;
+  linkedAt: string;
+  waiting: number;
+  platform: string;
+}
 export interface PhoneDetails extends PhoneSummary {
-  devices: { device: number; online: boolean; linkedAt: string; waiting: number; platform: string }[];
+  devices: LinkedDevice[];
 }
 export interface Chat {
   chat: string;
@@ -66,6 +73,27 @@ export interface FaultEvent {
   fault: Fault;
   /** Where it struck. */
   phone?: string;
+}
+/** A stanza, with bytes that are no text as base64. */
+export interface Stanza {
+  tag: string;
+  attrs?: Record<string, string>;
+  content?: Stanza[] | string | { base64: string };
+}
+/** A stanza that passed a connection. */
+export interface TracedStanza {
+  seq: number;
+  connection: number;
+  /** Who was logged in; absent while a client is linked. */
+  phone?: string;
+  device?: number;
+  /** `in`: from the client to the network. */
+  direction: 'in' | 'out';
+  /** ISO 8601. */
+  at: string;
+  stanza: Stanza;
+  /** The decrypted content of the message in it. */
+  message?: object;
 }
 
 /** Calls the control API. Throws an Error with its sentence when it refuses. */

@@ -13,6 +13,18 @@ export function timeOf(timestampMs: number): string {
   return new Date(timestampMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }
 
+/** A time to the millisecond, with its day where that is not today. */
+export function preciseTimeOf(timestampMs: number, nowMs: number): string {
+  const day = dayOf(timestampMs, nowMs);
+  const time = new Date(timestampMs).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  });
+  return day === 'Today' ? time : `${day}, ${time}`;
+}
+
 function startOfDay(timestampMs: number): number {
   return new Date(timestampMs).setHours(0, 0, 0, 0);
 }

@@ -37,11 +37,12 @@ export function announce(text: string): void {
 }
 
 /** The name of what has the focus (`data-focus`), by which it is found again after it was drawn anew. */
-function focusName(): string | undefined {
+export function focusName(): string | undefined {
   return document.activeElement?.closest<HTMLElement>('[data-focus]')?.dataset['focus'];
 }
 
-function refocus(name: string | undefined): void {
+/** Gives the focus to what has this name; nothing happens when there is no such thing. */
+export function refocus(name: string | undefined): void {
   if (name !== undefined) document.querySelector<HTMLElement>(`[data-focus="${CSS.escape(name)}"]`)?.focus();
 }
 
@@ -89,7 +90,8 @@ export function attempt(job: () => Promise<unknown>): void {
   job().catch((error: unknown) => announce(sentenceOf(error)));
 }
 
-function sentenceOf(error: unknown): string {
+/** What went wrong, in words. */
+export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -6,6 +6,7 @@ import { FaultPanel } from './fault-panel.js';
 import { numberIn } from './numbers.js';
 import { PhoneColumn } from './phone-column.js';
 import { remember, remembered } from './remembered.js';
+import { TracePanel } from './trace-panel.js';
 
 const SHOWN_AT_FIRST = 3;
 const SHOWN = 'phones shown';
@@ -16,6 +17,7 @@ const rail = byId('rail');
 const faults = new FaultPanel(byId('fault-panel'));
 /** Who is on the network, by number. */
 const people = new Map<string, PhoneSummary>();
+const trace = new TracePanel(byId('trace-panel'), byId('trace'), people);
 
 /** The phones that were shown last; until somebody chose, the first ones. */
 const chosen = remembered(SHOWN);
@@ -40,6 +42,7 @@ async function listPhones(): Promise<void> {
   });
   redraw(() => rail.replaceChildren(...buttons));
   faults.setPeople(phones);
+  trace.listWhom();
   if (phones.length > 0) main.querySelector('.empty')?.remove();
   else main.replaceChildren(emptyPage());
 }
@@ -57,7 +60,7 @@ function emptyPage(): HTMLElement {
 
 function show(phone: string): void {
   if (columns.has(phone)) return;
-  const column = new PhoneColumn(phone, people);
+  const column = new PhoneColumn(phone, people, (device) => trace.open({ phone, device }));
   columns.set(phone, column);
   main.append(column.element);
 }

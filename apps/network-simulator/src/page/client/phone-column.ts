@@ -2,6 +2,7 @@
 import { call, type Chat, type Message, type PhoneDetails, type PhoneEvent, type PhoneSummary } from './api.js';
 import { bubble, dayLine, isShown } from './bubble.js';
 import { Composer } from './composer.js';
+import { deviceChip } from './device-chip.js';
 import { arrowKeys, showForm, attempt, avatar, field, h, redraw, announce, textIn, textsIn } from './dom.js';
 import { numberIn, numbersIn } from './numbers.js';
 import { remember, remembered } from './remembered.js';
@@ -30,10 +31,14 @@ export class PhoneColumn {
   private open: string | undefined;
   private typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param people who is on the network, by number */
+  /**
+   * @param people who is on the network, by number
+   * @param trace shows the stanzas of a device
+   */
   constructor(
     readonly phone: string,
     private readonly people: ReadonlyMap<string, PhoneSummary>,
+    private readonly trace: (device: number) => void,
   ) {
     this.composer = new Composer(phone);
     const opened = remembered(this.openName);
@@ -99,22 +104,11 @@ export class PhoneColumn {
       ' ',
       h('span', { class: 'number' }, `+${this.phone}`),
     );
-    const chips = details.devices.map(({ device, online, platform }) =>
-      h(
-        'span',
-        {},
-        `Device ${device} (${platform}) ${online ? 'online' : 'away'} `,
-        h(
-          'button',
-          {
-            type: 'button',
-            'aria-label': `Unlink device ${device}`,
-            'data-focus': `${this.phone} device ${device}`,
-            onclick: () => attempt(() => this.unlink(device)),
-          },
-          'Unlink',
-        ),
-      ),
+    const chips = details.devices.map((linked) =>
+      deviceChip(this.phone, linked, {
+        trace: () => this.trace(linked.device),
+        unlink: () => this.unlink(linked.device),
+      }),
     );
     const draw = (): void => this.devices.replaceChildren(...(chips.length > 0 ? chips : ['No linked devices']));
     redraw(draw, `${this.phone} Scan code`);
