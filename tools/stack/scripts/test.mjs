@@ -81,8 +81,7 @@ try {
   await build('all');
   for (const { tiers, patterns = [], limitMs } of isShort ? shortRuns() : wholeRuns()) {
     const only = patterns.length > 0 ? ['--testPathPatterns', ...patterns] : [];
-    const order = tiers.includes('e2e') ? ['--randomize'] : [];
-    runs.push(await jest(tiers, ['--maxWorkers=2', ...order, ...only], limitMs));
+    runs.push(await jest(tiers, ['--maxWorkers=2', ...only], limitMs));
   }
 } catch (error) {
   console.error(error.message);
