@@ -48,8 +48,9 @@ describe('operators', () => {
   // What a journey that failed may have left: a worker that drains, a number that sleeps.
   beforeEach(async () => {
     for (const { id } of await workers()) await request('DELETE', `/workers/${id}/drain`);
-    await eventually(async () => (await workers()).every(({ shards }) => shards.length === 4), {
-      what: 'two workers with four shards each',
+    // A shard that a journey moved stays where it is, so the shares may differ by one.
+    await eventually(async () => (await workers()).every(({ shards }) => Math.abs(shards.length - 4) <= 1), {
+      what: 'two workers share the shards',
       withinMs: 40_000,
     });
     for (const { id } of channels) {
