@@ -4,7 +4,7 @@
  * Why: the library locks a transaction by what it is for, a send by our own id, a decryption by its sender. Both read the
  * session with a person, step it, and write it back when they end; side by side, the one that ends last writes over what the
  * other has stored. A session that a first message began is lost in this way together with its one-time key, and nothing
- * that follows in it can be read. Contacts are requested for another copy then; what a phone sends to a new device (the history,
+ * that follows in it can be read. Contacts are requested to send another copy then; what a phone sends to a new device (the history,
  * the keys of the shared state) comes once only.
  */
 import type { SignalKeyStoreWithTransaction } from '@whiskeysockets/baileys';

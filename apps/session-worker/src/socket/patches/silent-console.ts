@@ -8,7 +8,7 @@ const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir'] as con
 /**
  * Silences the console of the process. libsignal prints whole sessions, private ratchet keys included, when it opens
  * or closes one; the gateway itself logs through its logger only. What was printed is not even formatted: the witness
- * is given that something was, never what.
+ * learns that something was printed, never what.
  * @returns puts the console back
  */
 export function silenceConsole(witness: ConsoleWitness): () => void {

@@ -3,7 +3,7 @@
  *
  * The library gives a contact its token in work that it starts inside the transaction of a send and does not wait for. It
  * notes that it did when the transaction has long ended, and what is set in an ended transaction is lost: every message
- * to a contact would request the network to store the token again. Tokens are no part of a ratchet, so nothing needs them
+ * to a contact would give it to the network again. Tokens are no part of a ratchet, so nothing needs them
  * written together with one.
  */
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
