@@ -59,6 +59,9 @@ describeInBrowser('the page by the keyboard alone', () => {
       };
     });
 
+  /** While a dialog is open nothing else can have the focus. */
+  const dialogClosed = () => page.getByRole('dialog').waitFor({ state: 'detached' });
+
   /** Presses Tab until something of this name or place has the focus, which must be seen at every stop. */
   async function tabTo(wanted: string): Promise<void> {
     const passed: string[] = [];
@@ -89,6 +92,7 @@ describeInBrowser('the page by the keyboard alone', () => {
     await client.connect();
     expect(client.jid).toBe('6591110001:1@s.whatsapp.net');
     await page.locator('[data-phone="6591110001"]').getByText('Device 1').waitFor();
+    await dialogClosed();
     expect((await focused()).place).toBe('6591110001 Scan code');
   });
 
@@ -190,6 +194,7 @@ describeInBrowser('the page by the keyboard alone', () => {
     await page.keyboard.press('Enter');
     const got = await client.message(({ message }) => message?.pollCreationMessageV3?.name === 'Dinner?', 'the poll');
     expect(got.message?.pollCreationMessageV3?.options?.map(({ optionName }) => optionName)).toEqual(['Soup', 'Salad']);
+    await dialogClosed();
 
     await tabTo('6591110002 New group');
     await page.keyboard.press('Enter');
@@ -205,6 +210,7 @@ describeInBrowser('the page by the keyboard alone', () => {
           .some(({ subject }) => subject === 'Made without a mouse'),
       'the group',
     );
+    await dialogClosed();
 
     await tabTo('New phone');
     await page.keyboard.press('Enter');

@@ -214,12 +214,15 @@ export class PhoneColumn {
 
   private async newChat(): Promise<void> {
     const fields = [field('Number', 'to', { required: true, inputmode: 'tel' })];
+    let number = '';
     const form = await showForm('New chat', fields, 'Open', async (sent) => {
-      const number = numberIn(textIn(sent, 'to'));
+      number = numberIn(textIn(sent, 'to'));
       await this.requireOnNetwork([number]);
-      await this.show(`${number}@s.whatsapp.net`, `+${number}`);
     });
-    if (form) this.composer.focus();
+    if (!form) return;
+    // Opened once the dialog is closed: while it is there nothing else can have the focus.
+    await this.show(`${number}@s.whatsapp.net`, `+${number}`);
+    this.composer.focus();
   }
 
   private async newGroup(): Promise<void> {
@@ -237,14 +240,15 @@ export class PhoneColumn {
         ),
       ),
     ];
+    let [id, subject] = ['', ''];
     await showForm('New group', fields, 'Create', async (form) => {
       const members = numbersIn([textIn(form, 'members'), ...textsIn(form, 'member')].join(','));
       if (members.length === 0) throw new Error('Choose at least one member, or type a number.');
       await this.requireOnNetwork(members);
-      const subject = textIn(form, 'subject');
-      const group = await call<{ id: string }>('POST', `phones/${this.phone}/groups`, { subject, members });
-      await this.show(group.id, subject);
+      subject = textIn(form, 'subject');
+      ({ id } = await call<{ id: string }>('POST', `phones/${this.phone}/groups`, { subject, members }));
     });
+    if (id !== '') await this.show(id, subject);
   }
 
   /** Refuses numbers that nobody on the network has, before anything is made with them. */
