@@ -42,6 +42,8 @@ export const PROJECTS = {
     development: ['schema-engine.ts'],
   },
   'libs/event-outbox': { projects: ['gateway-contract', 'database'], packages: [], specs: TEST_STORES },
+  'libs/mail-outbox': { projects: ['database'], packages: [], specs: TEST_STORES },
+  'libs/audit-log': { projects: ['database'], packages: [], specs: TEST_STORES },
   'libs/channel-directory': {
     projects: ['gateway-contract', 'database', 'database/shards', 'event-outbox'],
     packages: [],
@@ -151,6 +153,7 @@ export const PROJECTS = {
   },
   'apps/control-plane': {
     projects: [
+      'audit-log',
       'bootstrap',
       'channel-directory',
       'channel-token',
@@ -159,6 +162,7 @@ export const PROJECTS = {
       'event-outbox',
       'gateway-contract',
       'http-server',
+      'mail-outbox',
       'management-contract',
       'media-store/read',
       'object-storage',
@@ -167,8 +171,26 @@ export const PROJECTS = {
       'redis',
     ],
     packages: ['@nestjs/*'],
-    specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads'],
+    specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads', 'mailbox'],
   },
+  'apps/billing': {
+    projects: [
+      'audit-log',
+      'bootstrap',
+      'channel-directory',
+      'database',
+      'gateway-contract',
+      'http-server',
+      'mail-outbox',
+      'management-contract',
+      'queues',
+      'redis',
+    ],
+    packages: ['@nestjs/*', 'stripe'],
+    specs: [...TEST_STORES, 'stripe-simulator'],
+  },
+  'apps/stripe-simulator': { projects: [], packages: [], specs: ['stripe'] },
+  'apps/mailbox': { projects: [], packages: [] },
   'apps/network-simulator': {
     projects: [],
     packages: NETWORK,
