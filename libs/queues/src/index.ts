@@ -1,3 +1,11 @@
+export {
+  BACKGROUND_JOB_OPTIONS,
+  JOB_QUEUES,
+  RepeatedJob,
+  type Job,
+  type Queue,
+  type RepeatedJobTerms,
+} from './background-jobs.js';
 export { CommandClient, type CallOptions, type CommandClientSettings, type CommandTarget } from './command-client.js';
 export type { CommandReply } from './command-job.js';
 export {
