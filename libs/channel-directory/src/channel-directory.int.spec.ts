@@ -53,18 +53,29 @@ describe('ChannelDirectory', () => {
       );
       return rows.map(({ kind, payload }) => [kind, payload.errors[0]?.code]);
     };
-    expect(await directory.setStanding(id, 'good')).toBeUndefined();
-    expect(await directory.setStanding(id, 'past_due')).toBe(1);
-    expect(await directory.setStanding(id, 'past_due')).toBeUndefined();
+    expect(await directory.setStanding(id, 'good', 1n)).toBeUndefined();
+    expect(await directory.setStanding(id, 'past_due', 2n)).toBe(1);
+    expect(await directory.setStanding(id, 'past_due', 3n)).toBeUndefined();
     expect((await directory.byId(id))?.standing).toBe('past_due');
-    expect(await directory.setStanding(id, 'good')).toBe(2);
+    expect(await directory.setStanding(id, 'good', 4n)).toBe(2);
     expect(await notices()).toEqual([
       ['service.post', 402],
       ['service.post', 200],
     ]);
-    expect(await directory.setStanding('no such', 'past_due')).toBeUndefined();
+    expect(await directory.setStanding('no such', 'past_due', 5n)).toBeUndefined();
     await directory.markDeleted(id);
-    expect(await directory.setStanding(id, 'past_due')).toBeUndefined();
+    expect(await directory.setStanding(id, 'past_due', 5n)).toBeUndefined();
+  });
+
+  it('keeps the newest standing, in whatever order they come, with a notice of those that were stored', async () => {
+    const { id } = await create();
+    const standings = ['past_due', 'over_free_allowance', 'good', 'past_due', 'good', 'over_free_allowance'] as const;
+    const order = [2, 5, 0, 4, 1, 3, 5];
+    await Promise.all(order.map((version) => directory.setStanding(id, standings[version] ?? 'good', BigInt(version))));
+    expect((await directory.byId(id))?.standing).toBe('over_free_allowance');
+    expect(await directory.setStanding(id, 'good', 4n)).toBeUndefined();
+    expect(await directory.setStanding(id, 'good', 5n)).toBeUndefined();
+    expect((await directory.refresh(id))?.standing).toBe('over_free_allowance');
   });
 
   it('refuses a rotated token elsewhere within a second, and accepts the new one at once', async () => {

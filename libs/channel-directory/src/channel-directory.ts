@@ -18,7 +18,7 @@ import {
   type RegionalDatabase,
 } from '@dormouse/database';
 import { countShards, shardNumbers } from '@dormouse/database/shards';
-import { endWebhooks, lockEventLog, setWebhooks } from '@dormouse/event-outbox';
+import { endWebhooks, setWebhooks } from '@dormouse/event-outbox';
 import {
   applySettingsPatch,
   changedSettings,
@@ -40,7 +40,7 @@ import {
 import { RecentLookups } from './recent-lookups.js';
 import { openSettings, sealSettings } from './sealed-settings.js';
 import { SealedValueError, type ChannelSeals } from './sealed-values.js';
-import { standingNotice } from './standing.js';
+import { storeStanding } from './standing.js';
 import { SET_SETTINGS } from './settings-reseal.js';
 import { LINKED_AWAKE, TO_TIDY } from './shard-channels.js';
 import { webhookIds } from './webhook-ids.js';
@@ -117,12 +117,6 @@ const CREATE = defineStatement({
   row: CHANNEL_ROW,
 });
 
-const SET_STANDING = defineStatement({
-  name: 'set-standing',
-  text: 'UPDATE channels SET standing = $2 WHERE id = $1 AND deleted_at IS NULL AND standing <> $2',
-  parameters: ['text', 'text'],
-});
-
 const ROTATE_TOKEN = defineStatement({
   name: 'rotate-token',
   text: 'UPDATE channels SET token_hash = $2 WHERE id = $1 AND deleted_at IS NULL',
@@ -131,7 +125,8 @@ const ROTATE_TOKEN = defineStatement({
 
 const MARK_DELETED = defineStatement({
   name: 'mark-channel-deleted',
-  text: 'UPDATE channels SET deleted_at = now(), token_hash = NULL WHERE id = $1 AND deleted_at IS NULL',
+  text: `UPDATE channels SET deleted_at = now(), token_hash = NULL, billing_due = first_linked_at IS NOT NULL
+         WHERE id = $1 AND deleted_at IS NULL`,
   parameters: ['text'],
 });
 
@@ -166,6 +161,8 @@ WITH ${FENCE_CTE}, changed AS (
     session_state = $4,
     session_reason = $5,
     linked = coalesce($6::boolean, linked),
+    first_linked_at = coalesce(first_linked_at, CASE WHEN $6::boolean THEN now() END),
+    billing_due = billing_due OR (coalesce($6::boolean, false) AND first_linked_at IS NULL),
     phone = CASE WHEN $7::boolean THEN $8 ELSE phone END,
     lid = CASE WHEN $9::boolean THEN $10 ELSE lid END,
     device_id = CASE WHEN $11::boolean THEN $12::int ELSE device_id END,
@@ -254,16 +251,13 @@ export class ChannelDirectory {
   }
 
   /**
-   * Stores whether the channel may be billed, with the event that notifies the customer (`service.post`).
-   * @returns the sequence of that event; undefined when the channel does not exist or has this standing already
+   * Stores whether the channel may be billed, with the event that notifies the customer of a change (`service.post`).
+   * @param version grows with every change; nothing is written unless it is newer than the stored one
+   * @returns the sequence of that event; undefined when there is none: the channel does not exist or was deleted, has this
+   * standing already, or has a newer one
    */
-  async setStanding(id: string, standing: Standing): Promise<number | undefined> {
-    const seq = await transaction(this.database, async (connection) => {
-      const events = await lockEventLog(connection, id);
-      if ((await SET_STANDING.count(connection, id, standing)) === 0) return undefined;
-      const [number] = await events.append([{ type: 'service', method: 'post', payload: standingNotice(standing) }]);
-      return number;
-    });
+  async setStanding(id: string, standing: Standing, version: bigint): Promise<number | undefined> {
+    const seq = await storeStanding(this.database, { id, standing, version });
     this.forget(id);
     return seq;
   }

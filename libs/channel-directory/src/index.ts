@@ -1,3 +1,4 @@
+export { channelsDueForBilling, clearBillingDue, type ChannelDueForBilling } from './channel-billing.js';
 export {
   ChannelChanges,
   type ChangesFollower,

@@ -34,6 +34,7 @@ interface ParameterOf {
   uuid: string;
   jsonb: string;
   'text[]': readonly string[];
+  'bool[]': readonly boolean[];
   'int4[]': readonly number[];
   'int8[]': readonly (string | number | bigint)[];
   'float8[]': readonly number[];

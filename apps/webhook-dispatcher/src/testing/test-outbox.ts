@@ -22,6 +22,7 @@ export interface CursorState {
 /** A regional database of one spec, with channels and events put in the way their owners do it. */
 export class TestOutbox {
   readonly #directory: ChannelDirectory;
+  #standings = 0n;
 
   private constructor(
     readonly database: RegionalDatabase,
@@ -55,7 +56,8 @@ export class TestOutbox {
   }
 
   async setStanding(channelId: string, standing: Standing): Promise<void> {
-    await this.#directory.setStanding(channelId, standing);
+    this.#standings += 1n;
+    await this.#directory.setStanding(channelId, standing, this.#standings);
   }
 
   async markDeleted(channelId: string): Promise<void> {

@@ -109,6 +109,7 @@ describe('the declared statements', () => {
     bigint: 'int8',
     'double precision': 'float8',
     'timestamp with time zone': 'timestamptz',
+    'boolean[]': 'bool[]',
     'integer[]': 'int4[]',
     'bigint[]': 'int8[]',
     'double precision[]': 'float8[]',
