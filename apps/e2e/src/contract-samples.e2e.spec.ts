@@ -35,6 +35,7 @@ const SAMPLE_RECEIVED = 'pcMAAAAAAAAAAAAAAABQAA-gLgDntov1w';
 const SAMPLE_FILE = 'png-00000000000000000000000000abc123-000014c0fb69ad';
 const SAMPLE_HOST = 'https://media.example.com';
 const ADA_CHAT = `${ADA}@s.whatsapp.net`;
+const OWN_TEXT = { from_me: true, type: 'text', chat_id: ADA_CHAT };
 
 type Real = Record<string, string>;
 type Prepare = () => Promise<{ real?: Real; client?: GatewayClient; answer?: () => Promise<GatewayResponse> }>;
@@ -165,20 +166,25 @@ describe('samples of the contract', () => {
     return { [SAMPLE_GROUP]: made.id, [SAMPLE_CODE]: made.inviteCode };
   };
   const byLink: Prepare = async () => ({ real: await foreignGroup() });
-  /** Times are whole seconds: writes to Ada until a list begins with her. */
+  /** Times are whole seconds: writes to Ada until a list begins with her, or with what was written. */
   const latest =
-    (path: string, list: string, field: string, value: unknown): Prepare =>
+    (path: string, list: string, first: Record<string, unknown>): Prepare =>
     async () => {
       await eventually(
         async () => {
           await ownMessage();
           const { body } = await client.get<Record<string, Record<string, unknown>[]>>(path);
-          return body[list]?.[0]?.[field] === value;
+          return Object.entries(first).every(([field, value]) => body[list]?.[0]?.[field] === value);
         },
         { what: `${path} begins with what was written` },
       );
       return {};
     };
+  /** Pictures are known once they were requested. */
+  const profileOfAda: Prepare = async () => {
+    await client.get(`/contacts/${ADA}/profile`);
+    return {};
+  };
   const fresh = async (): Promise<GatewayClient> => (await running.createChannel('Fresh')).client;
   /** A channel of its own that has fallen asleep. */
   const sleeper = async (): Promise<{ client: GatewayClient; number: string }> => {
@@ -284,13 +290,11 @@ describe('samples of the contract', () => {
     'reactToMessage.ok': received,
     'reactToMessage.blank_removes': received,
     'removeReaction.ok': received,
-    'getChat.ok': latest(`/messages/list/${ADA_CHAT}?count=1`, 'messages', 'from_me', true),
-    'getContact.ok': async () => {
-      await client.get(`/contacts/${ADA}/profile`); // pictures are known once they were requested
-      return {};
-    },
-    'listChats.ok': latest('/chats?count=1', 'chats', 'id', ADA_CHAT),
-    'listMessages.ok': latest('/messages/list?count=1', 'messages', 'from_me', true),
+    'getChat.ok': latest(`/messages/list/${ADA_CHAT}?count=1`, 'messages', OWN_TEXT),
+    'getContact.ok': profileOfAda,
+    'listContacts.ok': profileOfAda,
+    'listChats.ok': latest('/chats?count=1', 'chats', { id: ADA_CHAT }),
+    'listMessages.ok': latest('/messages/list?count=1', 'messages', OWN_TEXT),
     'listChatMessages.ok': async () => {
       await receivedMessage();
       const nowS = Math.floor(Date.now() / 1_000);

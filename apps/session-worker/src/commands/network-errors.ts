@@ -3,7 +3,11 @@ import { GatewayError, type ErrorStatus } from '@dormouse/gateway-contract';
 import { refusalOf } from '../convert/refusal.js';
 import { isConnectionLost, refusedRequest } from '../socket/requests/refused-request.js';
 
-/** Codes of the network, in acknowledgements of messages and in answers to queries. */
+/**
+ * Codes of the network, in acknowledgements of messages and in answers to queries. 463 and 479 are in Baileys 7.0.0-rc14,
+ * lib/Utils/decode-wa-message.js:60 (SERVER_ERROR_CODES) and lib/Socket/messages-recv.js:1514; the others have their
+ * meaning of HTTP.
+ */
 const STATUS_OF_CODE: Record<number, ErrorStatus> = {
   /** Not in the group, or not an admin of it. */
   401: 403,

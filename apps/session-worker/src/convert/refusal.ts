@@ -1,6 +1,6 @@
 /**
- * Why the network refused a message, by the code in its acknowledgement. The codes are those of the network's web
- * client and of the library; one that is not listed is reported by its number.
+ * Why the network refused a message, by the code in its acknowledgement. 463 and 479: Baileys 7.0.0-rc14,
+ * lib/Utils/decode-wa-message.js:60 (SERVER_ERROR_CODES). A code that is not listed is reported by its number.
  */
 const REASONS: Record<number, string> = {
   400: 'the network could not read the message',

@@ -24,8 +24,8 @@ import { SharedWork } from './shared-work.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
- * Age up to which an uploaded copy is used. The network stores a file for about 14 days; the rest of them is left for
- * receivers that come online late.
+ * Age up to which an uploaded copy is used. The network stores a file for about two weeks (mautrix/whatsapp#474); the rest of
+ * them is left for receivers that come online late.
  */
 const MAX_REUSE_AGE_MS = 12 * DAY_MS;
 /** Age up to which a copy is used without checking that the network still has it. */

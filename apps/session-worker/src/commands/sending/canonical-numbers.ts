@@ -12,7 +12,10 @@ import pTimeout from 'p-timeout';
 import type { OpenSession } from '../../socket/open-session.js';
 import type { CheckedNumbers } from './recent-numbers.js';
 
-/** 52 Mexico (1 before mobiles), 54 Argentina (9 before mobiles), 55 Brazil (the ninth digit). */
+/**
+ * 52 Mexico (1 before mobiles), 54 Argentina (9 before mobiles), 55 Brazil (the ninth digit). No rule gives the form that
+ * the network uses: it depends on when a number was registered (wwebjs/whatsapp-web.js#596).
+ */
 const WRITTEN_IN_SEVERAL_WAYS = /^5[245]\d{8,}$/;
 const QUERY_TIMEOUT_MS = 5_000;
 

@@ -8,7 +8,7 @@ import type { NetworkFile } from '../../media/outgoing.js';
 import type { PreparationContext } from '../command-context.js';
 import type { MediaTools } from './message-tools.js';
 
-/** Younger files are still on the network and stay there for a while. */
+/** Younger files are still on the network and stay there for a while: it deletes them after about two weeks (mautrix/whatsapp#474). */
 const RENEW_AFTER_S = 12 * 24 * 60 * 60;
 
 const PARTS = [
