@@ -17,12 +17,7 @@ export interface MailKinds {
   /** A sign-in from a network and browser that the user had not used before. */
   'new-sign-in': { readonly at: string; readonly address: string; readonly browser: string };
   /** The number was unlinked on its phone, not by us. */
-  'number-unlinked': {
-    readonly channelId: string;
-    readonly channelName: string;
-    readonly phone: string | null;
-    readonly at: string;
-  };
+  'number-unlinked': { readonly channelId: string; readonly channelName: string; readonly at: string };
   'webhook-failing': {
     readonly channelId: string;
     readonly channelName: string;

@@ -12,10 +12,8 @@ export type { Job, Queue } from 'bullmq';
 
 /** Names of the queues of background jobs, each with its one owner. */
 export const JOB_QUEUES = {
-  /** control-plane: sends the mail that is due. */
+  /** control-plane: sends the mail that is due, and looks for what people get mail about. */
   mail: 'mail',
-  /** control-plane: looks for what happened in the regions that people get mail about. */
-  regionMails: 'region-mails',
 } as const;
 
 /** Options of every background job. The next one on schedule is the retry of one that failed. */
