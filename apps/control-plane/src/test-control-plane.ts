@@ -20,6 +20,8 @@ import type { ManagementLimits } from './management-limits.js';
 import { hashOperatorKey, mintOperatorKey, OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export interface Answer {
   status: number;
   headers: Record<string, unknown>;
@@ -99,7 +101,7 @@ export class RunningControlPlane {
   /** Makes a request as the holder of a key. */
   async call(
     key: string | undefined,
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: Method,
     path: string,
     options: { body?: unknown; headers?: Record<string, string> } = {},
   ): Promise<Answer> {

@@ -5,6 +5,7 @@ export const ERROR_TABLE = {
   402: { message: 'channel is not billable', anchor: 'payment-required', retryable: false },
   403: { message: 'not permitted', anchor: 'forbidden', retryable: false },
   404: { message: 'not found', anchor: 'not-found', retryable: false },
+  409: { message: 'conflict', anchor: 'conflict', retryable: false },
   413: { message: 'file exceeds the size limit', anchor: 'file-too-large', retryable: false },
   416: { message: 'range not satisfiable', anchor: 'range-not-satisfiable', retryable: false },
   429: { message: 'rate limit exceeded', anchor: 'rate-limit', retryable: true },

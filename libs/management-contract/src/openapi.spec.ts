@@ -17,7 +17,7 @@ describe('managementOpenApi', () => {
     const drain = paths['/api/v1/fleet/{region}/workers/{worker}/drain'] as unknown as {
       put: { security: object; responses: object };
     };
-    expect(drain.put.security).toEqual([{ operatorKey: [] }]);
+    expect(drain.put.security).toEqual([{ operatorKey: [] }, { session: [] }]);
     expect(Object.keys(drain.put.responses)).toEqual(expect.arrayContaining(['200', '202', '403', '404', '503']));
     const query = paths['/api/v1/fleet/{region}/channels']?.['get']?.parameters;
     expect(query).toEqual(
@@ -27,6 +27,13 @@ describe('managementOpenApi', () => {
       ]),
     );
     expect(paths['/api/v1/channels']?.['get']).not.toHaveProperty('security');
+  });
+
+  it('says of each operation which roles and which scope it takes, and where a password is asked for', () => {
+    const described = paths['/api/v1/channels/{id}/token'] as unknown as { post: { description: string } };
+    expect(described.post.description).toBe(
+      'Roles: owner, developer. Scope of a key: channels:write. A session must have entered its password within 15 minutes.',
+    );
   });
 
   it('is plain JSON', () => {

@@ -1,9 +1,21 @@
 import { z } from 'zod';
+import type { Access } from './access.js';
 import { errorBody } from './error-envelope.js';
 import type { Operation } from './operation.js';
 import { MANAGEMENT_PREFIX, OPERATIONS } from './operations.js';
 
 type Json = Record<string, unknown>;
+
+/** Cookie that a sign-in sets. */
+export const SESSION_COOKIE = 'dormouse.session_token';
+
+/** Ways to authenticate, by whom an operation is for. */
+const SECURITY: Record<Access['for'], Json[]> = {
+  anyone: [],
+  users: [{ session: [] }],
+  members: [{ accountKey: [] }, { session: [] }],
+  operators: [{ operatorKey: [] }, { session: [] }],
+};
 
 /** The management API as an OpenAPI 3.1 document, made from the schemas that validate it. */
 export function managementOpenApi(): Json {
@@ -15,23 +27,26 @@ export function managementOpenApi(): Json {
   return {
     openapi: '3.1.0',
     info: { title: 'Dormouse management API', version: '1' },
-    security: [{ accountKey: [] }],
+    security: SECURITY.members,
     paths,
     components: {
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer' },
         operatorKey: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
       },
     },
   };
 }
 
 function describe(operation: Operation): Json {
-  const failures = [400, 401, ...operation.failures, 429, 502];
-  const done = { content: jsonOf(operation.answer, 'output') };
+  const { access, answer } = operation;
+  const failures = [400, 401, 403, ...operation.failures, 429, 502];
+  const done = answer ? { content: jsonOf(answer, 'output') } : {};
   return {
     summary: operation.summary,
-    ...(operation.for === 'operators' ? { security: [{ operatorKey: [] }] } : {}),
+    description: whoMay(access),
+    ...(access.for === 'members' ? {} : { security: SECURITY[access.for] }),
     parameters: [...pathParameters(operation.path), ...queryParameters(operation.query)],
     ...(operation.body ? { requestBody: { required: true, content: jsonOf(operation.body, 'input') } } : {}),
     responses: {
@@ -42,6 +57,21 @@ function describe(operation: Operation): Json {
       ),
     },
   };
+}
+
+/** A sentence about who may call an operation. */
+function whoMay(access: Access): string {
+  const proof = 'proof' in access && access.proof ? ' A session must have entered its password within 15 minutes.' : '';
+  switch (access.for) {
+    case 'anyone':
+      return 'For everybody.';
+    case 'users':
+      return `For signed-in users.${proof}`;
+    case 'operators':
+      return `For operators.${proof}`;
+    case 'members':
+      return `Roles: ${access.roles.join(', ')}. Scope of a key: ${access.scope}.${proof}`;
+  }
 }
 
 function pathParameters(path: string): Json[] {

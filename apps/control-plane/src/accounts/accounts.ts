@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { GlobalDatabase } from '@dormouse/database';
+import { KEY_SCOPES } from '@dormouse/management-contract';
 import { hashAccountKey, mintAccountKey } from './account-key.js';
 
 export interface Account {
@@ -64,5 +65,6 @@ function newKey(accountId: string, label: string) {
   const keyId = newId('key_');
   const accountKey = mintAccountKey();
   const minted: MintedKey = { accountId, keyId, accountKey };
-  return { minted, stored: { id: keyId, accountId, keyHash: Uint8Array.from(hashAccountKey(accountKey)), label } };
+  const keyHash = Uint8Array.from(hashAccountKey(accountKey));
+  return { minted, stored: { id: keyId, accountId, keyHash, label, scopes: [...KEY_SCOPES] } };
 }

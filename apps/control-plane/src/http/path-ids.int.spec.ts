@@ -1,6 +1,6 @@
 import { MANAGEMENT_PREFIX, OPERATIONS, type Operation } from '@dormouse/management-contract';
 import { jest } from '@jest/globals';
-import { OPERATOR_KEY, RunningControlPlane } from '../test-control-plane.js';
+import { OPERATOR_KEY, RunningControlPlane, type Method } from '../test-control-plane.js';
 
 jest.setTimeout(60_000);
 
@@ -26,8 +26,8 @@ describe('an id that holds a control character', () => {
     for (const bad of ['a%00b', '%00', 'a%1Fb', '%7F']) {
       const valid: Record<string, string> = { id: channelId, region: 'sg', shard: '0', [parameter]: bad };
       const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => valid[name] ?? 'unknown');
-      const method = operation.method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'DELETE';
-      const as = operation.for === 'operators' ? OPERATOR_KEY : key;
+      const method = operation.method.toUpperCase() as Method;
+      const as = operation.access.for === 'operators' ? OPERATOR_KEY : key;
       const { status, body } = await plane.call(as, method, MANAGEMENT_PREFIX + path, { body: {} });
       // A body or a query is validated before the path.
       expect([operation.body || operation.query ? [400, 404] : [404]].flat()).toContain(status);
