@@ -11,6 +11,9 @@ import { FleetModule } from './fleet/fleet.module.js';
 import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
+import type { SignInSettings } from './users/sign-in-settings.js';
+import { SignIn } from './users/sign-in.js';
+import { UserSessions } from './users/user-sessions.js';
 import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from './services.js';
 
 /** Services that the process opens once and every module can inject. */
@@ -20,13 +23,15 @@ export interface Services {
   operators: OperatorKeys;
   /** Absent: the defaults. */
   limits?: ManagementLimits;
+  /** Absent: nobody can sign in. */
+  signIn?: SignInSettings | undefined;
   log: Logger;
 }
 
 @Global()
 @Module({})
 export class AppModule {
-  static with({ database, regions, operators, limits = DEFAULT_LIMITS, log }: Services): DynamicModule {
+  static with({ database, regions, operators, limits = DEFAULT_LIMITS, signIn, log }: Services): DynamicModule {
     const services = [
       { provide: GLOBAL_DATABASE, useValue: database },
       { provide: LOG, useValue: log },
@@ -34,6 +39,8 @@ export class AppModule {
       { provide: OperatorKeys, useValue: operators },
       { provide: RequestLimits, useValue: new RequestLimits(limits) },
       { provide: MAX_CHANNELS, useValue: limits.channelsPerAccount },
+      { provide: SignIn, useValue: new SignIn(database, signIn, log) },
+      { provide: UserSessions, useValue: new UserSessions(database, signIn) },
       { provide: Accounts, useValue: new Accounts(database) },
     ];
     return {

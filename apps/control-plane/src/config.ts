@@ -3,6 +3,8 @@ import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from './management-limits.js';
+import { DEFAULT_ATTEMPTS } from './users/attempt-limits.js';
+import { signInFrom } from './users/sign-in-settings.js';
 
 /** Where a region stores its files, to sign links to them: a read-only key is enough. Fields as the edge's `S3_*` settings. */
 const storage = z
@@ -73,6 +75,28 @@ const schema = z
     TRUSTED_PROXIES: variable.networks().default([]),
     /** Connections to the global database, and to each region's. */
     DATABASE_CONNECTIONS: variable.integer(1, 200).default(10),
+    /** Where people reach this API: scheme, host and port, as in their browser. Links in mails lead there; sessions are accepted from pages of this origin alone. */
+    PUBLIC_URL: variable.url('https', 'http').optional(),
+    /** Signs sessions and links in mails, and encrypts second factors: at least 32 characters, the same in every control plane. Absent: nobody can sign in. */
+    AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+    /** Server that sends mail: `smtp://user:password@host:port`, `smtps://…`. Absent: no mail is sent. */
+    SMTP_URL: variable.url('smtp', 'smtps').optional(),
+    /** `open`: anybody may sign up; `closed`: people are invited. Default: `open` if there is `SMTP_URL`. */
+    SIGN_UP: z.enum(['open', 'closed'], 'must be open or closed').optional(),
+    /** Sign-ups from one network in an hour; 0: no limit. */
+    SIGN_UPS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.signUpsPerNetwork),
+    /** Failed sign-ins from one network in 15 minutes; 0: no limit. */
+    FAILED_SIGN_INS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.failedSignInsPerNetwork),
+    /** Mails that one network requests in an hour (verification, reset, invitations); 0: no limit. */
+    MAILS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.mailsPerNetwork),
+    /** Issuer of an OpenID Connect identity provider that people may sign in with; its redirect address is `PUBLIC_URL` and /api/v1/auth/callback/oidc. */
+    OIDC_ISSUER: variable.url('https', 'http').optional(),
+    /** Name of this installation at the identity provider. */
+    OIDC_CLIENT_ID: z.string().optional(),
+    /** Its secret there. */
+    OIDC_CLIENT_SECRET: z.string().optional(),
+    /** What people know the identity provider by. */
+    OIDC_NAME: z.string().default('single sign-on'),
     /** Where the documentation is served: errors link to its errors page. */
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
     /** Address of support, named in every error. */
@@ -97,6 +121,7 @@ const schema = z
       badKeysPerAddress: env.BAD_KEYS_PER_MINUTE,
       channelsPerAccount: env.CHANNELS_PER_ACCOUNT,
     },
+    signIn: signInFrom(env),
     trustedProxies: env.TRUSTED_PROXIES,
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
   }))

@@ -7,3 +7,4 @@ export * from './fleet.js';
 export * from './openapi.js';
 export type * from './operation.js';
 export * from './operations.js';
+export * from './users.js';

@@ -1,0 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const STEP_MS = 250;
+
+/**
+ * Runs `work` so that its duration tells nothing about small differences in what it did: it ends, also when it fails, at a
+ * multiple of {@link STEP_MS}.
+ */
+export async function evenDuration<Result>(work: () => Promise<Result>): Promise<Result> {
+  const startedMs = performance.now();
+  try {
+    return await work();
+  } finally {
+    const spentMs = performance.now() - startedMs;
+    await pause(STEP_MS - (spentMs % STEP_MS));
+  }
+}

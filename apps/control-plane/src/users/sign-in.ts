@@ -1,0 +1,70 @@
+import type { Logger } from '@dormouse/bootstrap';
+import type { GlobalDatabase } from '@dormouse/database';
+import { GatewayError } from '@dormouse/gateway-contract';
+import type { SignInOptions } from '@dormouse/management-contract';
+import { AttemptLimits } from './attempt-limits.js';
+import { KnownPlaces } from './known-places.js';
+import { OwnUser } from './own-user.js';
+import { Passwords } from './passwords.js';
+import { SecondFactorCodes } from './second-factor-codes.js';
+import { SignInEngine } from './sign-in-engine.js';
+import type { SignInSettings } from './sign-in-settings.js';
+import { SigningIn } from './signing-in.js';
+import { SigningUp } from './signing-up.js';
+import { UserMails } from './user-mails.js';
+
+export interface SignInParts {
+  signingUp: SigningUp;
+  signingIn: SigningIn;
+  ownUser: OwnUser;
+  limits: AttemptLimits;
+  passwords: Passwords;
+}
+
+/** Everything about users, put together; off without settings. */
+export class SignIn {
+  readonly #parts: SignInParts | undefined;
+
+  constructor(
+    database: GlobalDatabase,
+    readonly settings: SignInSettings | undefined,
+    log: Logger,
+  ) {
+    this.#parts = settings && partsOf(database, settings, log);
+  }
+
+  /** @throws {GatewayError} 403 while sign-in is off */
+  get parts(): SignInParts {
+    if (this.#parts) return this.#parts;
+    throw new GatewayError(403, { details: 'nobody can sign in here: the installation has no AUTH_SECRET' });
+  }
+
+  options(): SignInOptions {
+    return this.#parts?.signingIn.options() ?? { sign_up: false };
+  }
+}
+
+function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger): SignInParts {
+  const { publicUrl, secret, hasMail, attempts } = settings;
+  const passwords = new Passwords();
+  const codes = new SecondFactorCodes(database, secret);
+  const limits = new AttemptLimits(database, attempts);
+  const mails = new UserMails(database, publicUrl, hasMail);
+  const places = new KnownPlaces(database, hasMail);
+  const engine = new SignInEngine({
+    database,
+    settings,
+    passwords,
+    codes,
+    mails,
+    log,
+    onSignedIn: (signedIn) => places.see(signedIn),
+  });
+  return {
+    signingUp: new SigningUp({ database, settings, engine, limits }),
+    signingIn: new SigningIn({ settings, engine, limits }),
+    ownUser: new OwnUser({ database, engine, passwords, codes, limits, hasMail }),
+    limits,
+    passwords,
+  };
+}

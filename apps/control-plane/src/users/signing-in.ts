@@ -1,0 +1,136 @@
+/**
+ * Sign-ins: by password, by a second step, through the identity provider.
+ *
+ * Guarantee: an unknown address and a wrong password are answered alike, after one computed hash. Failures are limited for each
+ * address and each network; what succeeds is not counted.
+ */
+import { GatewayError } from '@dormouse/gateway-contract';
+import type {
+  IdentityProviderAddress,
+  SignInAnswer,
+  SignInBody,
+  SignInCodeBody,
+  SignInOptions,
+  StartIdentityProviderBody,
+} from '@dormouse/management-contract';
+import { z } from 'zod';
+import type { AttemptLimits } from './attempt-limits.js';
+import { IDENTITY_PROVIDER, type EngineAnswer, type SignInEngine, type Visitor } from './sign-in-engine.js';
+import type { SignInSettings } from './sign-in-settings.js';
+import { sessionCookieName } from './session-cookie.js';
+import { userRecord } from './user-records.js';
+
+/** Pages that a sign-in through the identity provider ends at. */
+export const SIGNED_IN_PAGE = '/signed-in';
+export const SIGN_IN_FAILED_PAGE = '/sign-in-failed';
+
+/** An answer, with the cookies that go with it. */
+export interface WithCookies<Body> {
+  body: Body;
+  cookies: string[];
+}
+
+/** What an identity provider sends a browser back with. */
+export const callbackQuery = z.record(z.string(), z.string().max(4_096));
+
+const engineUser = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  twoFactorEnabled: z.boolean().nullish().transform(Boolean),
+  isOperator: z.boolean().nullish().transform(Boolean),
+});
+const engineSignIn = z.union([
+  z.object({ twoFactorRedirect: z.literal(true) }),
+  z.object({ user: engineUser, twoFactorRedirect: z.undefined() }),
+]);
+const engineAddress = z.object({ url: z.string() });
+
+export interface SigningInParts {
+  settings: SignInSettings;
+  engine: SignInEngine;
+  limits: AttemptLimits;
+}
+
+export class SigningIn {
+  constructor(private readonly parts: SigningInParts) {}
+
+  options(): SignInOptions {
+    const { isSignUpOpen, hasMail, identityProvider } = this.parts.settings;
+    return {
+      sign_up: isSignUpOpen && hasMail,
+      ...(identityProvider ? { identity_provider: identityProvider.name } : {}),
+    };
+  }
+
+  /** @throws {GatewayError} 401, 403 for an address that is not verified, 429, 503 */
+  async signIn({ email, password }: SignInBody, visitor: Visitor): Promise<WithCookies<SignInAnswer>> {
+    const from = { about: email, address: visitor.address };
+    await this.parts.limits.count('sign-in', from);
+    const answer = await this.parts.engine.call({ path: '/sign-in/email', body: { email, password }, visitor });
+    await this.parts.limits.giveBack('sign-in', from);
+    return signInAnswer(answer);
+  }
+
+  /** @throws {GatewayError} 400 without a code, 401 */
+  async signInWithCode(body: SignInCodeBody, visitor: Visitor): Promise<WithCookies<SignInAnswer>> {
+    const call = secondStep(body);
+    // With a session the engine would take the code for something else.
+    const waiting = withoutSession(visitor, sessionCookieName(this.parts.settings.publicUrl));
+    const { cookies } = await this.parts.engine.call({ ...call, visitor: waiting });
+    return { body: { code_required: false }, cookies };
+  }
+
+  /** @throws {GatewayError} 404 without an identity provider, 503 while it does not answer */
+  async startIdentityProvider(
+    { return_to: path = SIGNED_IN_PAGE }: StartIdentityProviderBody,
+    visitor: Visitor,
+  ): Promise<WithCookies<IdentityProviderAddress>> {
+    const { publicUrl } = this.#requireIdentityProvider();
+    const body = {
+      provider: IDENTITY_PROVIDER,
+      callbackURL: publicUrl + path,
+      errorCallbackURL: publicUrl + SIGN_IN_FAILED_PAGE,
+      disableRedirect: true,
+    };
+    const answer = await this.parts.engine.callIdentityProvider({ path: '/sign-in/social', body, visitor });
+    return { body: engineAddress.parse(answer.body), cookies: answer.cookies };
+  }
+
+  /** What the identity provider sends the browser back with. Resolves with where the browser goes next. */
+  async finishIdentityProvider(
+    query: Readonly<Record<string, string>>,
+    visitor: Visitor,
+  ): Promise<WithCookies<{ location: string }>> {
+    const { publicUrl } = this.#requireIdentityProvider();
+    const call = { method: 'GET', path: `/callback/${IDENTITY_PROVIDER}`, query, visitor } as const;
+    const { location, cookies } = await this.parts.engine.callIdentityProvider(call);
+    return { body: { location: location ?? publicUrl + SIGN_IN_FAILED_PAGE }, cookies };
+  }
+
+  #requireIdentityProvider(): SignInSettings {
+    const { settings } = this.parts;
+    if (settings.identityProvider) return settings;
+    throw new GatewayError(404, { details: 'there is no identity provider here' });
+  }
+}
+
+function signInAnswer({ body, cookies }: EngineAnswer): WithCookies<SignInAnswer> {
+  const answer = engineSignIn.parse(body);
+  if (answer.twoFactorRedirect) return { body: { code_required: true }, cookies };
+  return { body: { code_required: false, user: userRecord(answer.user) }, cookies };
+}
+
+function secondStep({ code, recovery_code: recoveryCode }: SignInCodeBody): { path: string; body: object } {
+  if (code !== undefined) return { path: '/two-factor/verify-totp', body: { code } };
+  if (recoveryCode !== undefined) return { path: '/two-factor/verify-backup-code', body: { code: recoveryCode } };
+  throw new GatewayError(400, { details: 'code: required, or recovery_code' });
+}
+
+function withoutSession({ headers, address }: Visitor, name: string): Visitor {
+  const cookie = headers.cookie
+    ?.split(';')
+    .filter((pair) => pair.split('=')[0]?.trim() !== name)
+    .join(';');
+  return { headers: { ...headers, ...(cookie === undefined ? {} : { cookie }) }, address };
+}
