@@ -189,7 +189,27 @@ export const PROJECTS = {
     packages: ['@nestjs/*', 'stripe'],
     specs: [...TEST_STORES, 'stripe-simulator'],
   },
-  'apps/stripe-simulator': { projects: [], packages: [], specs: ['stripe'] },
+  'apps/stripe-simulator': {
+    projects: [],
+    packages: [],
+    specs: ['stripe'],
+    // From the wire up: each may import what it names. Amounts and dates (`money`) know of nothing else.
+    folders: {
+      wire: [],
+      money: [],
+      objects: ['wire', 'money'],
+      world: ['wire', 'money', 'objects'],
+      subscriptions: ['wire', 'money', 'objects', 'world'],
+      api: ['wire', 'money', 'objects', 'world', 'subscriptions'],
+      deliveries: ['objects', 'world'],
+      faults: ['wire', 'objects', 'world'],
+      http: ['wire', 'objects', 'world', 'api', 'faults'],
+      pages: ['wire', 'money', 'objects', 'world', 'subscriptions'],
+      control: ['wire', 'money', 'objects', 'world', 'subscriptions', 'deliveries', 'faults', 'http'],
+      testing: [],
+    },
+    specFolders: ['testing'],
+  },
   'apps/mailbox': { projects: [], packages: [] },
   'apps/network-simulator': {
     projects: [],
