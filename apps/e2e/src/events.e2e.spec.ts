@@ -56,6 +56,9 @@ describe('events', () => {
       body: { webhooks: [{ url: hook.url, mode: 'path', events: TYPES.map((type) => ({ type })) }] },
     });
     const phone = await running.network.createPhone({ name: 'Shop' });
+    // A state that is over before it is stored is not reported.
+    await loginCode(client);
+    await untilStatus(client, 'qr');
     const { device } = await eventually(async () => phone.scan(await loginCode(client)), { what: 'it is linked' });
     await untilConnected(client);
     return { id, client, phone, device };
