@@ -14,6 +14,10 @@ export type { Job, Queue } from 'bullmq';
 export const JOB_QUEUES = {
   /** control-plane: sends the mail that is due, and looks for what people get mail about. */
   mail: 'mail',
+  /** billing: reads the facts of an account at Stripe, and brings its subscription in order. */
+  billingTurns: 'billing-turns',
+  /** billing: compares every account with Stripe. */
+  billingSweep: 'billing-sweep',
 } as const;
 
 /** Options of every background job. The next one on schedule is the retry of one that failed. */

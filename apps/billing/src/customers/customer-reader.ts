@@ -1,0 +1,31 @@
+import type { Stripe } from 'stripe';
+import { atStripe, StripeRefusedError } from '../stripe/stripe-client.js';
+import { customerFacts, type CustomerFacts } from './subscription-facts.js';
+
+/** More subscriptions or open invoices than this no customer of ours has. */
+const PAGE = 100;
+
+/**
+ * Reads the truth of one customer. One that was deleted at Stripe has no subscription; one that Stripe does not know at all is
+ * a fault of the installation (another Stripe account), which must not stop anybody's numbers.
+ * @throws {StripeAwayError} @throws {StripeRefusedError}
+ */
+export async function readCustomer(stripe: Stripe, customer: string): Promise<CustomerFacts> {
+  try {
+    const [subscriptions, invoices] = await Promise.all([
+      atStripe(() => stripe.subscriptions.list({ customer, status: 'all', limit: PAGE })),
+      atStripe(() => stripe.invoices.list({ customer, status: 'open', limit: PAGE })),
+    ]);
+    return customerFacts(subscriptions.data, invoices.data);
+  } catch (error) {
+    if (error instanceof StripeRefusedError && error.isMissing && (await wasDeleted(stripe, customer))) {
+      return customerFacts([], []);
+    }
+    throw error;
+  }
+}
+
+async function wasDeleted(stripe: Stripe, customer: string): Promise<boolean> {
+  const found = await atStripe(() => stripe.customers.retrieve(customer));
+  return found.deleted === true;
+}

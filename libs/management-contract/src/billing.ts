@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { wholeNumber } from './fields.js';
+
+/** More numbers than this nobody buys by mistake. */
+const MOST_NUMBERS = 10_000;
+
+const numbers = (low: number) =>
+  z
+    .int(`must be a whole number from ${low} to ${MOST_NUMBERS}`)
+    .min(low, `must be at least ${low}`)
+    .max(MOST_NUMBERS, `must be at most ${MOST_NUMBERS}`);
+
+/** ISO 4217, in small letters. */
+const currency = z.string();
+/** In the smallest unit of the currency: cents. */
+const amount = z.int();
+
+/** An invoice that waits for payment. */
+export const openPayment = z.object({
+  /** `renewal`: a period that was not paid; `numbers`: further numbers that wait for their payment, and stay unpaid till then. */
+  kind: z.enum(['renewal', 'numbers']),
+  amount,
+  currency,
+  /** Stripe's page on which it can be paid. */
+  url: z.string().nullable(),
+  /** Epoch seconds: for `renewal` until when every number is served without the payment, for `numbers` when the offer ends. */
+  until: z.int().nullable(),
+});
+
+/** Answer of GET /billing. */
+export const billingRecord = z.object({
+  /** `off`: this installation charges nothing, and every number is served. */
+  plan: z.enum(['off', 'free', 'paid']),
+  /** Stripe's word for the subscription: `active`, `past_due` and others; null: there is none. */
+  status: z.string().nullable(),
+  /** Numbers that count: linked once, and not deleted. */
+  numbers: z.int(),
+  /** How many of them are free. */
+  free: z.int(),
+  /** How many further ones are paid for in this period. */
+  bought: z.int(),
+  /** Up to how many further ones are bought without asking when a number is linked; 0: none. */
+  limit: z.int(),
+  /** Of a further number for a month. */
+  price: z.object({ amount, currency }).nullable(),
+  /** Epoch seconds. */
+  period_end: z.int().nullable(),
+  cancel_at_period_end: z.boolean(),
+  /** What the next period will cost, without taxes; null: nothing is charged. */
+  next_invoice: z.object({ at: z.int(), numbers: z.int(), amount, currency }).nullable(),
+  open: z.array(openPayment),
+});
+export type BillingRecord = z.output<typeof billingRecord>;
+export type OpenPayment = z.output<typeof openPayment>;
+
+/** Body of PATCH /billing. */
+export const changeBillingBody = z.object({
+  /** The new limit; 0: nothing is bought without asking. */
+  limit: numbers(0),
+  /** Needed to raise it: a preview for at least so many numbers, made in the last 30 minutes. */
+  preview: z.string('must be the id of a preview').max(100, 'must be the id of a preview').nullish(),
+});
+export type ChangeBillingBody = z.output<typeof changeBillingBody>;
+
+/** Body of POST /billing/preview. */
+export const previewBody = z.object({
+  /** How many numbers, beside the free ones, the account shall have in all. */
+  numbers: numbers(1),
+});
+export type PreviewBody = z.output<typeof previewBody>;
+
+/** Answer of POST /billing/preview. */
+export const billingPreview = z.object({
+  /** Id of the preview, for PATCH /billing. */
+  preview: z.string(),
+  numbers: z.int(),
+  /** Charged at once if so many are bought now: for the rest of the period. */
+  amount,
+  currency,
+  /** Of each number for a whole month. */
+  price: amount,
+});
+export type BillingPreview = z.output<typeof billingPreview>;
+
+/** Body of POST /billing/checkout. */
+export const checkoutBody = z.object({
+  /** How many numbers to buy, beside the free ones. Absent: those that are not covered now, at least one. */
+  numbers: numbers(1).nullish(),
+});
+export type CheckoutBody = z.output<typeof checkoutBody>;
+
+/** Answer of POST /billing/checkout and POST /billing/portal: a page of Stripe to send the person to. */
+export const billingPage = z.object({ url: z.string() });
+export type BillingPage = z.output<typeof billingPage>;
+
+/** Query of GET /billing/invoices. */
+export const invoicesQuery = z.object({
+  count: wholeNumber(1, 100, 20),
+  /** `next` of the page before. */
+  after: z
+    .string()
+    .regex(/^in_[A-Za-z0-9_]{1,100}$/, 'must be next of an earlier page')
+    .optional(),
+});
+export type InvoicesQuery = z.output<typeof invoicesQuery>;
+
+/** Answer of GET /billing/invoices, newest first. */
+export const invoiceList = z.object({
+  invoices: z.array(
+    z.object({
+      id: z.string(),
+      number: z.string().nullable(),
+      /** Stripe's word: `open`, `paid`, `void`, `uncollectible`. */
+      status: z.string().nullable(),
+      /** Epoch seconds. */
+      created_at: z.int(),
+      amount,
+      amount_due: amount,
+      currency,
+      url: z.string().nullable(),
+      pdf: z.string().nullable(),
+    }),
+  ),
+  /** Cursor of the next page; null: this is the last. */
+  next: z.string().nullable(),
+});
+export type InvoiceList = z.output<typeof invoiceList>;
