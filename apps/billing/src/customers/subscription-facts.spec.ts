@@ -6,7 +6,13 @@ const PERIOD_END = 2_000;
 
 /** A subscription as Stripe would send it, as far as it is read. */
 function subscription(changed: object = {}, item: object = {}): Stripe.Subscription {
-  const price = { id: 'price_1', lookup_key: PRICE_LOOKUP_KEY, product: 'dormouse_number', unit_amount: 400, currency: 'usd' };
+  const price = {
+    id: 'price_1',
+    lookup_key: PRICE_LOOKUP_KEY,
+    product: 'dormouse_number',
+    unit_amount: 400,
+    currency: 'usd',
+  };
   const given = {
     id: 'sub_1',
     status: 'active',
@@ -52,16 +58,23 @@ describe('customerFacts', () => {
   });
 
   it('keeps the places that were paid for bought until the period ends, and no longer', () => {
-    const paid = (until: number) => ({ metadata: { [ACCOUNT_KEY]: 'acc_1', paid_places: '5', paid_until: String(until) } });
+    const paid = (until: number) => ({
+      metadata: { [ACCOUNT_KEY]: 'acc_1', paid_places: '5', paid_until: String(until) },
+    });
     expect(factsOf(subscription(paid(PERIOD_END)))).toMatchObject({ quantity: 2, bought: 5 });
     expect(factsOf(subscription(paid(PERIOD_END - 500)))).toMatchObject({ quantity: 2, bought: 2 });
-    expect(factsOf(subscription({ metadata: { paid_places: 'many', paid_until: String(PERIOD_END) } }))?.bought).toBe(2);
+    expect(factsOf(subscription({ metadata: { paid_places: 'many', paid_until: String(PERIOD_END) } }))?.bought).toBe(
+      2,
+    );
   });
 
   it('counts the oldest open invoice as overdue, and never that of a purchase which waits for payment', () => {
     const pending = { expires_at: 1_900, subscription_items: [{ id: 'si_1', quantity: 3 }] };
     const waiting = subscription({ pending_update: pending, latest_invoice: 'in_3' });
-    const facts = customerFacts([waiting], [invoice('in_3', 30), invoice('in_2', 20), invoice('in_1', 10), invoice('in_0', 1, 'sub_other')]);
+    const facts = customerFacts(
+      [waiting],
+      [invoice('in_3', 30), invoice('in_2', 20), invoice('in_1', 10), invoice('in_0', 1, 'sub_other')],
+    );
     expect(facts.overdue.map(({ id }) => id)).toEqual(['in_1', 'in_2']);
     expect(facts.pendingInvoice?.id).toBe('in_3');
     expect(facts.subscription?.pending).toEqual({ quantity: 3, expiresAt: 1_900, invoiceId: 'in_3' });
@@ -86,7 +99,12 @@ describe('customerFacts', () => {
 
   it('ignores what was sold to the customer beside numbers', () => {
     const other = subscription({ metadata: {} }, { price: { lookup_key: 'other', product: 'other' } });
-    expect(customerFacts([other], [])).toEqual({ subscription: null, overdue: [], pendingInvoice: null, duplicates: [] });
+    expect(customerFacts([other], [])).toEqual({
+      subscription: null,
+      overdue: [],
+      pendingInvoice: null,
+      duplicates: [],
+    });
   });
 });
 

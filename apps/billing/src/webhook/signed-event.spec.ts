@@ -24,7 +24,8 @@ function read({ body, signature }: { body: unknown; signature: string | string[]
   return readSignedEvent(stripe, { secrets: [SECRET, EARLIER], isTest }, body, signature);
 }
 
-const refusal = (details: string) => expect.objectContaining({ status: 400, details: expect.stringContaining(details) as string });
+const refusal = (details: string) =>
+  expect.objectContaining({ status: 400, details: expect.stringContaining(details) as string });
 
 describe('readSignedEvent', () => {
   it('takes what the current or the earlier secret signed, and keeps id, type, customer and time alone', () => {
@@ -49,12 +50,14 @@ describe('readSignedEvent', () => {
   it('refuses what is forged, changed, stale, unsigned, signed twice in two headers, or no bytes', () => {
     const good = posted();
     expect(() => read(posted({}, { secret: 'whsec_of_somebody_else' }))).toThrow(refusal('Stripe-Signature'));
-    expect(() => read({ ...good, body: Buffer.concat([good.body, Buffer.from(' ')]) })).toThrow(refusal('Stripe-Signature'));
+    expect(() => read({ ...good, body: Buffer.concat([good.body, Buffer.from(' ')]) })).toThrow(
+      refusal('Stripe-Signature'),
+    );
     const stale = posted({}, { timestamp: Math.floor(Date.now() / 1_000) - 301 });
     expect(() => read(stale)).toThrow(refusal('older than five minutes'));
     expect(() => read({ ...good, signature: undefined })).toThrow(refusal('Stripe-Signature'));
     expect(() => read({ ...good, signature: [good.signature, good.signature] })).toThrow(refusal('Stripe-Signature'));
-    expect(() => read({ ...good, body: JSON.parse(good.body.toString()) })).toThrow(refusal('body'));
+    expect(() => read({ ...good, body: good.body.toString() })).toThrow(refusal('body'));
   });
 
   it('refuses a live event at a test installation, and a test event at a live one', () => {
