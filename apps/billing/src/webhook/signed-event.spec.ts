@@ -24,8 +24,8 @@ function read({ body, signature }: { body: unknown; signature: string | string[]
   return readSignedEvent(stripe, { secrets: [SECRET, EARLIER], isTest }, body, signature);
 }
 
-const refusal = (details: string) =>
-  expect.objectContaining({ status: 400, details: expect.stringContaining(details) as string });
+const refusal = (details: string): object =>
+  expect.objectContaining({ status: 400, details: expect.stringContaining(details) as string }) as object;
 
 describe('readSignedEvent', () => {
   it('takes what the current or the earlier secret signed, and keeps id, type, customer and time alone', () => {
