@@ -1,3 +1,4 @@
+import { GatewayError } from '@dormouse/gateway-contract';
 import { Stripe } from 'stripe';
 import { readSignedEvent } from './signed-event.js';
 
@@ -24,8 +25,16 @@ function read({ body, signature }: { body: unknown; signature: string | string[]
   return readSignedEvent(stripe, { secrets: [SECRET, EARLIER], isTest }, body, signature);
 }
 
-const refusal = (details: string): object =>
-  expect.objectContaining({ status: 400, details: expect.stringContaining(details) as string }) as object;
+/** What a call is refused with: its details, or nothing. */
+function refusalOf(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError && error.status === 400) return error.details;
+    throw error;
+  }
+}
 
 describe('readSignedEvent', () => {
   it('takes what the current or the earlier secret signed, and keeps id, type, customer and time alone', () => {
@@ -49,20 +58,22 @@ describe('readSignedEvent', () => {
 
   it('refuses what is forged, changed, stale, unsigned, signed twice in two headers, or no bytes', () => {
     const good = posted();
-    expect(() => read(posted({}, { secret: 'whsec_of_somebody_else' }))).toThrow(refusal('Stripe-Signature'));
-    expect(() => read({ ...good, body: Buffer.concat([good.body, Buffer.from(' ')]) })).toThrow(
-      refusal('Stripe-Signature'),
+    expect(refusalOf(() => read(posted({}, { secret: 'whsec_of_somebody_else' })))).toContain('Stripe-Signature');
+    expect(refusalOf(() => read({ ...good, body: Buffer.concat([good.body, Buffer.from(' ')]) }))).toContain(
+      'Stripe-Signature',
     );
     const stale = posted({}, { timestamp: Math.floor(Date.now() / 1_000) - 301 });
-    expect(() => read(stale)).toThrow(refusal('older than five minutes'));
-    expect(() => read({ ...good, signature: undefined })).toThrow(refusal('Stripe-Signature'));
-    expect(() => read({ ...good, signature: [good.signature, good.signature] })).toThrow(refusal('Stripe-Signature'));
-    expect(() => read({ ...good, body: good.body.toString() })).toThrow(refusal('body'));
+    expect(refusalOf(() => read(stale))).toContain('older than five minutes');
+    expect(refusalOf(() => read({ ...good, signature: undefined }))).toContain('Stripe-Signature');
+    expect(refusalOf(() => read({ ...good, signature: [good.signature, good.signature] }))).toContain(
+      'Stripe-Signature',
+    );
+    expect(refusalOf(() => read({ ...good, body: good.body.toString() }))).toContain('body');
   });
 
   it('refuses a live event at a test installation, and a test event at a live one', () => {
-    expect(() => read(posted({ livemode: true }))).toThrow(refusal('event of live mode'));
-    expect(() => read(posted(), false)).toThrow(refusal('event of test mode'));
+    expect(refusalOf(() => read(posted({ livemode: true })))).toContain('event of live mode');
+    expect(refusalOf(() => read(posted(), false))).toContain('event of test mode');
     expect(read(posted({ livemode: true }), false).id).toBe('evt_1');
   });
 });
