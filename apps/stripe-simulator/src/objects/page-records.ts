@@ -1,5 +1,5 @@
 // Records of the hosted pages.
-import type { Base, Metadata, ProrationBehavior } from './records.js';
+import type { Base, Metadata, ProrationBehavior } from './base-record.js';
 
 export interface CheckoutSession extends Base {
   object: 'checkout.session';

@@ -3,19 +3,13 @@
 import type { Billed } from '../money/proration.js';
 import type { Cadence } from '../money/periods.js';
 
+import type { Base, Metadata } from './base-record.js';
 import type { CheckoutSession, PortalConfiguration, PortalSession } from './page-records.js';
 import type { Delivery, KeptAnswer, SimulatorState } from './simulator-records.js';
 
+export type { Metadata, ProrationBehavior } from './base-record.js';
 export type * from './page-records.js';
 export type * from './simulator-records.js';
-
-export type Metadata = Record<string, string>;
-
-/** What every record has. */
-export interface Base {
-  id: string;
-  created: number;
-}
 
 export interface Address {
   city: string | null;
@@ -103,7 +97,6 @@ export interface PendingUpdate {
 
 export type PauseReason =
   'final_payment_failure' | 'first_payment_failure' | 'pause_requested' | 'trial_end_without_payment_method';
-export type ProrationBehavior = 'always_invoice' | 'create_prorations' | 'none';
 
 export interface Subscription extends Base {
   object: 'subscription';

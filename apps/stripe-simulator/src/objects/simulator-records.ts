@@ -1,6 +1,6 @@
 // Records of the simulator itself: nothing of them is on the wire of the API.
 import type { CollectionRules } from '../money/retries.js';
-import type { Base } from './records.js';
+import type { Base } from './base-record.js';
 
 /** One event on its way to one endpoint. Moments are milliseconds of the wall clock. */
 export interface Delivery extends Base {
