@@ -14,6 +14,7 @@ import { Regions } from './regions/regions.js';
 import type { SignInSettings } from './users/sign-in-settings.js';
 import { SignIn } from './users/sign-in.js';
 import { UserSessions } from './users/user-sessions.js';
+import { UsersModule } from './users/users.module.js';
 import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from './services.js';
 
 /** Services that the process opens once and every module can inject. */
@@ -45,7 +46,7 @@ export class AppModule {
     ];
     return {
       module: AppModule,
-      imports: [AccountsModule, ChannelsModule, EventsModule, FleetModule, DocumentationModule],
+      imports: [AccountsModule, ChannelsModule, EventsModule, FleetModule, UsersModule, DocumentationModule],
       providers: services,
       exports: services,
     };

@@ -84,11 +84,11 @@ const schema = z
     /** `open`: anybody may sign up; `closed`: people are invited. Default: `open` if there is `SMTP_URL`. */
     SIGN_UP: z.enum(['open', 'closed'], 'must be open or closed').optional(),
     /** Sign-ups from one network in an hour; 0: no limit. */
-    SIGN_UPS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.signUpsPerNetwork),
+    SIGN_UPS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.signUps.perNetwork),
     /** Failed sign-ins from one network in 15 minutes; 0: no limit. */
-    FAILED_SIGN_INS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.failedSignInsPerNetwork),
+    FAILED_SIGN_INS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.failedSignIns.perNetwork),
     /** Mails that one network requests in an hour (verification, reset, invitations); 0: no limit. */
-    MAILS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.mailsPerNetwork),
+    MAILS_PER_NETWORK: variable.integer(0, 1_000_000).default(DEFAULT_ATTEMPTS.mails.perNetwork),
     /** Issuer of an OpenID Connect identity provider that people may sign in with; its redirect address is `PUBLIC_URL` and /api/v1/auth/callback/oidc. */
     OIDC_ISSUER: variable.url('https', 'http').optional(),
     /** Name of this installation at the identity provider. */

@@ -19,6 +19,7 @@ import { createApp } from './control-plane.js';
 import type { ManagementLimits } from './management-limits.js';
 import { hashOperatorKey, mintOperatorKey, OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
+import type { SignInSettings } from './users/sign-in-settings.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -33,6 +34,17 @@ const AWAY = 'postgresql://nobody@127.0.0.1:9/away';
 export const SHARD_COUNT = 4;
 /** The key of the one operator, who is called ada. */
 export const OPERATOR_KEY = mintOperatorKey();
+
+/** Where people reach the control plane of a spec, as its settings say. */
+export const PUBLIC_URL = 'http://dormouse.test';
+const NO_LIMIT = { perAddress: 0, perNetwork: 0 };
+const SIGN_IN: SignInSettings = {
+  publicUrl: PUBLIC_URL,
+  secret: 'secret of the specs of the control plane',
+  isSignUpOpen: true,
+  hasMail: true,
+  attempts: { signUps: NO_LIMIT, failedSignIns: NO_LIMIT, mails: NO_LIMIT },
+};
 
 /** A control plane for specs with databases of its own, one region (`sg`) that answers and one (`eu`) that is away. */
 export class RunningControlPlane {
@@ -49,7 +61,10 @@ export class RunningControlPlane {
     private readonly stores: TestStore[],
   ) {}
 
-  static async open(changedLimits: Partial<ManagementLimits> = {}): Promise<RunningControlPlane> {
+  static async open(
+    changedLimits: Partial<ManagementLimits> = {},
+    signIn: Partial<SignInSettings> = {},
+  ): Promise<RunningControlPlane> {
     const [globalStore, regionalStore, redisStore, bucket] = await Promise.all([
       createTestDatabase('global'),
       createTestDatabase('regional'),
@@ -80,7 +95,8 @@ export class RunningControlPlane {
     const probes = new Probes({ app: 'control-plane', checks: {} });
     const limits = { perAccount: 0, badKeysPerAddress: 0, channelsPerAccount: 1_000, ...changedLimits };
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
-    const app = await createApp({ database, regions, operators, limits, log }, { site, probes });
+    const services = { database, regions, operators, limits, signIn: { ...SIGN_IN, ...signIn }, log };
+    const app = await createApp(services, { site, probes });
     await app.init();
     const stores = [globalStore, regionalStore, redisStore];
     const accounts = new Accounts(database);

@@ -27,6 +27,7 @@ import {
 } from './events.js';
 import { FLEET_OPERATIONS } from './fleet-operations.js';
 import type { Operation } from './operation.js';
+import { USER_OPERATIONS } from './user-operations.js';
 
 /** Prefix of every path of the management API. */
 export const MANAGEMENT_PREFIX = '/api/v1';
@@ -186,6 +187,7 @@ export const OPERATIONS = {
     answer: eventPage,
     failures: [404, 503],
   },
+  ...USER_OPERATIONS,
   ...FLEET_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof OPERATIONS;

@@ -1,6 +1,7 @@
 import { MANAGEMENT_PREFIX, OPERATIONS, type Operation } from '@dormouse/management-contract';
 import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane, type Method } from '../test-control-plane.js';
+import { signedIn, type SpecBrowser } from '../users/test-browser.js';
 
 jest.setTimeout(60_000);
 
@@ -13,12 +14,14 @@ describe('an id that holds a control character', () => {
   let plane: RunningControlPlane;
   let key: string;
   let channelId: string;
+  let browser: SpecBrowser;
 
   beforeAll(async () => {
     plane = await RunningControlPlane.open();
     ({ accountKey: key } = await plane.newAccount());
     const { body } = await plane.call(key, 'POST', '/api/v1/channels', { body: { name: 'Shop' } });
     ({ id: channelId } = body['channel'] as { id: string });
+    browser = await signedIn(plane, 'ada@example.com');
   });
   afterAll(() => plane.close());
 
@@ -28,7 +31,9 @@ describe('an id that holds a control character', () => {
       const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => valid[name] ?? 'unknown');
       const method = operation.method.toUpperCase() as Method;
       const as = operation.access.for === 'operators' ? OPERATOR_KEY : key;
-      const { status, body } = await plane.call(as, method, MANAGEMENT_PREFIX + path, { body: {} });
+      const { status, body } = await (operation.access.for === 'users'
+        ? browser.call(method, path, {})
+        : plane.call(as, method, MANAGEMENT_PREFIX + path, { body: {} }));
       // A body or a query is validated before the path.
       expect([operation.body || operation.query ? [400, 404] : [404]].flat()).toContain(status);
       expect(body).toHaveProperty('error.code', status);

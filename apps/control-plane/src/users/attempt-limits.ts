@@ -14,26 +14,26 @@ import { GatewayError } from '@dormouse/gateway-contract';
 import { addressBlock } from '@dormouse/public-addresses';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
-/** Each in its window; 0: no limit. */
+/** How many in the window; 0: no limit. */
+export interface AttemptLimit {
+  /** For one e-mail address, or one user. */
+  perAddress: number;
+  perNetwork: number;
+}
+
 export interface AttemptSettings {
   /** In an hour. */
-  signUpsPerAddress: number;
-  signUpsPerNetwork: number;
+  signUps: AttemptLimit;
   /** In 15 minutes. */
-  failedSignInsPerAddress: number;
-  failedSignInsPerNetwork: number;
+  failedSignIns: AttemptLimit;
   /** In an hour: verification, reset, change of address, invitation. */
-  mailsPerAddress: number;
-  mailsPerNetwork: number;
+  mails: AttemptLimit;
 }
 
 export const DEFAULT_ATTEMPTS: AttemptSettings = {
-  signUpsPerAddress: 5,
-  signUpsPerNetwork: 30,
-  failedSignInsPerAddress: 10,
-  failedSignInsPerNetwork: 100,
-  mailsPerAddress: 5,
-  mailsPerNetwork: 60,
+  signUps: { perAddress: 5, perNetwork: 30 },
+  failedSignIns: { perAddress: 10, perNetwork: 100 },
+  mails: { perAddress: 5, perNetwork: 60 },
 };
 
 const HOUR_S = 3_600;
@@ -65,31 +65,11 @@ interface Limiter {
 export class AttemptLimits {
   readonly #limiters: Record<Attempt, Limiter[]>;
 
-  constructor(database: Pick<GlobalDatabase, 'pool'>, settings: AttemptSettings = DEFAULT_ATTEMPTS) {
-    const limiters = (attempt: Attempt, durationS: number, perAddress: number, perNetwork: number): Limiter[] => {
-      const open = (points: number, kind: string) =>
-        new RateLimiterPostgres({
-          storeClient: database.pool,
-          storeType: 'pool',
-          tableName: 'attempt_counts',
-          tableCreated: true,
-          keyPrefix: `${attempt}-${kind}`,
-          points,
-          duration: durationS,
-        });
-      return [
-        ...(perAddress === 0
-          ? []
-          : [{ of: 'this address', limiter: open(perAddress, 'address'), keyOf: addressKey } as const]),
-        ...(perNetwork === 0
-          ? []
-          : [{ of: 'this network', limiter: open(perNetwork, 'network'), keyOf: networkKey } as const]),
-      ];
-    };
+  constructor(database: Pick<GlobalDatabase, 'pool'>, { signUps, failedSignIns, mails } = DEFAULT_ATTEMPTS) {
     this.#limiters = {
-      'sign-up': limiters('sign-up', HOUR_S, settings.signUpsPerAddress, settings.signUpsPerNetwork),
-      'sign-in': limiters('sign-in', QUARTER_S, settings.failedSignInsPerAddress, settings.failedSignInsPerNetwork),
-      mail: limiters('mail', HOUR_S, settings.mailsPerAddress, settings.mailsPerNetwork),
+      'sign-up': limitersOf(database, 'sign-up', HOUR_S, signUps),
+      'sign-in': limitersOf(database, 'sign-in', QUARTER_S, failedSignIns),
+      mail: limitersOf(database, 'mail', HOUR_S, mails),
     };
   }
 
@@ -115,6 +95,33 @@ export class AttemptLimits {
   async giveBack(attempt: Attempt, from: AttemptFrom): Promise<void> {
     for (const { limiter, keyOf } of this.#limiters[attempt]) await limiter.reward(keyOf(from));
   }
+}
+
+function limitersOf(
+  { pool }: Pick<GlobalDatabase, 'pool'>,
+  attempt: Attempt,
+  durationS: number,
+  limit: AttemptLimit,
+): Limiter[] {
+  const kinds = [
+    { of: 'this address', points: limit.perAddress, name: 'address', keyOf: addressKey },
+    { of: 'this network', points: limit.perNetwork, name: 'network', keyOf: networkKey },
+  ] as const;
+  return kinds
+    .filter(({ points }) => points > 0)
+    .map(({ of, points, name, keyOf }) => ({
+      of,
+      keyOf,
+      limiter: new RateLimiterPostgres({
+        storeClient: pool,
+        storeType: 'pool',
+        tableName: 'attempt_counts',
+        tableCreated: true,
+        keyPrefix: `${attempt}-${name}`,
+        points,
+        duration: durationS,
+      }),
+    }));
 }
 
 function addressKey({ about }: AttemptFrom): string {

@@ -1,11 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { SESSION_COOKIE } from '@dormouse/management-contract';
 import { parseCookies } from 'better-auth/cookies';
-
-const NAME = 'dormouse.session_token';
 
 /** Name of the session's cookie; browsers accept `__Secure-` over https alone. */
 export function sessionCookieName(publicUrl: string): string {
-  return publicUrl.startsWith('https:') ? `__Secure-${NAME}` : NAME;
+  return publicUrl.startsWith('https:') ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
 }
 
 /**

@@ -58,10 +58,9 @@ export function signInFrom(env: SignInSwitches): SignInSettings | undefined {
     hasMail,
     ...(identityProvider ? { identityProvider } : {}),
     attempts: {
-      ...DEFAULT_ATTEMPTS,
-      signUpsPerNetwork: env.SIGN_UPS_PER_NETWORK,
-      failedSignInsPerNetwork: env.FAILED_SIGN_INS_PER_NETWORK,
-      mailsPerNetwork: env.MAILS_PER_NETWORK,
+      signUps: { ...DEFAULT_ATTEMPTS.signUps, perNetwork: env.SIGN_UPS_PER_NETWORK },
+      failedSignIns: { ...DEFAULT_ATTEMPTS.failedSignIns, perNetwork: env.FAILED_SIGN_INS_PER_NETWORK },
+      mails: { ...DEFAULT_ATTEMPTS.mails, perNetwork: env.MAILS_PER_NETWORK },
     },
   };
 }

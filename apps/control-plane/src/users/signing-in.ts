@@ -40,10 +40,8 @@ const engineUser = z.object({
   twoFactorEnabled: z.boolean().nullish().transform(Boolean),
   isOperator: z.boolean().nullish().transform(Boolean),
 });
-const engineSignIn = z.union([
-  z.object({ twoFactorRedirect: z.literal(true) }),
-  z.object({ user: engineUser, twoFactorRedirect: z.undefined() }),
-]);
+/** Without a user, a code is required. */
+const engineSignIn = z.union([z.object({ user: engineUser }), z.object({ twoFactorRedirect: z.literal(true) })]);
 const engineAddress = z.object({ url: z.string() });
 
 export interface SigningInParts {
@@ -77,8 +75,7 @@ export class SigningIn {
     const call = secondStep(body);
     // With a session the engine would take the code for something else.
     const waiting = withoutSession(visitor, sessionCookieName(this.parts.settings.publicUrl));
-    const { cookies } = await this.parts.engine.call({ ...call, visitor: waiting });
-    return { body: { code_required: false }, cookies };
+    return signInAnswer(await this.parts.engine.call({ ...call, visitor: waiting }));
   }
 
   /** @throws {GatewayError} 404 without an identity provider, 503 while it does not answer */
@@ -117,8 +114,8 @@ export class SigningIn {
 
 function signInAnswer({ body, cookies }: EngineAnswer): WithCookies<SignInAnswer> {
   const answer = engineSignIn.parse(body);
-  if (answer.twoFactorRedirect) return { body: { code_required: true }, cookies };
-  return { body: { code_required: false, user: userRecord(answer.user) }, cookies };
+  if ('user' in answer) return { body: { code_required: false, user: userRecord(answer.user) }, cookies };
+  return { body: { code_required: true }, cookies };
 }
 
 function secondStep({ code, recovery_code: recoveryCode }: SignInCodeBody): { path: string; body: object } {
