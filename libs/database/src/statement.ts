@@ -35,6 +35,7 @@ interface ParameterOf {
   jsonb: string;
   'text[]': readonly string[];
   'bool[]': readonly boolean[];
+  'timestamptz[]': readonly (Date | null)[];
   'int4[]': readonly number[];
   'int8[]': readonly (string | number | bigint)[];
   'float8[]': readonly number[];

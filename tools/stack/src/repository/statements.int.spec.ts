@@ -110,6 +110,7 @@ describe('the declared statements', () => {
     'double precision': 'float8',
     'timestamp with time zone': 'timestamptz',
     'boolean[]': 'bool[]',
+    'timestamp with time zone[]': 'timestamptz[]',
     'integer[]': 'int4[]',
     'bigint[]': 'int8[]',
     'double precision[]': 'float8[]',

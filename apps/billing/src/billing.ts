@@ -1,0 +1,95 @@
+import {
+  measureConnections,
+  NestLog,
+  openProbeServer,
+  Probes,
+  type Logger,
+  type RunningServer,
+} from '@dormouse/bootstrap';
+import { openGlobalDatabase } from '@dormouse/database';
+import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
+import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
+import { closeRedis, openRedis } from '@dormouse/redis';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule, type Services } from './app.module.js';
+import type { BillingConfig } from './config.js';
+import { readBodies } from './http/bodies.js';
+import { Regions } from './regions/regions.js';
+import { measureStandings } from './standings/standing-metrics.js';
+
+/** Events of Stripe are tens of kilobytes. */
+const MAX_BODY_BYTES = 1_048_576;
+const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const FRAMEWORK_ERRORS: FrameworkErrors = {
+  404: { status: 404, details: 'there is no such endpoint' },
+  413: { status: 413, message: 'request body too large' },
+  502: { status: 502, message: 'the request could not be carried out' },
+};
+
+/** The Nest application, complete but not listening. */
+export async function createApp(
+  services: Services,
+  { site, probes, trustedProxies = [] }: { site: Site; probes: Probes; trustedProxies?: string[] },
+): Promise<NestFastifyApplication> {
+  const adapter = openHttpAdapter({
+    site,
+    log: services.log,
+    probes,
+    trustedProxies,
+    bucketsS: BUCKETS_S,
+    callerOf: () => ({}),
+    fastify: { bodyLimit: MAX_BODY_BYTES, routerOptions: { maxParamLength: 1_024 } },
+  });
+  readBodies(adapter.getInstance());
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(services), adapter, {
+    logger: new NestLog(services.log),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalPipes(pathIds);
+  app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log, FRAMEWORK_ERRORS));
+  measureStandings(probes.metrics, services);
+  return app;
+}
+
+/**
+ * Opens everything and listens. It starts without any of its databases, without Redis and without Stripe, too.
+ * @param nowMs clock in epoch milliseconds
+ * @throws {RegionMismatchError} when an entry of `REGIONS` leads to another region's database
+ */
+export async function openBilling(
+  config: BillingConfig,
+  log: Logger,
+  nowMs: () => number = Date.now,
+): Promise<RunningServer> {
+  const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'billing' });
+  const redis = openRedis({ url: config.redisUrl, name: 'billing', log });
+  const regions = new Regions(config.regions, config.regionConnections);
+  const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
+  // Only the global database decides readiness: without a region, Redis or Stripe, what is stored can still be read.
+  const probes = new Probes({ app: 'billing', checks: { database: isReachable } });
+  measureConnections(probes.metrics, {
+    databases: { global: database.pool, ...regions.pools() },
+    redis: { jobs: redis },
+  });
+  await regions.check();
+  const { rules, regionPollMs, secret } = config;
+  const app = await createApp(
+    { database, redis, regions, rules, regionPollMs, secret, nowMs, metrics: probes.metrics, log },
+    { site: config.site, trustedProxies: config.trustedProxies, probes },
+  );
+  await app.listen(config.listen.port, config.listen.host);
+  const probeServer = await openProbeServer({ probes, ...config.probes });
+  return {
+    url: (await app.getUrl()).replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
+    drain: async () => {
+      probes.startDraining();
+      await app.close();
+      await closeRedis(redis);
+      await regions.close();
+      await database.close();
+      await probeServer.close();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { readConfig, requireTogether, variable } from '@dormouse/bootstrap';
+import { REGIONS, type Region } from '@dormouse/gateway-contract';
+import { z } from 'zod';
+
+/** The JSON is the same as of the control plane; only the address of the database is used here. */
+const region = z.object({ databaseUrl: variable.url('postgresql', 'postgres') });
+export type RegionAddress = z.output<typeof region>;
+
+/** Shorter secrets can be guessed. */
+const MIN_SECRET_CHARACTERS = 32;
+const THREE_DAYS_S = 259_200;
+
+const environment = z.object({
+  /** Where to listen: webhooks of Stripe (public), and requests of the control plane. */
+  PORT: variable.port().default(3_200),
+  /** Port of /healthz, /readyz and /metrics. */
+  PROBE_PORT: variable.port().default(9_094),
+  HOST: z.string().default('0.0.0.0'),
+  LOG_LEVEL: variable.logLevel().default('info'),
+  /** What billing knows of accounts, their numbers and their subscriptions. */
+  GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
+  /** JSON: region to `{"databaseUrl"}`, as of the control plane: where numbers are read and standings are written. */
+  REGIONS: variable
+    .json(z.partialRecord(z.enum(REGIONS), region))
+    .refine((regions) => Object.keys(regions).length > 0, 'must name a region'),
+  /** The global Redis: background jobs. */
+  REDIS_URL: variable.url('redis', 'rediss'),
+  /** With it the control plane makes requests (`Authorization: Bearer`): 32 characters or more. */
+  BILLING_SECRET: z.string().min(MIN_SECRET_CHARACTERS),
+  /** Secret key of Stripe. Absent: billing is off, and every number is good. */
+  STRIPE_SECRET_KEY: z.string().min(1).optional(),
+  /** What Stripe signs webhooks with, the current secret first, with commas: while it is rotated both are valid. */
+  STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .transform((text) => text.split(',').map((secret) => secret.trim()))
+    .refine((secrets) => secrets.every((secret) => secret !== ''), 'must be secrets, separated by commas')
+    .optional(),
+  /** Where Stripe is; absent: Stripe itself. For a simulated Stripe. */
+  STRIPE_API_URL: variable.url('https', 'http').optional(),
+  /** Timeout of one request to Stripe. */
+  STRIPE_TIMEOUT_MS: variable.integer(100, 80_000).default(10_000),
+  /** Numbers of each account that cost nothing. */
+  FREE_NUMBERS: variable.integer(0, 1_000_000).default(1),
+  /** For how long an unpaid invoice stops nothing, from its finalisation, in seconds. */
+  GRACE_S: variable.integer(0, 31_536_000).default(THREE_DAYS_S),
+  /** Interval between two queries for numbers that were linked or deleted in a region, and for standings to be written there. */
+  REGION_POLL_MS: variable.integer(100, 60_000).default(1_000),
+  /** Connections to the global database, and to each region's. */
+  DATABASE_CONNECTIONS: variable.integer(1, 200).default(5),
+  /** Addresses or networks of proxies whose X-Forwarded-For is trusted, with commas. Empty: the connection's address counts. */
+  TRUSTED_PROXIES: variable.networks().default([]),
+  /** Where the documentation is served: errors link to its errors page. */
+  DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+  /** Address of support, named in every error. */
+  SUPPORT_ADDRESS: z.string().default('support@example.com'),
+});
+
+export type BillingConfig = ReturnType<typeof billingConfig>;
+
+/** Reads the environment. @throws {ConfigError} that names every variable that is wrong */
+export function billingConfig(source: Readonly<Record<string, string | undefined>> = process.env) {
+  const env = readConfig(environment, source);
+  requireTogether(env, ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']);
+  return {
+    listen: { port: env.PORT, host: env.HOST },
+    probes: { port: env.PROBE_PORT, host: env.HOST },
+    logLevel: env.LOG_LEVEL,
+    globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
+    regions: new Map(Object.entries(env.REGIONS) as [Region, RegionAddress][]),
+    regionConnections: env.DATABASE_CONNECTIONS,
+    redisUrl: env.REDIS_URL,
+    secret: env.BILLING_SECRET,
+    stripe: stripeOf(env),
+    rules: { isOn: env.STRIPE_SECRET_KEY !== undefined, freeNumbers: env.FREE_NUMBERS, graceMs: env.GRACE_S * 1_000 },
+    regionPollMs: env.REGION_POLL_MS,
+    trustedProxies: env.TRUSTED_PROXIES,
+    site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
+  };
+}
+
+/** Undefined: billing is off. */
+function stripeOf(env: z.output<typeof environment>) {
+  if (env.STRIPE_SECRET_KEY === undefined) return undefined;
+  return {
+    secretKey: env.STRIPE_SECRET_KEY,
+    webhookSecrets: env.STRIPE_WEBHOOK_SECRET ?? [],
+    timeoutMs: env.STRIPE_TIMEOUT_MS,
+    ...(env.STRIPE_API_URL !== undefined && { apiUrl: env.STRIPE_API_URL }),
+  };
+}
