@@ -4,7 +4,7 @@ import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from './management-limits.js';
 import { DEFAULT_ATTEMPTS } from './users/attempt-limits.js';
-import { signInFrom } from './users/sign-in-settings.js';
+import { originOf, signInFrom } from './users/sign-in-settings.js';
 
 /** Where a region stores its files, to sign links to them: a read-only key is enough. Fields as the edge's `S3_*` settings. */
 const storage = z
@@ -143,4 +143,24 @@ const createAccountSchema = z
 /** Settings of the command that creates accounts. @throws {ConfigError} */
 export function createAccountConfig(environment: Environment = process.env): { globalDatabaseUrl: string } {
   return readConfig(createAccountSchema, environment);
+}
+
+const createUserSchema = z
+  .object({ GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'), USER_PASSWORD: z.string() })
+  .transform((env) => ({ globalDatabaseUrl: env.GLOBAL_DATABASE_URL, password: env.USER_PASSWORD }));
+
+/** Settings of the command that makes users. @throws {ConfigError} */
+export function createUserConfig(environment: Environment = process.env): z.output<typeof createUserSchema> {
+  return readConfig(createUserSchema, environment);
+}
+
+const createFirstOwnerSchema = z
+  .object({ GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'), PUBLIC_URL: variable.url('https', 'http') })
+  .transform((env) => ({ globalDatabaseUrl: env.GLOBAL_DATABASE_URL, publicUrl: originOf(env.PUBLIC_URL) }));
+
+/** Settings of the command that prints the link of the first owner. @throws {ConfigError} */
+export function createFirstOwnerConfig(
+  environment: Environment = process.env,
+): z.output<typeof createFirstOwnerSchema> {
+  return readConfig(createFirstOwnerSchema, environment);
 }

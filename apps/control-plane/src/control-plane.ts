@@ -21,6 +21,8 @@ import { measureFleet } from './fleet/fleet-metrics.js';
 import { answerLiveness } from './http/liveness.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
+import { servePages } from './users/pages.js';
+import { SignIn } from './users/sign-in.js';
 
 const MAX_BODY_BYTES = 65_536;
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -56,6 +58,7 @@ export async function createApp(
     abortOnError: false,
   });
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
+  servePages(fastify, app.get(SignIn), services.log);
   measureFleet(probes.metrics, app.get(Fleet));
   app.useGlobalPipes(pathIds);
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log, FRAMEWORK_ERRORS));

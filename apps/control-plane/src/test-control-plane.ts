@@ -103,6 +103,10 @@ export class RunningControlPlane {
     return new RunningControlPlane(app, database, regional, regions, accounts, redisUrl, logged, bucket, stores);
   }
 
+  get globalDatabaseUrl(): string {
+    return this.stores[0]?.url ?? '';
+  }
+
   async close(): Promise<void> {
     await this.app.close();
     await this.regions.close();

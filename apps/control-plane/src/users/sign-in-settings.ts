@@ -65,7 +65,8 @@ export function signInFrom(env: SignInSwitches): SignInSettings | undefined {
   };
 }
 
-function originOf(url: string): string {
+/** @throws {ConfigError} for an address with a path */
+export function originOf(url: string): string {
   const { origin, pathname, search, hash } = new URL(url);
   if (pathname !== '/' || search !== '' || hash !== '') {
     throw new ConfigError(['PUBLIC_URL: must be scheme, host and port alone, such as https://dormouse.example.com']);

@@ -3,6 +3,7 @@ import type { GlobalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { SignInOptions } from '@dormouse/management-contract';
 import { AttemptLimits } from './attempt-limits.js';
+import { acceptFirstOwner, type NewUser } from './command-line-users.js';
 import { KnownPlaces } from './known-places.js';
 import { OwnUser } from './own-user.js';
 import { Passwords } from './passwords.js';
@@ -26,7 +27,7 @@ export class SignIn {
   readonly #parts: SignInParts | undefined;
 
   constructor(
-    database: GlobalDatabase,
+    private readonly database: GlobalDatabase,
     readonly settings: SignInSettings | undefined,
     log: Logger,
   ) {
@@ -37,6 +38,11 @@ export class SignIn {
   get parts(): SignInParts {
     if (this.#parts) return this.#parts;
     throw new GatewayError(403, { details: 'nobody can sign in here: the installation has no AUTH_SECRET' });
+  }
+
+  /** Makes the holder of a link the first owner of its account. @throws {GatewayError} 400, 403 */
+  acceptFirstOwner(token: string, user: NewUser): Promise<void> {
+    return acceptFirstOwner(this.database, this.parts.passwords, token, user);
   }
 
   options(): SignInOptions {
