@@ -1,7 +1,8 @@
-import type { GlobalDatabase } from '@dormouse/database';
+import type { GlobalDatabase, Queryable } from '@dormouse/database';
 import { JOB_QUEUES } from '@dormouse/queues';
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
+import { requestTurn } from '../customers/turns.js';
 import { GLOBAL_DATABASE } from '../services.js';
 import { StandingsModule } from '../standings/standings.module.js';
 import { NumberJobs } from './number-jobs.js';
@@ -15,8 +16,13 @@ import { NumberPull } from './number-pull.js';
     {
       provide: NumberPull,
       inject: [GLOBAL_DATABASE],
-      useFactory: (database: GlobalDatabase) => new NumberPull({ database }),
+      useFactory: (database: GlobalDatabase) => new NumberPull({ database, onChange: requestTurns }),
     },
   ],
 })
 export class NumbersModule {}
+
+/** What was bought follows the numbers: each account is brought in order at Stripe. */
+async function requestTurns(on: Queryable, accountIds: readonly string[]): Promise<void> {
+  for (const accountId of accountIds) await requestTurn(on, accountId);
+}

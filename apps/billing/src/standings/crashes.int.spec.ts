@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import { jest } from '@jest/globals';
+import { NumberPull } from '../numbers/number-pull.js';
+import { TestBilling, type TestRegion } from '../test-billing.js';
+import { Recompute } from './recompute.js';
+import { StandingOutbox } from './standing-outbox.js';
+
+jest.setTimeout(120_000);
+
+const RULES = { isOn: true, freeNumbers: 1, graceMs: 1_000 };
+
+/** The life of a process that ends at one of its statements: before it reaches the server, or after, with the answer lost. */
+class Life {
+  statements = 0;
+  #isOver = false;
+
+  constructor(
+    private readonly endsAt: number,
+    private readonly how: 'before' | 'after',
+  ) {}
+
+  async spend<T>(statement: () => Promise<T>): Promise<T> {
+    if (this.#isOver) throw new Error('the process is dead');
+    this.statements += 1;
+    if (this.statements !== this.endsAt) return statement();
+    if (this.how === 'after') await statement();
+    this.#isOver = true;
+    throw new Error('the process died');
+  }
+}
+
+/** The database as that process reaches it. */
+function mortal<Database extends TestBilling['database'] | TestRegion['database']>(
+  database: Database,
+  life: Life,
+): Database {
+  const mortalQueries = <Target extends object>(target: Target): Target =>
+    new Proxy(target, {
+      get(of, name) {
+        const value: unknown = Reflect.get(of, name);
+        if (typeof value !== 'function') return value;
+        if (name === 'query')
+          return (...given: unknown[]) => life.spend(() => Reflect.apply(value, of, given) as Promise<unknown>);
+        if (name === 'connect') return async () => mortalQueries((await Reflect.apply(value, of, [])) as object);
+        return value.bind(of) as unknown;
+      },
+    });
+  return { ...database, pool: mortalQueries(database.pool) };
+}
+
+describe('billing that dies', () => {
+  let billing: TestBilling;
+  beforeAll(async () => {
+    billing = await TestBilling.prepare();
+  });
+  afterAll(() => billing.close());
+
+  /** Everything that billing does from a link to the flag, once. */
+  const run = async (life: Life): Promise<void> => {
+    const database = mortal(billing.database, life);
+    const regional = mortal(billing.region().database, life);
+    const link = {
+      region: 'sg' as const,
+      database: regional,
+      directory: new ChannelDirectory({ database: regional, cacheMs: 0 }),
+    };
+    await new NumberPull({ database }).pull(link);
+    const recompute = new Recompute({ database, rules: RULES, nowMs: Date.now });
+    for (const accountId of await recompute.due()) await recompute.account(accountId);
+    await new StandingOutbox(database).deliver(link);
+  };
+
+  it.each(['before', 'after'] as const)(
+    '%s any of its statements loses no number, no standing and no notice, and repeats none',
+    async (how) => {
+      const sg = billing.region();
+      let deaths = 0;
+      for (let endsAt = 1; ; endsAt += 1) {
+        const accountId = randomUUID();
+        const deleted = await sg.link(accountId);
+        await run(new Life(0, how));
+        const next = await sg.link(accountId);
+        const last = await sg.link(accountId);
+        await run(new Life(0, how));
+        expect(await Promise.all([next, last].map((id) => sg.notices(id)))).toEqual([[402], [402]]);
+        await sg.directory.markDeleted(deleted);
+        const late = await sg.link(accountId);
+        const died = await run(new Life(endsAt, how)).then(
+          () => false,
+          () => true,
+        );
+        await run(new Life(0, how));
+        await run(new Life(0, how));
+        const standings = await Promise.all(
+          [next, last, late].map(async (id) => (await sg.directory.byId(id))?.standing),
+        );
+        expect([endsAt, ...standings]).toEqual([endsAt, 'good', 'over_free_allowance', 'over_free_allowance']);
+        const notices = await Promise.all([next, last, late].map((id) => sg.notices(id)));
+        expect([endsAt, ...notices]).toEqual([endsAt, [402, 200], [402], [402]]);
+        const { rows } = await billing.database.pool.query<{ entries: number }>(
+          'SELECT count(*)::int AS entries FROM audit_log WHERE account_id = $1',
+          [accountId],
+        );
+        expect([endsAt, rows[0]?.entries]).toEqual([endsAt, 4]);
+        if (!died) break;
+        deaths += 1;
+      }
+      // Reading and storing numbers, marking them, computing, sending, marking: each with its transaction.
+      expect(deaths).toBeGreaterThan(20);
+    },
+  );
+});
