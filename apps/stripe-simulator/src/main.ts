@@ -15,7 +15,6 @@ const simulator = await startStripeSimulator({
   ...(config.webhook && { webhook: config.webhook }),
   log: (words, details) => log.warn(details, words),
 });
-process.stdout.write(`${JSON.stringify({ url: simulator.url, secretKey: simulator.secretKey })}\n`);
 
 let stopping = false;
 function stop(): void {
@@ -33,3 +32,5 @@ function stop(): void {
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 if (config.endWithInput) process.stdin.once('close', stop).resume();
+// Only now: who reads the line may end the process with the next signal.
+process.stdout.write(`${JSON.stringify({ url: simulator.url, secretKey: simulator.secretKey })}\n`);

@@ -13,13 +13,12 @@ export interface Shelf {
   extra(object: WireObject, field: string): Wire | undefined;
 }
 
-/** Replaces ids by objects along paths such as `latest_invoice.payments` or `data.customer`. Throws the API's 400 for a path that leads nowhere. */
+/** Replaces ids by objects along paths of up to four names, such as `latest_invoice.payments` or `data.customer`. Throws the API's 400 for a path that leads nowhere. */
 export function expand(answer: WireObject, paths: readonly string[], shelf: Shelf): WireObject {
   let expanded: Wire = answer;
   for (const path of paths) {
     const names = path.split('.');
-    const levels = names[0] === 'data' ? names.length - 1 : names.length;
-    if (levels > MAX_LEVELS)
+    if (names.length > MAX_LEVELS)
       throw invalid(
         `You cannot expand more than 4 levels of a property: ${path}`,
         'expand',

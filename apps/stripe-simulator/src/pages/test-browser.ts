@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser } from 'playwright-core';
+
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
+const browserPath = BROWSERS.find((path) => existsSync(path));
+
+/** `describe` for specs of the pages: skipped where no browser is installed. */
+export const describeInBrowser = browserPath === undefined ? describe.skip : describe;
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ ...(browserPath !== undefined && { executablePath: browserPath }), args: FLAGS });
+}
