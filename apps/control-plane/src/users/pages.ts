@@ -20,12 +20,12 @@ const TOKEN_COOKIE_S = 3_600;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const MAX_FORM_BYTES = 16_384;
 
-const SIGN_IN_FAILURES: Readonly<Record<string, string>> = {
-  account_not_linked:
-    'A user with this address exists and cannot be joined: both sides must have verified the address. Sign in with your password, or confirm the address first.',
-  email_not_verified:
-    'The identity provider has not verified your address. Open the link in the mail that we sent you.',
-  signup_disabled: 'You have no user here. Ask an owner of an account for an invitation.',
+const SIGN_IN_FAILED: Page = {
+  title: 'You could not be signed in',
+  text: [
+    'Your address must be verified by the identity provider; if you have a user here, it must be confirmed here too: open the link in our mail, or sign in with your password once.',
+    'If you have no user here, ask an owner of an account for an invitation.',
+  ],
 };
 
 /** Adds the pages to a server. */
@@ -33,11 +33,7 @@ export function servePages(fastify: FastifyInstance, signIn: SignIn, log: Logger
   fastify.get(SIGNED_IN_PAGE, (_request, reply) =>
     send(reply, 200, { title: 'You are signed in', text: ['You can close this page.'] }),
   );
-  fastify.get(SIGN_IN_FAILED_PAGE, (request, reply) => {
-    const error = new URL(request.url, 'http://page').searchParams.get('error') ?? '';
-    const text = SIGN_IN_FAILURES[error] ?? 'Try again. If it fails again, sign in with your password.';
-    return send(reply, 400, { title: 'You could not be signed in', text: [text] });
-  });
+  fastify.get(SIGN_IN_FAILED_PAGE, (_request, reply) => send(reply, 400, SIGN_IN_FAILED));
   void fastify.register((scope, _options, done) => {
     scope.addContentTypeParser(FORM_TYPE, { parseAs: 'string', bodyLimit: MAX_FORM_BYTES }, (_request, body, parsed) =>
       parsed(null, Object.fromEntries(new URLSearchParams(body.toString()))),

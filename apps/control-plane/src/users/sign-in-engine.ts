@@ -69,6 +69,15 @@ export interface EngineParts {
   log: Logger;
   /** Called after every completed sign-in, before it is answered. */
   onSignedIn: (signedIn: SignedIn) => Promise<void>;
+  /** Called when somebody signs up with the address of a user. */
+  onKnownSignUp: (user: KnownUser) => Promise<void>;
+}
+
+/** Whose address somebody signed up with. */
+export interface KnownUser {
+  id: string;
+  email: string;
+  emailVerified: boolean;
 }
 
 type Handler = (request: Request) => Promise<Response>;
@@ -117,7 +126,7 @@ export class SignInEngine {
 }
 
 function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOptions['plugins']>) {
-  const { database, settings, passwords, codes, mails, log, onSignedIn } = parts;
+  const { database, settings, passwords, codes, mails, log, onSignedIn, onKnownSignUp } = parts;
   return {
     appName: 'Dormouse',
     baseURL: settings.publicUrl,
@@ -157,7 +166,7 @@ function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOpt
       revokeSessionsOnPasswordReset: true,
       sendResetPassword: ({ user, token }) => mails.sendReset(user.id, token),
       onPasswordReset: ({ user }) => confirmAddress(database, user.id),
-      onExistingUserSignUp: ({ user }) => mails.sendSignUpAttempt(user.id),
+      onExistingUserSignUp: ({ user }) => onKnownSignUp(user),
     },
     emailVerification: {
       expiresIn: VERIFY_HOURS * 3_600,

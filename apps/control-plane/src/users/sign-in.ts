@@ -8,7 +8,7 @@ import { KnownPlaces } from './known-places.js';
 import { OwnUser } from './own-user.js';
 import { Passwords } from './passwords.js';
 import { SecondFactorCodes } from './second-factor-codes.js';
-import { SignInEngine } from './sign-in-engine.js';
+import { SignInEngine, type KnownUser } from './sign-in-engine.js';
 import type { SignInSettings } from './sign-in-settings.js';
 import { SigningIn } from './signing-in.js';
 import { SigningUp } from './signing-up.js';
@@ -57,14 +57,18 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
   const limits = new AttemptLimits(database, attempts);
   const mails = new UserMails(database, publicUrl, hasMail);
   const places = new KnownPlaces(database, hasMail);
-  const engine = new SignInEngine({
+  const engine: SignInEngine = new SignInEngine({
     database,
     settings,
     passwords,
     codes,
     mails,
     log,
-    onSignedIn: (signedIn) => places.see(signedIn),
+    onSignedIn: async (signedIn) => {
+      await places.see(signedIn);
+      await forgetEndedSessions(database, signedIn.userId);
+    },
+    onKnownSignUp: (user) => tellKnownUser(user, mails, engine),
   });
   return {
     signingUp: new SigningUp({ database, settings, engine, limits }),
@@ -73,4 +77,22 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
     limits,
     passwords,
   };
+}
+
+/** Sessions that ran out are refused in any case; their rows go with the next sign-in. */
+async function forgetEndedSessions({ prisma }: GlobalDatabase, userId: string): Promise<void> {
+  await prisma.userSession.deleteMany({ where: { userId, expiresAt: { lte: new Date() } } });
+}
+
+/**
+ * Who has confirmed the address learns that somebody tried. Else a stranger may have been first, with a password of theirs: who
+ * signs up now gets a mail to set a new one, which confirms the address too.
+ */
+async function tellKnownUser(
+  { id, email, emailVerified }: KnownUser,
+  mails: UserMails,
+  engine: SignInEngine,
+): Promise<void> {
+  if (emailVerified) return mails.sendSignUpAttempt(id);
+  await engine.call({ path: '/request-password-reset', body: { email }, visitor: { headers: {}, address: '' } });
 }

@@ -146,6 +146,17 @@ describe('a new user', () => {
       expect((await signIn(known)).status).toBe(200);
     });
 
+    it('is not lost to a stranger who signed up with it first: a mail sets a new password and confirms it', async () => {
+      const email = 'taken@example.com';
+      await signUp(email, 'password of the stranger 9');
+      expect((await signUp(email)).body).toEqual({ success: true });
+      const token = await tokenIn(plane, email, 'reset-password');
+      const reset = await browser.call('POST', '/auth/password-reset/confirm', { token, password: PASSWORD });
+      expect(reset.status).toBe(200);
+      expect((await signIn(email, 'password of the stranger 9')).status).toBe(401);
+      expect((await signIn(email)).status).toBe(200);
+    });
+
     it('is one user when it signs up twice at the same time, and both get the same answer', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => signUp('twice@example.com')));
       expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(3).fill([200, { success: true }]));
