@@ -15,6 +15,8 @@ export interface ConnectionListener {
   closed(connection: Connection): void;
 }
 
+/** How long a client has to read the last stanza, and to close, before the line does. Some drop what they have not handled by then. */
+const LAST_STANZA_MS = 500;
 /** From this many bytes on, what waits is written at once. */
 const WRITE_AT_BYTES = 64 * 1024;
 
@@ -89,14 +91,17 @@ export class Connection {
     return id;
   }
 
-  /** Sends a last stanza, if any, and closes. */
+  /** Sends a last stanza, if any, and closes; with a last stanza, the client may close first. For the network the line is gone at once. */
   end(last?: Node): void {
     if (this.ended) return;
     if (last) this.send(last);
     this.write();
-    this.socket.close(1000);
-    const terminate = setTimeout(() => this.socket.terminate(), 2000);
-    terminate.unref();
+    const close = (): void => {
+      this.socket.close(1000);
+      setTimeout(() => this.socket.terminate(), 2000).unref();
+    };
+    if (last) setTimeout(close, LAST_STANZA_MS).unref();
+    else close();
     this.finish();
   }
 

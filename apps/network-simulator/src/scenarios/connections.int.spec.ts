@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type WebSocket from 'ws';
 import { setPhoneAvailable } from '../delivery/presence.js';
 import { createGroup } from '../groups/group-members.js';
 import { scanCode, unlink } from '../linking/pairing.js';
@@ -44,8 +45,17 @@ describe('connections of linked devices', () => {
     await client.end();
     for (const text of ['one', 'two', 'three']) await bob.sendText('6591110001', text);
     expect(device?.queue.size).toBe(3);
-    await client.connect();
+    const announced: Record<string, string>[] = [];
+    const connecting = client.connect();
+    client.socket.ws.on('CB:ib,,offline_preview', (ib: Node) => {
+      announced.push(child(ib, 'offline_preview')?.attrs ?? {}, { shown: String(client.texts().has('one')) });
+    });
+    await connecting;
     await client.text('three');
+    expect(announced).toMatchObject([
+      { count: '3', message: '3', receipt: '0', notification: '0' },
+      { shown: 'false' },
+    ]);
     const texts = client.messages.map(({ message }) => message.message?.conversation).filter(Boolean);
     expect(texts).toEqual(['before', 'one', 'two', 'three']);
     await bob.wait({ text: 'three', status: 'delivered' }, 5000);
@@ -157,6 +167,23 @@ describe('connections of linked devices', () => {
     await other.socket.logout();
     await expect(other.connect()).rejects.toMatchObject({ output: { statusCode: 401 } });
     expect(alice.account.devices.size).toBe(0);
+  });
+
+  it('after its last stanza a line stays open for a moment: the client may close first', async () => {
+    const device = alice.account.devices.get(1);
+    if (!device) throw new Error('not linked');
+    // A client that only waits, and drops what it has not handled when the line closes.
+    const { ws } = client.socket;
+    ws.close = () => Promise.resolve();
+    const raw = Reflect.get(ws, 'socket') as WebSocket;
+    const alive = new Promise<string>((resolve) => {
+      raw.once('pong', () => resolve('open'));
+      raw.once('close', () => resolve('closed'));
+    });
+    ws.on('CB:stream:error', () => raw.ping());
+    unlink(simulator.network, device);
+    expect(await alive).toBe('open');
+    await new Promise((resolve) => raw.once('close', resolve));
   });
 
   it('notifies those who knew the devices of a number that one was added', async () => {
