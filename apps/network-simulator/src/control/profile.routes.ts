@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { hangUp, ring } from '../delivery/calls.js';
 import { setOwnPicture } from '../delivery/own-picture.js';
+import { setAbout, setBlocked, setPrivacy } from '../delivery/own-settings.js';
 import { setGroupPicture } from '../groups/group-picture.js';
 import { sendTyping, setPhoneAvailable, typingNode } from '../delivery/presence.js';
 import { Refusal } from '../network/refusal.js';
@@ -55,7 +56,7 @@ export function profileRoutes(app: FastifyInstance, phones: Phones): void {
     const own = account(request.params);
     const { name, about } = profileBody.parse(request.body);
     if (name !== undefined) sharePushName(phones.of(own), name);
-    if (about !== undefined) own.state.about = { text: about, setAtMs: network.now() };
+    if (about !== undefined) setAbout(network, own, about);
     own.changed();
     return { phone: own.phone, name: own.name, about: own.state.about.text };
   });
@@ -68,21 +69,14 @@ export function profileRoutes(app: FastifyInstance, phones: Phones): void {
   });
   app.post('/phones/:phone/privacy', (request) => {
     const own = account(request.params);
-    Object.assign(own.state.privacy, privacyBody.parse(request.body));
-    own.changed();
+    setPrivacy(network, own, privacyBody.parse(request.body));
     return own.state.privacy;
   });
   app.post('/phones/:phone/block', (request) => {
     const own = account(request.params);
     const { who, blocked } = blocking.parse(request.body);
     const other = accountOf(network, who);
-    own.state.blocked = own.state.blocked.filter((lid) => lid !== other.lid);
-    if (blocked) own.state.blocked.push(other.lid);
-    own.changed();
-    const item = node('item', { jid: other.lidJid, action: blocked ? 'block' : 'unblock' });
-    const attrs = { type: 'account_sync', from: own.phoneJid, id: network.stanzaId(), t: network.timestamp() };
-    for (const device of own.devices.values())
-      device.deliver(node('notification', attrs, [node('blocklist', {}, [item])]));
+    setBlocked(network, own, other, blocked);
     return { blocked: own.state.blocked.map((lid) => network.accounts.find(`${lid}@lid`)?.phone ?? lid) };
   });
   app.post('/phones/:phone/presence', (request) => {

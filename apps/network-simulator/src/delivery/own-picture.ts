@@ -9,7 +9,8 @@ export function setOwnPicture(network: Network, account: Account, bytes: Buffer 
   if (picture) account.state.picture = picture;
   else delete account.state.picture;
   account.changed();
-  const change = picture ? node('set', { id: picture.id, author: account.phoneJid }) : node('delete');
+  const whose = { jid: account.phoneJid, author: account.phoneJid };
+  const change = picture ? node('set', { ...whose, id: picture.id }) : node('delete', whose);
   const attrs = { type: 'picture', from: account.phoneJid, id: network.stanzaId(), t: network.timestamp() };
   const audience = new Set([...account.takeDeviceListSubscribers(network.now()), ...account.devices.values()]);
   for (const device of audience) device.deliver(node('notification', attrs, [change]));

@@ -19,7 +19,8 @@ export function setGroupPicture(
   else delete group.state.picture;
   group.changed();
   const author = actor.jidLike(group.state.addressing === 'lid' ? 'lid' : 's.whatsapp.net');
-  const change = picture ? node('set', { id: picture.id, author }) : node('delete', { author });
+  const whose = { jid: group.jid, author };
+  const change = picture ? node('set', { ...whose, id: picture.id }) : node('delete', whose);
   notifyGroup(network, group, actor, change, group.memberLids, 'picture');
   return picture?.id;
 }

@@ -12,7 +12,8 @@ function flag(name: 'announcement' | 'locked', value: boolean): Change {
   return (network, group, actor, request) => {
     requireAdmin(group, actor);
     group.state[name] = value;
-    notifyGroup(network, group, actor, node(request.tag));
+    // Each announcement setting has an id of its own, which clients insist on.
+    notifyGroup(network, group, actor, node(request.tag, name === 'announcement' ? { v_id: network.stanzaId() } : {}));
   };
 }
 

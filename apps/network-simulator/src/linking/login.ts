@@ -1,6 +1,6 @@
 import type { proto } from '@whiskeysockets/baileys/WAProto/index.js';
 import { SERVER } from '../wire/jid.js';
-import { node } from '../wire/node.js';
+import { node, type Node } from '../wire/node.js';
 import type { Connection } from '../network/connection.js';
 import type { Device } from '../network/account.js';
 import type { Network } from '../network/network.js';
@@ -54,16 +54,29 @@ function logIn(network: Network, connection: Connection, device: Device): void {
 }
 
 /**
- * The device requests its stanzas: everything that waits is sent in order, marked as offline, then the mark that ends the
- * backlog. From then on stanzas are sent as they come.
+ * The device requests its stanzas: how many wait, everything that waits in order, marked as offline, then the mark that ends
+ * the backlog. From then on stanzas are sent as they come.
  */
 export function activate(connection: Connection): void {
   const { device } = connection;
   if (!device || !connection.open) return;
   connection.active = true;
   const waiting = device.queue.all();
+  if (waiting.length > 0) connection.send(node('ib', { from: SERVER }, [preview(waiting)]));
   waiting.forEach((stanza, index) => {
     connection.send({ ...stanza, attrs: { ...stanza.attrs, offline: String(index) } });
   });
   connection.send(node('ib', { from: SERVER }, [node('offline', { count: String(waiting.length) })]));
+}
+
+function preview(waiting: readonly Node[]): Node {
+  const count = (tag: string): string => String(waiting.filter((stanza) => stanza.tag === tag).length);
+  return node('offline_preview', {
+    count: String(waiting.length),
+    message: count('message'),
+    receipt: count('receipt'),
+    notification: count('notification'),
+    call: count('call'),
+    appdata: '0',
+  });
 }

@@ -258,10 +258,16 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await updated({ subject: 'For all' });
     await socket.groupUpdateDescription(group.jid, 'What for');
     await updated({ desc: 'What for' });
+    const versions: (string | undefined)[] = [];
+    second.socket.ws.on('CB:notification,type:w:gp2', ({ content }: Node) => {
+      for (const { tag, attrs } of content as Node[]) if (tag.endsWith('announcement')) versions.push(attrs['v_id']);
+    });
     await socket.groupSettingUpdate(group.jid, 'announcement');
     await updated({ announce: true });
     await socket.groupSettingUpdate(group.jid, 'not_announcement');
     await updated({ announce: false });
+    expect(versions).toEqual([expect.any(String), expect.any(String)]);
+    expect(versions[0]).not.toBe(versions[1]);
     await socket.groupSettingUpdate(group.jid, 'locked');
     await updated({ restrict: true });
     await socket.groupSettingUpdate(group.jid, 'unlocked');

@@ -4,8 +4,10 @@ import { hangUp, ring } from '../delivery/calls.js';
 import { enterCode } from '../linking/pairing-by-code.js';
 import { scanCode } from '../linking/pairing.js';
 import { setOwnPicture } from '../delivery/own-picture.js';
+import { setAbout, setPrivacy } from '../delivery/own-settings.js';
 import { sendTyping, setPhoneAvailable, typingNode } from '../delivery/presence.js';
 import { createGroup } from '../groups/group-members.js';
+import { setGroupPicture } from '../groups/group-picture.js';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
@@ -145,6 +147,105 @@ describe('people: presence, profiles, numbers, calls', () => {
     await dan.sendText(ALICE, 'it is me');
     const message = await client.text('it is me');
     expect([message.key.remoteJid, message.key.remoteJidAlt]).toEqual([dan.account.phoneJid, dan.account.lidJid]);
+  });
+
+  /** The first content of the next notice of a type that a client gets. */
+  const noticeOf = (of: Client, type: string, fits: (what: Node) => boolean) =>
+    new Promise<Node>((resolve) => {
+      of.socket.ws.on(`CB:notification,type:${type}`, ({ content }: Node) => {
+        for (const what of Array.isArray(content) ? content : []) if (fits(what)) resolve(what);
+      });
+    });
+
+  it('own devices are notified of privacy settings and of who is blocked, with the hash that the list has', async () => {
+    const second = new Client(simulator, mediaThrough(simulator));
+    await second.link((qr) => scanCode(simulator.network, alice.account, qr));
+    const privacy = noticeOf(client, 'account_sync', ({ tag }) => tag === 'privacy');
+    await second.socket.updateLastSeenPrivacy('contacts');
+    expect(children(await privacy, 'category').map(({ attrs }) => attrs)).toEqual([
+      { name: 'last', value: 'contacts' },
+    ]);
+    const blocked = noticeOf(client, 'account_sync', ({ tag }) => tag === 'blocklist');
+    await second.socket.updateBlockStatus(BOB, 'block');
+    const { attrs } = await blocked;
+    const list = (await client.socket.query({
+      tag: 'iq',
+      attrs: { xmlns: 'blocklist', to: '@s.whatsapp.net', type: 'get' },
+    })) as Node;
+    expect(child(list, 'list')?.attrs['dhash']).toBe(attrs['dhash']);
+    expect(attrs['dhash']).not.toBe(attrs['prev_dhash']);
+    await second.socket.updateBlockStatus(BOB, 'unblock');
+    await second.socket.updateLastSeenPrivacy('all');
+    await second.end();
+  });
+
+  it('who knows a person is notified of the text about them, set by either query, unless it is hidden', async () => {
+    await client.send(BOB, { text: 'we know each other' });
+    const own = noticeOf(client, 'status', (what) => textOf(what) === 'Set in GraphQL');
+    await client.socket.query({
+      tag: 'iq',
+      attrs: { xmlns: 'w:mex', to: '@s.whatsapp.net', type: 'get' },
+      content: [
+        {
+          tag: 'query',
+          attrs: { query_id: '9152604461510864' },
+          content: Buffer.from(JSON.stringify({ variables: { input: { text: 'Set in GraphQL' } } })),
+        },
+      ],
+    });
+    await own;
+    expect(alice.account.state.about.text).toBe('Set in GraphQL');
+    const shown: (string | undefined)[] = [];
+    const last = noticeOf(client, 'status', (what) => shown.push(textOf(what)) > 0 && textOf(what) === 'Shown again');
+    setPrivacy(simulator.network, bob.account, { status: 'none' });
+    setAbout(simulator.network, bob.account, 'Hidden');
+    setPrivacy(simulator.network, bob.account, { status: 'all' });
+    setAbout(simulator.network, bob.account, 'Shown again');
+    await last;
+    expect(shown).toEqual(['Shown again']);
+  });
+
+  it('a picture is named by searches for people, its notice says whose it is, and who has it gets none', async () => {
+    const { network } = simulator;
+    const search = async () => {
+      const answer = (await client.socket.query({
+        tag: 'iq',
+        attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'usync' },
+        content: [
+          {
+            tag: 'usync',
+            attrs: { sid: '2', mode: 'full', context: 'background', last: 'true', index: '0' },
+            content: [
+              { tag: 'query', attrs: {}, content: [{ tag: 'picture', attrs: {} }] },
+              { tag: 'list', attrs: {}, content: [{ tag: 'user', attrs: { jid: BOB } }] },
+            ],
+          },
+        ],
+      })) as Node;
+      return child(child(child(child(answer, 'usync'), 'list'), 'user'), 'picture')?.attrs['id'];
+    };
+    const picture = async (id: string) => {
+      const attrs = { target: BOB, xmlns: 'w:profile:picture', to: '@s.whatsapp.net', type: 'get' };
+      const content = [{ tag: 'picture', attrs: { type: 'image', query: 'url', id } }];
+      return child((await client.socket.query({ tag: 'iq', attrs, content })) as Node, 'picture')?.attrs['id'];
+    };
+    await client.send(BOB, { text: 'we know each other' });
+    const notice = noticeOf(client, 'picture', ({ tag }) => tag === 'set');
+    const id = setOwnPicture(network, bob.account, Buffer.from('a jpeg')) ?? '';
+    expect((await notice).attrs).toMatchObject({ jid: BOB, id });
+    expect(await search()).toBe(id);
+    expect(await picture('another')).toBe(id);
+    expect(await picture(id)).toBeUndefined();
+    const { group } = createGroup(network, alice.account, 'With a picture', [BOB]);
+    const ofGroup = noticeOf(client, 'picture', ({ attrs }) => attrs['jid'] === group.jid);
+    setGroupPicture(network, group, bob.account, Buffer.from('a jpeg'));
+    await ofGroup;
+    bob.account.state.privacy['profile'] = 'none';
+    expect(await search()).toBeUndefined();
+    bob.account.state.privacy['profile'] = 'all';
+    const gone = noticeOf(client, 'picture', ({ tag, attrs }) => tag === 'delete' && attrs['jid'] === BOB);
+    setOwnPicture(network, bob.account, undefined);
+    await gone;
   });
 
   it('profiles: name, about, picture, privacy, and who is blocked', async () => {

@@ -1,3 +1,4 @@
+import { setPrivacy } from '../delivery/own-settings.js';
 import { child, children, node } from '../wire/node.js';
 import type { IqHandler } from './query-handler.js';
 
@@ -16,15 +17,15 @@ const DEFAULTS: Record<string, string> = {
 };
 
 /** Privacy settings, and tokens that prove an earlier conversation (accepted, never required). */
-export const privacy: IqHandler = ({ device }, iq) => {
+export const privacy: IqHandler = ({ network, device }, iq) => {
   if (child(iq, 'tokens')) return [node('tokens')];
   const { state } = device.account;
   const request = child(iq, 'privacy');
-  const changes = children(request, 'category');
-  for (const { attrs } of changes) {
-    if (attrs['name'] !== undefined && attrs['value'] !== undefined) state.privacy[attrs['name']] = attrs['value'];
+  const changes: Record<string, string> = {};
+  for (const { attrs } of children(request, 'category')) {
+    if (attrs['name'] !== undefined && attrs['value'] !== undefined) changes[attrs['name']] = attrs['value'];
   }
-  if (changes.length > 0) device.account.changed();
+  if (Object.keys(changes).length > 0) setPrivacy(network, device.account, changes, device);
   const current = { ...DEFAULTS, ...state.privacy };
   return [
     node(

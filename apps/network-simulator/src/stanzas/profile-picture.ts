@@ -5,7 +5,7 @@ import { isGroupJid } from '../wire/jid.js';
 import { bytesOf, child, node } from '../wire/node.js';
 import type { IqHandler } from './query-handler.js';
 
-/** Pictures of people and groups: where they are, and setting one's own. */
+/** Pictures of people and groups: where they are, unless the client has that one (`id`), and setting one's own. */
 export const profilePicture: IqHandler = ({ network, device }, iq) => {
   const { account } = device;
   const target = iq.attrs['target'] ?? account.phoneJid;
@@ -21,6 +21,7 @@ export const profilePicture: IqHandler = ({ network, device }, iq) => {
   if (hidden) throw new Refusal(401, 'not-authorized');
   const picture = group ? group.state.picture : owner?.state.picture;
   if (!picture) throw new Refusal(404, 'item-not-found');
+  if (request?.attrs['id'] === picture.id) return [];
   const url = `https://${network.mediaHost()}${picture.path}`;
   return [node('picture', { id: picture.id, type: request?.attrs['type'] ?? 'image', url, direct_path: picture.path })];
 };

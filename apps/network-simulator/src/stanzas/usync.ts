@@ -24,6 +24,10 @@ const protocols: Record<string, Protocol> = {
       { t: Math.floor(account.state.about.setAtMs / 1000).toString() },
       Buffer.from(account.state.about.text),
     ),
+  picture: ({ device }, { state }) => {
+    const isHidden = state !== device.account.state && state.privacy['profile'] === 'none';
+    return state.picture && !isHidden ? node('picture', { id: state.picture.id }) : undefined;
+  },
   disappearing_mode: (_context, account) =>
     node('disappearing_mode', { duration: String(account.state.disappearingSeconds), t: '0' }),
 };
