@@ -3,6 +3,7 @@ import type { GlobalDatabase } from '@dormouse/database';
 import type { Redis } from '@dormouse/redis';
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import type { Registry } from 'prom-client';
+import { GiftsModule } from './gifts/gifts.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { NumbersModule } from './numbers/numbers.module.js';
 import { Regions } from './regions/regions.js';
@@ -41,7 +42,7 @@ export class AppModule {
     ];
     return {
       module: AppModule,
-      imports: [JobsModule.with(redis), NumbersModule, StandingsModule],
+      imports: [JobsModule.with(redis), NumbersModule, StandingsModule, GiftsModule],
       providers: services,
       exports: services,
     };

@@ -8,6 +8,7 @@ import {
   invoiceList,
   previewBody,
 } from './billing.js';
+import { freeNumbers, freeNumbersBody } from './free-numbers.js';
 
 /** Who makes a request, for the audit log. */
 const requester = z.object({
@@ -45,6 +46,10 @@ export const BILLING_CALLS = {
   },
   /** Ends what an account pays, at once, and erases its name and address at Stripe. Repeating it has the same result. */
   end: { body: changing, answer: z.object({ ended: z.literal(true) }) },
+  /** Free numbers that operators gave an account. */
+  'free-numbers': { body: read, answer: freeNumbers },
+  'give-free-numbers': { body: changing.extend({ given: freeNumbersBody }), answer: freeNumbers },
+  'end-free-numbers': { body: changing, answer: freeNumbers },
 } as const;
 
 export type BillingCallName = keyof typeof BILLING_CALLS;

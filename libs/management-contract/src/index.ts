@@ -6,6 +6,7 @@ export * from './channels.js';
 export * from './error-envelope.js';
 export * from './events.js';
 export * from './fleet.js';
+export * from './free-numbers.js';
 export * from './openapi.js';
 export type * from './operation.js';
 export * from './operations.js';

@@ -1,6 +1,7 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { BILLING_SECRET } from '../services.js';
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -10,7 +11,7 @@ const hashOf = (text: string): Buffer => createHash('sha256').update(text).diges
 export class SecretGuard implements CanActivate {
   readonly #expected: Buffer;
 
-  constructor(secret: string) {
+  constructor(@Inject(BILLING_SECRET) secret: string) {
     this.#expected = hashOf(`Bearer ${secret}`);
   }
 

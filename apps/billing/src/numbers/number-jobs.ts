@@ -28,6 +28,7 @@ export class NumberJobs extends WorkerHost implements OnApplicationBootstrap, Be
     @Inject(LOG) private readonly log: Logger,
   ) {
     super();
+    queue.on('error', (error) => this.onError(error));
     this.#outages = new OutageLog(log, 'fetching the numbers of a region');
     this.#schedules = regions.names.map(
       (name) => new RepeatedJob(queue, { name, everyMs, onError: (error) => this.onError(error) }),

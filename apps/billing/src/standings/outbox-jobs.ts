@@ -29,6 +29,7 @@ export class OutboxJobs extends WorkerHost implements OnApplicationBootstrap, Be
   ) {
     super();
     const onError = (error: unknown): void => this.onError(error);
+    queue.on('error', onError);
     this.#outages = new OutageLog(log, 'writing standings to a region');
     this.#kick = new JobKick(queue, onError);
     this.#schedules = regions.names.map((name) => new RepeatedJob(queue, { name, everyMs, onError }));

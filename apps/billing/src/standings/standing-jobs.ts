@@ -28,6 +28,7 @@ export class StandingJobs extends WorkerHost implements OnApplicationBootstrap, 
   ) {
     super();
     const onError = (error: unknown): void => this.onError(error);
+    queue.on('error', onError);
     this.#schedule = new RepeatedJob(queue, { name: NAME, everyMs, onError });
     this.#kick = new JobKick(queue, onError);
   }
