@@ -33,12 +33,12 @@ export const groupSettings: Record<string, Change> = {
     if ((request.attrs['prev'] ?? '') !== (group.state.description?.id ?? '')) throw new Refusal(409, 'conflict');
     const text = textOf(child(request, 'body'));
     const at = Math.floor(network.now() / 1000);
+    const id = request.attrs['id'] ?? network.stanzaId();
     if (text === undefined || request.attrs['delete'] === 'true') {
       delete group.state.description;
-      notifyGroup(network, group, actor, node('description', { delete: 'true' }));
+      notifyGroup(network, group, actor, node('description', { id }, [node('delete')]));
       return;
     }
-    const id = request.attrs['id'] ?? network.stanzaId();
     group.state.description = { id, text, by: actor.lid, at };
     notifyGroup(network, group, actor, node('description', { id }, [node('body', {}, Buffer.from(text))]));
   },

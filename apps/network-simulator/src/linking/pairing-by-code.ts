@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, pbkdf2, randomBytes } from 
 import { promisify } from 'node:util';
 import { SERVER } from '../wire/jid.js';
 import { agree, newKeyPair, type KeyPair } from '../wire/keys.js';
-import { bytesOf, child, node, type Node } from '../wire/node.js';
+import { bytesOf, child, node, textOf, type Node } from '../wire/node.js';
 import type { Account } from '../network/account.js';
 import type { Connection } from '../network/connection.js';
 import type { Device } from '../network/account.js';
@@ -10,6 +10,11 @@ import type { Network } from '../network/network.js';
 import { link } from './pairing.js';
 import { Refusal } from '../network/refusal.js';
 
+/**
+ * The names under which a client may be linked by code; with any other it is refused, while a scanned client has whatever
+ * name it likes. The real list is longer and unknown.
+ */
+const DISPLAY = /^(Chrome|Edge|Firefox|Opera|Safari) \((Windows|Mac OS|Linux|Ubuntu)\)$/;
 const ROUNDS = 131_072;
 const FINISH_TIMEOUT_MS = 20_000;
 const stretch = promisify(pbkdf2);
@@ -49,6 +54,11 @@ function companionHello(network: Network, connection: Connection, registration: 
   const account = network.accounts.find(registration.attrs['jid'] ?? '');
   const wrapped = bytesOf(child(registration, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
   if (!account || wrapped?.length !== 80) throw new Refusal(400, 'bad-request');
+  const display = textOf(child(registration, 'companion_platform_display')) ?? '';
+  if (!DISPLAY.test(display)) {
+    network.log.info({ display }, 'refused to link by code: the name of the client must be like "Chrome (Windows)"');
+    throw new Refusal(400, 'bad-request');
+  }
   const ref = randomBytes(16);
   network.codeLinkings.add(account.phone, { connection, ref, wrapped });
   return [node('link_code_companion_reg', { stage: 'companion_hello' }, [node('link_code_pairing_ref', {}, ref)])];

@@ -258,6 +258,15 @@ describe.each(['lid', 'pn'] as const)('groups whose members are named by %s', (a
     await updated({ subject: 'For all' });
     await socket.groupUpdateDescription(group.jid, 'What for');
     await updated({ desc: 'What for' });
+    const deletion = new Promise<Node | undefined>((resolve) => {
+      second.socket.ws.on('CB:notification,type:w:gp2', (notice: Node) => {
+        const described = child(notice, 'description');
+        if (described) resolve(child(described, 'delete'));
+      });
+    });
+    await socket.groupUpdateDescription(group.jid);
+    expect(await deletion).toBeDefined();
+    expect(group.state.description).toBeUndefined();
     const versions: (string | undefined)[] = [];
     second.socket.ws.on('CB:notification,type:w:gp2', ({ content }: Node) => {
       for (const { tag, attrs } of content as Node[]) if (tag.endsWith('announcement')) versions.push(attrs['v_id']);

@@ -327,6 +327,22 @@ describe('people: presence, profiles, numbers, calls', () => {
 });
 
 describe('linking by a code of eight letters', () => {
+  it('refuses a client whose name is no browser on a system, as it may be where a code is scanned', async () => {
+    const simulator = await startSimulator();
+    const alice = simulator.network.accounts.add('6591110001', 'Alice');
+    const named = new Client(simulator, { browser: ['Acme', 'Chrome', '1.0.0'] });
+    const code = await named.code();
+    const refused = new Promise<Node>((resolve) => {
+      named.socket.ws.on('CB:iq,type:error', (iq: Node) => resolve(iq));
+    });
+    const letters = await named.socket.requestPairingCode('6591110001');
+    expect(child(await refused, 'error')?.attrs).toMatchObject({ code: '400', text: 'bad-request' });
+    await expect(enterCode(simulator.network, alice, letters)).rejects.toMatchObject({ code: 404 });
+    expect(await scanCode(simulator.network, alice, code)).toMatchObject({ state: { platform: 'Acme' } });
+    await named.end();
+    await simulator.stop();
+  });
+
   it('links with the right code and refuses a wrong one', async () => {
     const simulator = await startSimulator();
     const { network } = simulator;
