@@ -11,11 +11,13 @@ import { FleetModule } from './fleet/fleet.module.js';
 import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
+import { AuditModule } from './audit/audit.module.js';
+import { TeamsModule } from './teams/teams.module.js';
 import type { SignInSettings } from './users/sign-in-settings.js';
 import { SignIn } from './users/sign-in.js';
 import { UserSessions } from './users/user-sessions.js';
 import { UsersModule } from './users/users.module.js';
-import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from './services.js';
+import { CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from './services.js';
 
 /** Services that the process opens once and every module can inject. */
 export interface Services {
@@ -39,14 +41,23 @@ export class AppModule {
       { provide: Regions, useValue: regions },
       { provide: OperatorKeys, useValue: operators },
       { provide: RequestLimits, useValue: new RequestLimits(limits) },
-      { provide: MAX_CHANNELS, useValue: limits.channelsPerAccount },
+      { provide: CHANNEL_LIMITS, useValue: limits },
       { provide: SignIn, useValue: new SignIn(database, signIn, log) },
       { provide: UserSessions, useValue: new UserSessions(database, signIn) },
       { provide: Accounts, useValue: new Accounts(database) },
     ];
     return {
       module: AppModule,
-      imports: [AccountsModule, ChannelsModule, EventsModule, FleetModule, UsersModule, DocumentationModule],
+      imports: [
+        AccountsModule,
+        TeamsModule,
+        AuditModule,
+        ChannelsModule,
+        EventsModule,
+        FleetModule,
+        UsersModule,
+        DocumentationModule,
+      ],
       providers: services,
       exports: services,
     };

@@ -71,6 +71,10 @@ const schema = z
     BAD_KEYS_PER_MINUTE: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.badKeysPerAddress),
     /** Maximum number of channels of one account. */
     CHANNELS_PER_ACCOUNT: variable.integer(1, 1_000_000).default(DEFAULT_LIMITS.channelsPerAccount),
+    /** Channels that an account may create in half an hour, where an operator has not set another number; 0: no limit. */
+    CHANNELS_PER_HALF_HOUR: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.channelsPerHalfHour),
+    /** Channels that an account may have without ever having linked them, where an operator has not set another number; 0: no limit. */
+    NEVER_LINKED_CHANNELS: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.neverLinkedChannels),
     /** Addresses or networks of proxies whose X-Forwarded-For is trusted, with commas. Empty: the connection's address counts. */
     TRUSTED_PROXIES: variable.networks().default([]),
     /** Connections to the global database, and to each region's. */
@@ -120,6 +124,8 @@ const schema = z
       perAccount: env.REQUESTS_PER_MINUTE,
       badKeysPerAddress: env.BAD_KEYS_PER_MINUTE,
       channelsPerAccount: env.CHANNELS_PER_ACCOUNT,
+      channelsPerHalfHour: env.CHANNELS_PER_HALF_HOUR,
+      neverLinkedChannels: env.NEVER_LINKED_CHANNELS,
     },
     signIn: signInFrom(env),
     trustedProxies: env.TRUSTED_PROXIES,

@@ -3,6 +3,7 @@ import { hashToken, readToken } from '@dormouse/channel-token';
 import { OPERATIONS } from '@dormouse/management-contract';
 import { openCommandWorker } from '@dormouse/queues';
 import { jest } from '@jest/globals';
+import type { Cause } from './accounts/cause.js';
 import { ChannelEntries } from './channels/channel-entries.js';
 import { RunningControlPlane, SHARD_COUNT, type Answer } from './test-control-plane.js';
 
@@ -18,6 +19,9 @@ interface Channel {
 const channelOf = ({ body }: Answer): Channel => body['channel'] as Channel;
 const tokenOf = ({ body }: Answer): string => String(body['token']);
 const errorOf = ({ body }: Answer): Record<string, unknown> => body['error'] as Record<string, unknown>;
+
+const NO_LIMITS = { channelsPerAccount: 1_000, channelsPerHalfHour: 0 };
+const CAUSE: Cause = { actor: { kind: 'system', id: 'spec' } };
 
 describe('management API', () => {
   let plane: RunningControlPlane;
@@ -60,10 +64,13 @@ describe('management API', () => {
     });
 
     it('is refused at once when it is revoked, while another key of the account still works', async () => {
-      const second = await plane.accounts.addKey(accountId, 'second');
-      expect((await plane.call(second.accountKey, 'GET', '/api/v1/account')).body).toMatchObject({ id: accountId });
-      expect(await plane.accounts.revokeKey(accountId, second.keyId)).toBe(true);
-      expect((await plane.call(second.accountKey, 'GET', '/api/v1/account')).status).toBe(401);
+      const body = { name: 'second', scopes: ['account:read'] };
+      const second = OPERATIONS.createKey.answer.parse(
+        (await plane.call(key, 'POST', '/api/v1/account/keys', { body })).body,
+      );
+      expect((await plane.call(second.secret, 'GET', '/api/v1/account')).body).toMatchObject({ id: accountId });
+      expect((await plane.call(key, 'DELETE', `/api/v1/account/keys/${second.key.id}`)).status).toBe(204);
+      expect((await plane.call(second.secret, 'GET', '/api/v1/account')).status).toBe(401);
       expect((await plane.call(key, 'GET', '/api/v1/account')).status).toBe(200);
     });
 
@@ -134,13 +141,13 @@ describe('management API', () => {
 
     it('interrupted between the databases: the channel is not shown, and is deleted in both', async () => {
       const entries = new ChannelEntries(plane.database);
-      const { id } = await entries.begin({ accountId, region: 'sg', name: 'Half' });
+      const { id } = await entries.begin({ accountId, region: 'sg', name: 'Half' }, NO_LIMITS);
       await directory.create({ id, accountId, name: 'Half', tokenHash: hashToken('half'), shard: 0 });
       expect((await plane.call(key, 'GET', '/api/v1/channels')).body).toMatchObject({ total: 0 });
       expect((await plane.call(key, 'GET', `/api/v1/channels/${id}`)).status).toBe(404);
       await plane.settleNow();
       expect(await directory.byId(id)).toMatchObject({ deleted: true });
-      expect(await entries.settleCreation(id)).toBe(false);
+      expect(await entries.settleCreation(id, CAUSE)).toBe(false);
       const left = await entries.leftUnsettled('sg', -1_000, 10);
       expect(left.map((entry) => entry.id)).not.toContain(id);
     });
@@ -149,7 +156,7 @@ describe('management API', () => {
       const taken = channelOf(await create()).id;
       const ids = [taken, taken, 'FRESH-22222'];
       const entries = new ChannelEntries(plane.database, () => ids.shift() ?? '');
-      expect((await entries.begin({ accountId, region: 'sg', name: 'x' })).id).toBe('FRESH-22222');
+      expect((await entries.begin({ accountId, region: 'sg', name: 'x' }, NO_LIMITS)).id).toBe('FRESH-22222');
     });
   });
 
@@ -189,8 +196,8 @@ describe('management API', () => {
 
     it('answers 200 with the status unknown while the region is away', async () => {
       const entries = new ChannelEntries(plane.database);
-      const { id } = await entries.begin({ accountId, region: 'eu', name: 'Far' });
-      await entries.settleCreation(id);
+      const { id } = await entries.begin({ accountId, region: 'eu', name: 'Far' }, NO_LIMITS);
+      await entries.settleCreation(id, CAUSE);
       const answer = await plane.call(key, 'GET', `/api/v1/channels/${id}`);
       expect(answer.status).toBe(200);
       expect(OPERATIONS.getChannel.answer.parse(answer.body)).toMatchObject({ id, status: { text: 'unknown' } });
@@ -281,8 +288,8 @@ describe('management API', () => {
 
     it('is 503 while the region is away, can be repeated, and is completed when the region is back', async () => {
       const entries = new ChannelEntries(plane.database);
-      const { id } = await entries.begin({ accountId, region: 'eu', name: 'Far' });
-      await entries.settleCreation(id);
+      const { id } = await entries.begin({ accountId, region: 'eu', name: 'Far' }, NO_LIMITS);
+      await entries.settleCreation(id, CAUSE);
       for (const _attempt of [1, 2]) {
         const answer = await plane.call(key, 'DELETE', `/api/v1/channels/${id}`);
         expect(answer.status).toBe(503);

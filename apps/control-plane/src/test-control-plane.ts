@@ -10,7 +10,9 @@ import type { Region } from '@dormouse/gateway-contract';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { claimTestRedis, createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Accounts, type MintedKey } from './accounts/accounts.js';
+import type { MintedKey } from './accounts/account-key.js';
+import { Accounts } from './accounts/accounts.js';
+import { KeyUse } from './accounts/key-use.js';
 import { ChannelEntries } from './channels/channel-entries.js';
 import { Channels } from './channels/channels.js';
 import { UnsettledChannels } from './channels/unsettled-channels.js';
@@ -38,7 +40,7 @@ export const OPERATOR_KEY = mintOperatorKey();
 /** Where people reach the control plane of a spec, as its settings say. */
 export const PUBLIC_URL = 'http://dormouse.test';
 const NO_LIMIT = { perAddress: 0, perNetwork: 0 };
-const SIGN_IN: SignInSettings = {
+export const SIGN_IN: SignInSettings = {
   publicUrl: PUBLIC_URL,
   secret: 'secret of the specs of the control plane',
   isSignUpOpen: true,
@@ -93,7 +95,14 @@ export class RunningControlPlane {
     const regions = new Regions(addresses, log, seals);
     const operators = new OperatorKeys(new Map([['ada', hashOperatorKey(OPERATOR_KEY)]]));
     const probes = new Probes({ app: 'control-plane', checks: {} });
-    const limits = { perAccount: 0, badKeysPerAddress: 0, channelsPerAccount: 1_000, ...changedLimits };
+    const limits = {
+      perAccount: 0,
+      badKeysPerAddress: 0,
+      channelsPerAccount: 1_000,
+      channelsPerHalfHour: 0,
+      neverLinkedChannels: 0,
+      ...changedLimits,
+    };
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
     const services = { database, regions, operators, limits, signIn: { ...SIGN_IN, ...signIn }, log };
     const app = await createApp(services, { site, probes });
@@ -141,11 +150,16 @@ export class RunningControlPlane {
     return { status: response.statusCode, headers: response.headers, body: body as Answer['body'] };
   }
 
+  /** Waits until the last uses of keys that were noticed are written. */
+  async keyUseWritten(): Promise<void> {
+    await this.app.get(KeyUse).close();
+  }
+
   /** Runs now, and for entries of any age, what the process does every few seconds. */
   async settleNow(): Promise<void> {
     const log = openLog({ name: 'spec', level: 'silent' });
     const entries = new ChannelEntries(this.database);
-    const channels = new Channels(entries, this.regions, log);
+    const channels = new Channels(entries, this.regions, log, this.database);
     const settings = { intervalMs: 60_000, olderThanMs: -1_000 };
     await new UnsettledChannels(entries, channels, this.regions, log, settings).settle();
   }

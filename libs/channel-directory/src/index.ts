@@ -37,6 +37,7 @@ export {
   type FleetChannelRow,
 } from './fleet-channels.js';
 export { healthOf, linkedUser } from './health.js';
+export { countNeverLinked } from './never-linked.js';
 export {
   checkRegion,
   recordRegion,

@@ -1,10 +1,136 @@
+import { LATEST_EPOCH_S, plainText } from '@dormouse/gateway-contract';
 import { z } from 'zod';
+import { KEY_SCOPES, ROLES } from './access.js';
+import { emailAddress, newPassword, userName } from './users.js';
 
-/** Answer of GET /api/v1/account: the account of the key. */
+const epochS = z.int();
+const name = plainText.trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters');
+const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`);
+
+/** Answer of GET /api/v1/account: the account of the request. */
 export const accountRecord = z.object({
   id: z.string(),
   name: z.string(),
   /** Epoch seconds. */
-  created_at: z.int(),
+  created_at: epochS,
+  /** What the user of the request is in it; absent for a key. */
+  role: role.optional(),
 });
 export type AccountRecord = z.output<typeof accountRecord>;
+
+/** Answer of GET /api/v1/accounts. */
+export const accountList = z.object({ accounts: z.array(accountRecord) });
+export type AccountList = z.output<typeof accountList>;
+
+/** Body of POST /api/v1/accounts and PATCH /api/v1/account. */
+export const accountBody = z.object({ name });
+export type AccountBody = z.output<typeof accountBody>;
+
+/** Body of DELETE /api/v1/account. */
+export const endAccountBody = z.object({
+  /** The account's name, exactly: a proof that the right account is meant. */
+  name: z.string(),
+});
+export type EndAccountBody = z.output<typeof endAccountBody>;
+
+export const memberRecord = z.object({
+  /** Id of the user. */
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role,
+  second_factor: z.boolean(),
+  joined_at: epochS,
+});
+export type MemberRecord = z.output<typeof memberRecord>;
+
+/** Answer of GET /api/v1/account/members, the oldest first. */
+export const memberList = z.object({ members: z.array(memberRecord) });
+export type MemberList = z.output<typeof memberList>;
+
+/** Body of PATCH /api/v1/account/members/{id}. */
+export const changeRoleBody = z.object({ role });
+export type ChangeRoleBody = z.output<typeof changeRoleBody>;
+
+export const invitationRecord = z.object({
+  id: z.string(),
+  email: z.string(),
+  role,
+  created_at: epochS,
+  expires_at: epochS,
+});
+export type InvitationRecord = z.output<typeof invitationRecord>;
+
+/** Answer of GET /api/v1/account/invitations: those that are open, the newest first. */
+export const invitationList = z.object({ invitations: z.array(invitationRecord) });
+export type InvitationList = z.output<typeof invitationList>;
+
+/** Body of POST /api/v1/account/invitations. */
+export const inviteBody = z.object({ email: emailAddress, role });
+export type InviteBody = z.output<typeof inviteBody>;
+
+/** Answer of POST /api/v1/account/invitations. */
+export const invited = z.object({
+  invitation: invitationRecord,
+  /** Only where no mail is sent: pass it on to the person. It works once. */
+  link: z.string().optional(),
+});
+export type Invited = z.output<typeof invited>;
+
+/** Body of POST /api/v1/invitations/accept: the token is what follows `#` in the link. */
+export const acceptInvitationBody = z.object({
+  token: plainText.min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
+});
+export type AcceptInvitationBody = z.output<typeof acceptInvitationBody>;
+
+/** Body of POST /api/v1/invitations/join. */
+export const joinBody = acceptInvitationBody.extend({ name: userName, password: newPassword });
+export type JoinBody = z.output<typeof joinBody>;
+
+export const keyRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(KEY_SCOPES)),
+  created_at: epochS,
+  /** The user who made it. */
+  created_by: z.string().optional(),
+  /** Absent: it has no end. */
+  expires_at: epochS.optional(),
+  /** To the minute; absent: never used. */
+  last_used_at: epochS.optional(),
+});
+export type KeyRecord = z.output<typeof keyRecord>;
+
+/** Answer of GET /api/v1/account/keys: those that work, the newest first. */
+export const keyList = z.object({ keys: z.array(keyRecord) });
+export type KeyList = z.output<typeof keyList>;
+
+/** Body of POST /api/v1/account/keys. */
+export const createKeyBody = z.object({
+  name,
+  scopes: z
+    .array(z.enum(KEY_SCOPES, `must be among ${KEY_SCOPES.join(', ')}`))
+    .min(1, 'must have at least one')
+    .max(100, 'must have at most 100 entries')
+    .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope))),
+  /** When it stops working, in epoch seconds; absent: never. */
+  expires_at: epochS.refine((seconds) => seconds > 0 && seconds < LATEST_EPOCH_S, 'must be epoch seconds').optional(),
+});
+export type CreateKeyBody = z.output<typeof createKeyBody>;
+
+/** Answer of POST /api/v1/account/keys. */
+export const keyCreated = z.object({
+  key: keyRecord,
+  /** The key itself. Returned only here. */
+  secret: z.string(),
+});
+export type KeyCreated = z.output<typeof keyCreated>;
+
+/** Body of PUT /api/v1/operators/accounts/{id}/limits, and its answer: 0 is no limit; absent is the default of the installation. */
+export const accountLimits = z.object({
+  /** Channels that may be created in half an hour. */
+  channels_per_half_hour: z.int().min(0).max(1_000_000).optional(),
+  /** Channels that may exist without ever having been linked. */
+  never_linked_channels: z.int().min(0).max(1_000_000).optional(),
+});
+export type AccountLimits = z.output<typeof accountLimits>;

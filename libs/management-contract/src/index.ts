@@ -2,6 +2,8 @@ export * from './access.js';
 export * from './account.js';
 export * from './billing.js';
 export * from './billing-calls.js';
+export * from './account-export.js';
+export * from './audit.js';
 export * from './channels.js';
 export * from './error-envelope.js';
 export * from './events.js';

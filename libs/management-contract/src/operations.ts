@@ -1,5 +1,5 @@
-import { DEVELOPERS, EVERY_ROLE, READERS } from './access.js';
-import { accountRecord } from './account.js';
+import { DEVELOPERS, READERS } from './access.js';
+import { ACCOUNT_OPERATIONS } from './account-operations.js';
 import {
   channelDeleted,
   channelList,
@@ -34,15 +34,7 @@ export const MANAGEMENT_PREFIX = '/api/v1';
 
 /** Every operation of the management API, by name. */
 export const OPERATIONS = {
-  getAccount: {
-    method: 'get',
-    path: '/account',
-    summary: 'Get the account of the key',
-    access: { for: 'members', roles: EVERY_ROLE, scope: 'account:read' },
-    status: 200,
-    answer: accountRecord,
-    failures: [],
-  },
+  ...ACCOUNT_OPERATIONS,
   createChannel: {
     method: 'post',
     path: '/channels',

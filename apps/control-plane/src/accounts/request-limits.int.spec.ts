@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane } from '../test-control-plane.js';
+import { detailsOf, SpecUser } from './test-members.js';
 
 jest.setTimeout(60_000);
 
@@ -36,6 +37,14 @@ describe('limits of the management API', () => {
     ]);
   });
 
+  it('hold exactly when many channels are created at once', async () => {
+    const { accountKey } = await plane.newAccount();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => plane.call(accountKey, 'POST', '/api/v1/channels', { body: { name: 'Shop' } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403, 403]);
+  });
+
   it('refuse an address that guesses keys, but not requests from there with a key that was valid before', async () => {
     const { accountKey } = await plane.newAccount();
     expect((await plane.call(accountKey, 'GET', '/api/v1/account')).status).toBe(200);
@@ -47,5 +56,72 @@ describe('limits of the management API', () => {
     }
     expect((await plane.call(accountKey, 'GET', '/api/v1/account')).status).toBe(200);
     expect((await plane.call(OPERATOR_KEY, 'GET', '/api/v1/fleet')).status).toBe(200);
+  });
+});
+
+describe('limits of creating channels', () => {
+  let plane: RunningControlPlane;
+  let user: SpecUser;
+  let accountId: string;
+  const create = () => user.call('POST', '/channels', { name: 'Shop' });
+  const setLimits = (body: object) =>
+    plane.call(OPERATOR_KEY, 'PUT', `/api/v1/operators/accounts/${accountId}/limits`, { body });
+
+  beforeAll(async () => {
+    plane = await RunningControlPlane.open({ channelsPerHalfHour: 3, neverLinkedChannels: 2 });
+  });
+  afterAll(() => plane.close());
+  beforeEach(async () => {
+    user = await SpecUser.create(plane);
+    accountId = String((await user.call('POST', '/accounts', { name: 'Acme' })).body['id']);
+  });
+
+  it('refuse more than a number of channels that were never linked, and count those that were linked once no more', async () => {
+    const ids = [await create(), await create()].map(({ body }) => (body['channel'] as { id: string }).id);
+    const refused = await create();
+    expect([refused.status, detailsOf(refused)]).toEqual([
+      403,
+      expect.stringContaining('2 channels that were never linked'),
+    ]);
+    await plane.regional.pool.query('UPDATE channels SET first_linked_at = now() WHERE id = $1', [ids[0]]);
+    expect((await create()).status).toBe(201);
+  });
+
+  it('refuse more than a number in half an hour, deleted ones included, with the exact time until the next', async () => {
+    await setLimits({ never_linked_channels: 0 });
+    const { body } = await create();
+    await user.call('DELETE', `/channels/${(body['channel'] as { id: string }).id}`);
+    await Promise.all([create(), create()]);
+    const oldest =
+      "UPDATE channels SET created_at = now() - interval '1700 s' WHERE account_id = $1 AND deleted_at IS NOT NULL";
+    await plane.database.pool.query(oldest, [accountId]);
+    const refused = await create();
+    expect([refused.status, detailsOf(refused)]).toEqual([
+      429,
+      expect.stringContaining('3 channels within half an hour'),
+    ]);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(95);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(100);
+    await plane.database.pool.query(
+      "UPDATE channels SET created_at = now() - interval '1800 s' WHERE account_id = $1 AND deleted_at IS NOT NULL",
+      [accountId],
+    );
+    expect((await create()).status).toBe(201);
+  });
+
+  it('are what an operator sets for an account, and none for accounts that operators make', async () => {
+    const limits = { channels_per_half_hour: 1, never_linked_channels: 0 };
+    expect(await setLimits(limits)).toMatchObject({ status: 200, body: limits });
+    expect([(await create()).status, (await create()).status]).toEqual([201, 429]);
+    await setLimits({ channels_per_half_hour: 0, never_linked_channels: 0 });
+    for (let count = 0; count < 4; count += 1) expect((await create()).status).toBe(201);
+    const { accountKey } = await plane.newAccount();
+    for (let count = 0; count < 4; count += 1) {
+      expect((await plane.call(accountKey, 'POST', '/api/v1/channels', { body: { name: 'Shop' } })).status).toBe(201);
+    }
+    const unknown = await plane.call(OPERATOR_KEY, 'PUT', '/api/v1/operators/accounts/acc_none/limits', {
+      body: limits,
+    });
+    expect(unknown.status).toBe(404);
   });
 });

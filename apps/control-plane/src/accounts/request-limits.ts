@@ -45,19 +45,27 @@ export class RequestLimits {
     await this.#addresses?.consume(addressBlock(address)).catch(() => undefined);
   }
 
-  /** Counts a request of the account that holds the key. @throws {GatewayError} 429 beyond the limit */
-  async countRequest(holder: string, key: string): Promise<void> {
-    const name = nameOf(key);
-    this.#goodKeys.delete(name);
-    this.#goodKeys.add(name);
-    const [oldest] = this.#goodKeys;
-    if (this.#goodKeys.size > MAX_GOOD_KEYS && oldest !== undefined) this.#goodKeys.delete(oldest);
+  /**
+   * Counts a request of an account or a user.
+   * @param key the valid key that it came with; absent for a session
+   * @throws {GatewayError} 429 beyond the limit
+   */
+  async countRequest(holder: string, key?: string): Promise<void> {
+    if (key !== undefined) this.#remember(key);
     try {
       await this.#accounts?.consume(holder);
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       throw tooMany('too many requests from this account', refusal);
     }
+  }
+
+  #remember(key: string): void {
+    const name = nameOf(key);
+    this.#goodKeys.delete(name);
+    this.#goodKeys.add(name);
+    const [oldest] = this.#goodKeys;
+    if (this.#goodKeys.size > MAX_GOOD_KEYS && oldest !== undefined) this.#goodKeys.delete(oldest);
   }
 }
 

@@ -1,5 +1,8 @@
-import { defineStatement, type GlobalDatabase, type RowOf } from '@dormouse/database';
-import { isRegion, type Region } from '@dormouse/gateway-contract';
+import { appendAudit } from '@dormouse/audit-log';
+import { defineStatement, transaction, type GlobalDatabase, type Queryable, type RowOf } from '@dormouse/database';
+import { GatewayError, isRegion, type Region } from '@dormouse/gateway-contract';
+import { accountNotFound, lockAccount } from '../accounts/accounts.js';
+import type { Cause } from '../accounts/cause.js';
 import { newChannelId } from './channel-id.js';
 
 /** The global half of a channel. */
@@ -17,6 +20,16 @@ const ROW = { id: 'text', account_id: 'text', region: 'text', name: 'text', crea
 const IS_VISIBLE = { deletedAt: null, unsettledSince: null };
 const ID_TRIES = 10;
 
+const HALF_HOUR_S = 1_800;
+
+/** Limits of creation; 0: none. */
+export interface CreationLimits {
+  /** Channels of an account, deleted ones not counted. */
+  channelsPerAccount: number;
+  /** Channels that an account may create in half an hour, deleted ones counted; where the account has no limit of its own. */
+  channelsPerHalfHour: number;
+}
+
 // Raw, not by Prisma: what is unsettled is so by the clock of the database, which all control planes share.
 
 const BEGIN = defineStatement({
@@ -25,6 +38,27 @@ const BEGIN = defineStatement({
   text: `INSERT INTO channels (id, account_id, region, name, unsettled_since) VALUES ($1, $2, $3, $4, now())
          ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`,
   parameters: ['text', 'text', 'text', 'text'],
+  row: ROW,
+});
+
+const COUNT_CREATED = defineStatement({
+  name: 'count-created-channels',
+  scope: 'global',
+  text: `SELECT (SELECT count(*) FROM channels c WHERE c.account_id = a.id AND c.deleted_at IS NULL)::int4 AS live,
+           coalesce(a.channels_per_half_hour, $2) AS per_half_hour,
+           (SELECT extract(epoch FROM c.created_at + $3::float8 * interval '1 second' - now())::float8 FROM channels c
+            WHERE c.account_id = a.id AND c.created_at > now() - $3::float8 * interval '1 second'
+            ORDER BY c.created_at DESC OFFSET greatest(coalesce(a.channels_per_half_hour, $2), 1) - 1 LIMIT 1) AS free_in_s
+         FROM accounts a WHERE a.id = $1`,
+  parameters: ['text', 'int4', 'float8'],
+  row: { live: 'int4?', per_half_hour: 'int4?', free_in_s: 'float8?' },
+});
+
+const SETTLE_CREATION = defineStatement({
+  name: 'settle-channel-creation',
+  scope: 'global',
+  text: `UPDATE channels SET unsettled_since = NULL WHERE id = $1 AND deleted_at IS NULL RETURNING ${COLUMNS}`,
+  parameters: ['text'],
   row: ROW,
 });
 
@@ -38,11 +72,13 @@ const GIVE_UP = defineStatement({
 const BEGIN_DELETION = defineStatement({
   name: 'begin-channel-deletion',
   scope: 'global',
-  text: `UPDATE channels SET deleted_at = coalesce(deleted_at, now()), unsettled_since = coalesce(unsettled_since, now())
-         WHERE id = $1 AND account_id = $2 AND (deleted_at IS NULL) = (unsettled_since IS NULL)
-         RETURNING ${COLUMNS}`,
+  text: `WITH before AS (
+           SELECT id, deleted_at IS NULL AS is_first FROM channels WHERE id = $1 AND account_id = $2 FOR UPDATE)
+         UPDATE channels c SET deleted_at = coalesce(c.deleted_at, now()), unsettled_since = coalesce(c.unsettled_since, now())
+         FROM before b WHERE c.id = b.id AND (c.deleted_at IS NULL) = (c.unsettled_since IS NULL)
+         RETURNING c.id, c.account_id, c.region, c.name, c.created_at, b.is_first`,
   parameters: ['text', 'text'],
-  row: ROW,
+  row: { ...ROW, is_first: 'bool?' },
 });
 
 const LEFT_UNSETTLED = defineStatement({
@@ -64,28 +100,46 @@ export class ChannelEntries {
     private readonly newId: () => string = newChannelId,
   ) {}
 
+  /**
+   * Adds an entry under a new id. It is unsettled, so it is not visible yet. Creations of one account wait for each other, so the
+   * limits hold for many at once.
+   * @throws {GatewayError} 403 beyond the number of channels, 429 beyond those of half an hour, 404 for an account that has ended
+   */
+  async begin(
+    channel: { accountId: string; region: Region; name: string },
+    limits: CreationLimits,
+  ): Promise<ChannelEntryRow> {
+    const { accountId, region, name } = channel;
+    return transaction(this.database, async (connection) => {
+      if (!(await lockAccount(connection, accountId))) throw accountNotFound();
+      await requireRoom(connection, accountId, limits);
+      for (let tries = 0; tries < ID_TRIES; tries += 1) {
+        const row = await BEGIN.first(connection, this.newId(), accountId, region, name);
+        if (row) return toEntry(row);
+      }
+      throw new Error(`no free channel id in ${ID_TRIES} tries`);
+    });
+  }
+
   /** How many channels an account has, including those that are just being created. */
   async countOf(accountId: string): Promise<number> {
     return this.database.prisma.channelEntry.count({ where: { accountId, deletedAt: null } });
   }
 
-  /** Adds an entry under a new id. It is unsettled, so it is not visible yet. */
-  async begin(channel: { accountId: string; region: Region; name: string }): Promise<ChannelEntryRow> {
-    for (let tries = 0; tries < ID_TRIES; tries += 1) {
-      const { accountId, region, name } = channel;
-      const row = await BEGIN.first(this.database.pool, this.newId(), accountId, region, name);
-      if (row) return toEntry(row);
-    }
-    throw new Error(`no free channel id in ${ID_TRIES} tries`);
-  }
-
   /** Call when both halves of a new channel are stored: it is visible from now on. False when it was given up meanwhile. */
-  async settleCreation(id: string): Promise<boolean> {
-    const { count } = await this.database.prisma.channelEntry.updateMany({
-      where: { id, deletedAt: null },
-      data: { unsettledSince: null },
+  async settleCreation(id: string, cause: Cause): Promise<boolean> {
+    return transaction(this.database, async (connection) => {
+      const row = await SETTLE_CREATION.first(connection, id);
+      if (!row) return false;
+      const { account_id: accountId, region, name } = row;
+      await appendAudit(connection, {
+        ...cause,
+        ...about(accountId, id),
+        action: 'channel.create',
+        details: { region, name },
+      });
+      return true;
     });
-    return count === 1;
   }
 
   /** Marks a channel whose creation is not complete as deleted; it stays unsettled. */
@@ -97,9 +151,14 @@ export class ChannelEntries {
    * Marks a channel as deleted and unsettled. Repeating it before the deletion is settled has the same result.
    * @returns undefined when the account has no such channel
    */
-  async beginDeletion(accountId: string, id: string): Promise<ChannelEntryRow | undefined> {
-    const row = await BEGIN_DELETION.first(this.database.pool, id, accountId);
-    return row && toEntry(row);
+  async beginDeletion(accountId: string, id: string, cause: Cause): Promise<ChannelEntryRow | undefined> {
+    return transaction(this.database, async (connection) => {
+      const row = await BEGIN_DELETION.first(connection, id, accountId);
+      if (row?.is_first === true) {
+        await appendAudit(connection, { ...cause, ...about(accountId, id), action: 'channel.delete' });
+      }
+      return row && toEntry(row);
+    });
   }
 
   /** Call when the regional half is deleted, too. */
@@ -138,6 +197,24 @@ export class ChannelEntries {
     ]);
     return { entries: entries.map(entryOf), total };
   }
+}
+
+/** What the entry of a channel in the audit log is about. */
+export function about(accountId: string, id: string) {
+  return { accountId, object: { kind: 'channel', id } };
+}
+
+async function requireRoom(connection: Queryable, accountId: string, limits: CreationLimits): Promise<void> {
+  const { channelsPerAccount, channelsPerHalfHour } = limits;
+  const counted = await COUNT_CREATED.first(connection, accountId, channelsPerHalfHour, HALF_HOUR_S);
+  if ((counted?.live ?? 0) >= channelsPerAccount) {
+    const details = `the account has ${channelsPerAccount} channels, which is the most it may have: delete one first`;
+    throw new GatewayError(403, { details });
+  }
+  const perHalfHour = counted?.per_half_hour ?? channelsPerHalfHour;
+  if (perHalfHour === 0 || counted?.free_in_s == null) return;
+  const details = `the account has created ${perHalfHour} channels within half an hour, which is the most it may`;
+  throw new GatewayError(429, { details, retryAfterS: Math.max(1, Math.ceil(counted.free_in_s)) });
 }
 
 function toEntry({ account_id: accountId, created_at: createdAt, ...row }: RowOf<typeof BEGIN>): ChannelEntryRow {

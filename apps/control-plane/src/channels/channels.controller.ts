@@ -11,10 +11,10 @@ import {
   type ManagedChannel,
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { CurrentAccount } from '../accounts/account.guard.js';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { CurrentAccount, CurrentCause } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
+import type { Cause } from '../accounts/cause.js';
 import { Channels } from './channels.js';
 
 @Controller('channels')
@@ -24,9 +24,10 @@ export class ChannelsController {
   @Post()
   create(
     @CurrentAccount() account: Account,
+    @CurrentCause() cause: Cause,
     @Body(valid(createChannelBody)) body: CreateChannelBody,
   ): Promise<ChannelWithToken> {
-    return this.channels.create(account.id, body);
+    return this.channels.create(account.id, body, cause);
   }
 
   @Get()
@@ -46,9 +47,9 @@ export class ChannelsController {
   delete(
     @CurrentAccount() account: Account,
     @Param('id') id: string,
-    @Req() request: FastifyRequest,
+    @CurrentCause() cause: Cause,
   ): Promise<ChannelDeleted> {
-    return this.channels.delete(account.id, id, request.id);
+    return this.channels.delete(account.id, id, cause);
   }
 
   @Post(':id/sleep')
@@ -56,14 +57,19 @@ export class ChannelsController {
   setSleep(
     @CurrentAccount() account: Account,
     @Param('id') id: string,
+    @CurrentCause() cause: Cause,
     @Body(valid(channelSleep)) body: ChannelSleep,
   ): Promise<ManagedChannel> {
-    return this.channels.setSleep(account.id, id, body);
+    return this.channels.setSleep(account.id, id, body, cause);
   }
 
   @Post(':id/token')
   @HttpCode(200)
-  rotateToken(@CurrentAccount() account: Account, @Param('id') id: string): Promise<ChannelWithToken> {
-    return this.channels.rotateToken(account.id, id);
+  rotateToken(
+    @CurrentAccount() account: Account,
+    @Param('id') id: string,
+    @CurrentCause() cause: Cause,
+  ): Promise<ChannelWithToken> {
+    return this.channels.rotateToken(account.id, id, cause);
   }
 }

@@ -2,10 +2,10 @@ import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Regions } from '../regions/regions.js';
-import { GLOBAL_DATABASE, LOG, MAX_CHANNELS } from '../services.js';
+import { CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from '../services.js';
 import { ChannelEntries } from './channel-entries.js';
 import { ChannelsController } from './channels.controller.js';
-import { Channels } from './channels.js';
+import { Channels, type ChannelLimits } from './channels.js';
 import { UnsettledChannels } from './unsettled-channels.js';
 
 @Module({
@@ -18,9 +18,14 @@ import { UnsettledChannels } from './unsettled-channels.js';
     },
     {
       provide: Channels,
-      inject: [ChannelEntries, Regions, LOG, MAX_CHANNELS],
-      useFactory: (entries: ChannelEntries, regions: Regions, log: Logger, maxChannels: number) =>
-        new Channels(entries, regions, log, maxChannels),
+      inject: [ChannelEntries, Regions, LOG, GLOBAL_DATABASE, CHANNEL_LIMITS],
+      useFactory: (
+        entries: ChannelEntries,
+        regions: Regions,
+        log: Logger,
+        database: GlobalDatabase,
+        limits: ChannelLimits,
+      ) => new Channels(entries, regions, log, database, limits),
     },
     {
       provide: UnsettledChannels,
@@ -29,7 +34,7 @@ import { UnsettledChannels } from './unsettled-channels.js';
         new UnsettledChannels(entries, channels, regions, log),
     },
   ],
-  exports: [ChannelEntries],
+  exports: [ChannelEntries, Channels],
 })
 export class ChannelsModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly unsettled: UnsettledChannels) {}

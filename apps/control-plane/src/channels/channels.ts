@@ -12,9 +12,10 @@
  *   workers find deleted channels in their directory.
  * While a region is away, only creating, deleting and changing its channels fails, with 503.
  */
-import type { Logger } from '@dormouse/bootstrap';
+import { newRequestId, type Logger } from '@dormouse/bootstrap';
 import type { ChannelDirectory, ChannelRecord, SleepOverride } from '@dormouse/channel-directory';
 import { hashToken, mintToken } from '@dormouse/channel-token';
+import type { GlobalDatabase } from '@dormouse/database';
 import { channelStatus, GatewayError, type Region } from '@dormouse/gateway-contract';
 import type {
   ChannelDeleted,
@@ -26,34 +27,39 @@ import type {
   ListChannelsQuery,
   ManagedChannel,
 } from '@dormouse/management-contract';
+import type { Cause } from '../accounts/cause.js';
+import { recorded } from '../audit/recorded.js';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
 import { DEFAULT_LIMITS } from '../management-limits.js';
-import type { ChannelEntries, ChannelEntryRow } from './channel-entries.js';
+import { about, type ChannelEntries, type ChannelEntryRow, type CreationLimits } from './channel-entries.js';
+import { requireFewUnlinked } from './never-linked.js';
 
 /** Timeout of the query for a channel's present status. */
 const STATUS_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_S = 5;
+
+export interface ChannelLimits extends CreationLimits {
+  /** Channels that may exist without ever having been linked, where the account has no limit of its own; 0: no limit. */
+  neverLinkedChannels: number;
+}
 
 export class Channels {
   constructor(
     private readonly entries: ChannelEntries,
     private readonly regions: Regions,
     private readonly log: Logger,
-    /** Maximum number of channels of an account; concurrent calls may exceed it by their number. */
-    private readonly maxChannels = DEFAULT_LIMITS.channelsPerAccount,
+    private readonly database: GlobalDatabase,
+    private readonly limits: ChannelLimits = DEFAULT_LIMITS,
   ) {}
 
   /**
    * Creates a channel with a token of its own.
-   * @throws {GatewayError} 400 for an unknown region, 403 beyond the account's limit, 503 if the region is away
+   * @throws {GatewayError} 400 for an unknown region, 403 and 429 beyond the account's limits, 503 if the region is away
    */
-  async create(accountId: string, body: CreateChannelBody): Promise<ChannelWithToken> {
+  async create(accountId: string, body: CreateChannelBody, cause: Cause): Promise<ChannelWithToken> {
     const link = this.#linkFor(body.region);
-    if ((await this.entries.countOf(accountId)) >= this.maxChannels) {
-      const details = `the account has ${this.maxChannels} channels, which is the most it may have: delete one first`;
-      throw new GatewayError(403, { details });
-    }
-    const entry = await this.entries.begin({ accountId, region: link.region, name: body.name });
+    await requireFewUnlinked(this.database, this.regions, accountId, this.limits.neverLinkedChannels);
+    const entry = await this.entries.begin({ accountId, region: link.region, name: body.name }, this.limits);
     const token = mintToken(link.region);
     try {
       const record = await link.run(async (directory) =>
@@ -65,7 +71,8 @@ export class Channels {
           shard: await pickShard(directory),
         }),
       );
-      if (!(await this.entries.settleCreation(entry.id))) throw new Error('given up meanwhile: it took too long');
+      if (!(await this.entries.settleCreation(entry.id, cause)))
+        throw new Error('given up meanwhile: it took too long');
       return { channel: shown(entry, record), token };
     } catch (error) {
       await this.#giveUp(entry);
@@ -91,38 +98,33 @@ export class Channels {
   }
 
   /** Replaces the token. @throws 404; 503 when the region is away, and then either token may be the valid one */
-  async rotateToken(accountId: string, id: string): Promise<ChannelWithToken> {
+  async rotateToken(accountId: string, id: string, cause: Cause): Promise<ChannelWithToken> {
     const entry = await this.#find(accountId, id);
-    const link = this.#linkOf(entry);
     const token = mintToken(entry.region);
-    const record = await link
-      .run(async (directory) => ((await directory.rotateToken(id, hashToken(token))) ? directory.byId(id) : undefined))
-      .catch((error: unknown) => {
-        throw regionAway(error, 'try again: until it succeeds, either token may be the valid one');
-      });
-    if (!record) throw channelNotFound();
+    const record = await this.#change(entry, 'channel.rotate-token', cause, {
+      work: (directory) => directory.rotateToken(id, hashToken(token)),
+      whenAway: 'try again: until it succeeds, either token may be the valid one',
+    });
     return { channel: shown(entry, record), token };
   }
 
   /** Sets when the channel's number sleeps. @throws 404; 503 when the region is away */
-  async setSleep(accountId: string, id: string, sleep: ChannelSleep): Promise<ManagedChannel> {
+  async setSleep(accountId: string, id: string, sleep: ChannelSleep, cause: Cause): Promise<ManagedChannel> {
     const entry = await this.#find(accountId, id);
     const override = toOverride(sleep);
-    const record = await this.#linkOf(entry)
-      .run(async (directory) => ((await directory.setSleep(id, override)) ? directory.byId(id) : undefined))
-      .catch((error: unknown) => {
-        throw regionAway(error, 'try again');
-      });
-    if (!record) throw channelNotFound();
+    const record = await this.#change(entry, 'channel.set-sleep', cause, {
+      work: (directory) => directory.setSleep(id, override),
+      whenAway: 'try again',
+    });
     return shown(entry, record);
   }
 
   /** Deletes a channel. After a 503, repeating it continues the deletion. @throws 404; 503 when the region is away */
-  async delete(accountId: string, id: string, requestId: string): Promise<ChannelDeleted> {
-    const entry = await this.entries.beginDeletion(accountId, id);
+  async delete(accountId: string, id: string, cause: Cause): Promise<ChannelDeleted> {
+    const entry = await this.entries.beginDeletion(accountId, id, cause);
     if (!entry) throw channelNotFound();
     try {
-      return { success: true, unlinked: await this.finishDeletion(entry, requestId) };
+      return { success: true, unlinked: await this.finishDeletion(entry, cause.requestId ?? newRequestId()) };
     } catch (error) {
       if (!(error instanceof RegionAwayError)) throw error;
       throw regionAway(error, 'the deletion has started and is completed when the region is back');
@@ -142,6 +144,24 @@ export class Channels {
     await this.entries.settleDeletion(entry.id);
     if (!record) return true; // it had no regional half, so no session either
     return link.endSession(record, requestId);
+  }
+
+  /** Changes the regional half of a channel. @throws {GatewayError} 404; 503 when the region is away */
+  async #change(
+    entry: ChannelEntryRow,
+    action: string,
+    cause: Cause,
+    { work, whenAway }: { work: (directory: ChannelDirectory) => Promise<boolean>; whenAway: string },
+  ): Promise<ChannelRecord> {
+    return recorded(this.database, { ...cause, ...about(entry.accountId, entry.id), action }, async () => {
+      const record = await this.#linkOf(entry)
+        .run(async (directory) => ((await work(directory)) ? directory.byId(entry.id) : undefined))
+        .catch((error: unknown) => {
+          throw regionAway(error, whenAway);
+        });
+      if (!record) throw channelNotFound();
+      return record;
+    });
   }
 
   async #find(accountId: string, id: string): Promise<ChannelEntryRow> {

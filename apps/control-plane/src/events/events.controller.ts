@@ -1,11 +1,13 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import { eventsQuery, type EventPage, type EventsQuery } from '@dormouse/management-contract';
+import { OPERATIONS, eventsQuery, type EventPage, type EventsQuery } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { presentedKey } from '../accounts/account-key.js';
-import { CurrentAccount } from '../accounts/account.guard.js';
-import { Accounts, type Account } from '../accounts/accounts.js';
+import { CurrentAccount, CurrentCaller } from '../accounts/account.guard.js';
+import type { Account } from '../accounts/accounts.js';
+import type { Caller } from '../accounts/caller.js';
+import { Callers } from '../accounts/callers.js';
 import { EventStreams, streamCursor } from './event-streams.js';
 import { Events } from './events.js';
 
@@ -18,13 +20,14 @@ export class EventsController {
   constructor(
     private readonly events: Events,
     private readonly streams: EventStreams,
-    private readonly accounts: Accounts,
+    private readonly callers: Callers,
   ) {}
 
   /** A page of events, or with `Accept: text/event-stream` a stream of them. */
   @Get()
   async list(
     @CurrentAccount() account: Account,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query(valid(eventsQuery)) query: EventsQuery,
     @Req() request: FastifyRequest,
@@ -41,7 +44,8 @@ export class EventsController {
         retryAfterS: RETRY_AFTER_S,
       });
     }
-    const key = presentedKey(request.headers.authorization) ?? '';
+    const { access } = OPERATIONS.listEvents;
+    const key = presentedKey(request.headers.authorization);
     const cursor = streamCursor(request.headers['last-event-id'], query.cursor);
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -51,7 +55,8 @@ export class EventsController {
       channelId: id,
       cursor,
       isAuthorized: async () =>
-        (await this.accounts.byKey(key))?.id === account.id && (await this.events.exists(account.id, id)),
+        (await this.callers.isStillAllowed(caller, { key, headers: request.headers }, access)) &&
+        (await this.events.exists(account.id, id)),
     });
   }
 }

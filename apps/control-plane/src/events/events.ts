@@ -1,5 +1,5 @@
 import { webhookIds, WebhookSecrets, type ChannelRecord, type ChannelSeals } from '@dormouse/channel-directory';
-import type { RegionalDatabase } from '@dormouse/database';
+import type { GlobalDatabase, RegionalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type {
   DeadLetterList,
@@ -16,7 +16,9 @@ import type {
   WebhookList,
   WebhookSecretsShape,
 } from '@dormouse/management-contract';
-import type { ChannelEntries } from '../channels/channel-entries.js';
+import type { Cause } from '../accounts/cause.js';
+import { recorded } from '../audit/recorded.js';
+import { about, type ChannelEntries } from '../channels/channel-entries.js';
 import { channelNotFound, regionAway } from '../channels/channels.js';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
 import { readEvents, type EventSource } from './event-pages.js';
@@ -28,11 +30,19 @@ interface Region extends EventSource {
   seals: ChannelSeals | undefined;
 }
 
+/** A webhook of a channel of an account. */
+export interface WebhookPlace {
+  accountId: string;
+  channelId: string;
+  webhook: string;
+}
+
 /** Events and webhooks of an account's channels. Every method throws 404 for an unknown channel, and 503 when its region is away. */
 export class Events {
   constructor(
     private readonly entries: ChannelEntries,
     private readonly regions: Regions,
+    private readonly database: Pick<GlobalDatabase, 'pool'>,
   ) {}
 
   async secrets(accountId: string, id: string): Promise<WebhookSecretsShape> {
@@ -41,9 +51,12 @@ export class Events {
     );
   }
 
-  async rotateSecret(accountId: string, id: string, oldValidForMs: number): Promise<WebhookSecretsShape> {
+  async rotateSecret(accountId: string, id: string, oldValidForMs: number, cause: Cause): Promise<WebhookSecretsShape> {
+    const entry = { ...cause, ...about(accountId, id), action: 'webhook.rotate-secret' };
     return this.#inRegion(accountId, id, async ({ database, seals }) =>
-      shownSecrets(await new WebhookSecrets(database, seals).rotate(id, oldValidForMs)),
+      shownSecrets(
+        await recorded(this.database, entry, () => new WebhookSecrets(database, seals).rotate(id, oldValidForMs)),
+      ),
     );
   }
 
@@ -62,22 +75,20 @@ export class Events {
     return this.#forWebhook(accountId, id, webhook, (rows, found) => rows.deadLetters(found, query));
   }
 
-  async redrive(accountId: string, id: string, webhook: string, { sequences }: RedriveBody): Promise<RedriveResult> {
-    const work = async (rows: WebhookRows, found: ManagedWebhook) => ({
+  async redrive(at: WebhookPlace, { sequences }: RedriveBody, cause: Cause): Promise<RedriveResult> {
+    return this.#change(at, 'webhook.redrive', cause, async (rows, found) => ({
       redriving: await rows.redrive(found, sequences),
-    });
-    return this.#notifying(id, accountId, await this.#forWebhook(accountId, id, webhook, work));
+    }));
   }
 
-  async replay(accountId: string, id: string, webhook: string, { from }: ReplayBody): Promise<ReplayResult> {
-    const work = (rows: WebhookRows, found: ManagedWebhook) => rows.replay(found, from);
-    return this.#notifying(id, accountId, await this.#forWebhook(accountId, id, webhook, work));
+  async replay(at: WebhookPlace, { from }: ReplayBody, cause: Cause): Promise<ReplayResult> {
+    return this.#change(at, 'webhook.replay', cause, (rows, found) => rows.replay(found, from));
   }
 
-  async test(accountId: string, id: string, webhook: string): Promise<TestEventResult> {
-    const work = (rows: WebhookRows, found: ManagedWebhook, record: ChannelRecord) =>
-      rows.test(found, record.session.phone ?? undefined, Date.now());
-    return this.#notifying(id, accountId, await this.#forWebhook(accountId, id, webhook, work));
+  async test(at: WebhookPlace, cause: Cause): Promise<TestEventResult> {
+    return this.#change(at, 'webhook.test', cause, (rows, found, record) =>
+      rows.test(found, record.session.phone ?? undefined, Date.now()),
+    );
   }
 
   async page(accountId: string, id: string, { cursor, count }: EventsQuery): Promise<EventPage> {
@@ -125,9 +136,18 @@ export class Events {
     });
   }
 
-  /** Notifies the dispatcher, then returns `result`. */
-  async #notifying<T>(id: string, accountId: string, result: T): Promise<T> {
-    await (await this.linkOf(accountId, id)).notifyEvents(id);
+  /** Changes something of a webhook, with an entry in the audit log, and notifies the dispatcher. */
+  async #change<T>(
+    { accountId, channelId, webhook }: WebhookPlace,
+    action: string,
+    cause: Cause,
+    work: (rows: WebhookRows, webhook: ManagedWebhook, record: ChannelRecord) => Promise<T>,
+  ): Promise<T> {
+    const entry = { ...cause, ...about(accountId, channelId), action, details: { webhook } };
+    const result = await this.#forWebhook(accountId, channelId, webhook, (rows, found, record) =>
+      recorded(this.database, entry, () => work(rows, found, record)),
+    );
+    await (await this.linkOf(accountId, channelId)).notifyEvents(channelId);
     return result;
   }
 }

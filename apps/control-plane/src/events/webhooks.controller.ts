@@ -19,8 +19,9 @@ import {
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { CurrentAccount } from '../accounts/account.guard.js';
+import { CurrentAccount, CurrentCause } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
+import type { Cause } from '../accounts/cause.js';
 import { Events } from './events.js';
 
 @Controller('channels/:id')
@@ -37,9 +38,10 @@ export class WebhooksController {
   rotateSecret(
     @CurrentAccount() account: Account,
     @Param('id') id: string,
+    @CurrentCause() cause: Cause,
     @Body(valid(rotateSecretBody)) body: RotateSecretBody,
   ): Promise<WebhookSecretsShape> {
-    return this.events.rotateSecret(account.id, id, body.old_valid_for_s * 1_000);
+    return this.events.rotateSecret(account.id, id, body.old_valid_for_s * 1_000, cause);
   }
 
   @Get('webhooks')
@@ -73,9 +75,10 @@ export class WebhooksController {
     @CurrentAccount() account: Account,
     @Param('id') id: string,
     @Param('webhook') webhook: string,
+    @CurrentCause() cause: Cause,
     @Body(valid(redriveBody)) body: RedriveBody,
   ): Promise<RedriveResult> {
-    return this.events.redrive(account.id, id, webhook, body);
+    return this.events.redrive({ accountId: account.id, channelId: id, webhook }, body, cause);
   }
 
   @Post('webhooks/:webhook/replay')
@@ -84,9 +87,10 @@ export class WebhooksController {
     @CurrentAccount() account: Account,
     @Param('id') id: string,
     @Param('webhook') webhook: string,
+    @CurrentCause() cause: Cause,
     @Body(valid(replayBody)) body: ReplayBody,
   ): Promise<ReplayResult> {
-    return this.events.replay(account.id, id, webhook, body);
+    return this.events.replay({ accountId: account.id, channelId: id, webhook }, body, cause);
   }
 
   @Post('webhooks/:webhook/test')
@@ -95,7 +99,8 @@ export class WebhooksController {
     @CurrentAccount() account: Account,
     @Param('id') id: string,
     @Param('webhook') webhook: string,
+    @CurrentCause() cause: Cause,
   ): Promise<TestEventResult> {
-    return this.events.test(account.id, id, webhook);
+    return this.events.test({ accountId: account.id, channelId: id, webhook }, cause);
   }
 }

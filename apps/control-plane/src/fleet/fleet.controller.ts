@@ -16,14 +16,14 @@ import {
 import { valid } from '@dormouse/http-server';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentOperator, OperatorsOnly } from '../accounts/account.guard.js';
+import { CurrentCause, CurrentOperator } from '../accounts/account.guard.js';
+import type { Cause } from '../accounts/cause.js';
 import type { Operator } from '../operators/operator-keys.js';
 import { Fleet } from './fleet.js';
 
 /** Status of a drain or a placement that is stored but not carried out yet. */
 const ACCEPTED = 202;
 
-@OperatorsOnly()
 @Controller('fleet')
 export class FleetController {
   constructor(private readonly fleet: Fleet) {}
@@ -59,9 +59,10 @@ export class FleetController {
     @Param('region') region: string,
     @Param('worker') worker: string,
     @Req() { id: requestId }: FastifyRequest,
+    @CurrentCause() cause: Cause,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<FleetWorker> {
-    const drained = await this.fleet.setDrain({ operator, requestId }, region, worker, true);
+    const drained = await this.fleet.setDrain({ operator, requestId, cause }, region, worker, true);
     if (drained.shards.length > 0) void reply.code(ACCEPTED);
     return drained;
   }
@@ -72,8 +73,9 @@ export class FleetController {
     @Param('region') region: string,
     @Param('worker') worker: string,
     @Req() { id: requestId }: FastifyRequest,
+    @CurrentCause() cause: Cause,
   ): Promise<FleetWorker> {
-    return this.fleet.setDrain({ operator, requestId }, region, worker, false);
+    return this.fleet.setDrain({ operator, requestId, cause }, region, worker, false);
   }
 
   @Get(':region/shards')
@@ -93,9 +95,10 @@ export class FleetController {
     @Param('shard') shard: string,
     @Body(valid(placementBody)) { worker }: PlacementBody,
     @Req() { id: requestId }: FastifyRequest,
+    @CurrentCause() cause: Cause,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<FleetShard> {
-    const placed = await this.fleet.place({ operator, requestId }, region, shard, worker);
+    const placed = await this.fleet.place({ operator, requestId, cause }, region, shard, worker);
     if (placed.owner !== worker) void reply.code(ACCEPTED);
     return placed;
   }
@@ -106,8 +109,9 @@ export class FleetController {
     @Param('region') region: string,
     @Param('shard') shard: string,
     @Req() { id: requestId }: FastifyRequest,
+    @CurrentCause() cause: Cause,
   ): Promise<FleetShard> {
-    return this.fleet.unplace({ operator, requestId }, region, shard);
+    return this.fleet.unplace({ operator, requestId, cause }, region, shard);
   }
 
   @Get(':region/channels')
@@ -130,8 +134,9 @@ export class FleetController {
     @Param('region') region: string,
     @Param('id') id: string,
     @Req() { id: requestId }: FastifyRequest,
+    @CurrentCause() cause: Cause,
   ): Promise<FleetChannel> {
-    return this.fleet.sleep({ operator, requestId }, region, id);
+    return this.fleet.sleep({ operator, requestId, cause }, region, id);
   }
 
   @Post(':region/channels/:id/wake')
@@ -141,7 +146,8 @@ export class FleetController {
     @Param('region') region: string,
     @Param('id') id: string,
     @Req() { id: requestId }: FastifyRequest,
+    @CurrentCause() cause: Cause,
   ): Promise<FleetChannel> {
-    return this.fleet.wake({ operator, requestId }, region, id);
+    return this.fleet.wake({ operator, requestId, cause }, region, id);
   }
 }

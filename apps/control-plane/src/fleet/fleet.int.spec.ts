@@ -1,4 +1,10 @@
-import { OPERATIONS, type FleetShard, type FleetWorker, type OperationName } from '@dormouse/management-contract';
+import {
+  OPERATIONS,
+  type FleetShard,
+  type FleetWorker,
+  type Operation,
+  type OperationName,
+} from '@dormouse/management-contract';
 import { commandQueueName, openCommandWorker, type CommandReply } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { jest } from '@jest/globals';
@@ -37,10 +43,10 @@ describe('fleet', () => {
     body?: unknown,
     key: string | undefined = OPERATOR_KEY,
   ): Promise<Answer> => {
-    const { method, answer } = OPERATIONS[name];
+    const { method, answer }: Operation = OPERATIONS[name];
     const verb = method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'DELETE';
     const given = await plane.call(key, verb, `${FLEET}${path}`, body === undefined ? {} : { body });
-    if (given.status < 300) expect(answer.parse(given.body)).toEqual(given.body);
+    if (given.status < 300) expect(answer?.parse(given.body)).toEqual(given.body);
     return given;
   };
   const own = (shard: number, owner: string) =>
@@ -86,7 +92,13 @@ describe('fleet', () => {
       const audited = plane.logged
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter((line) => line['audit']);
-      expect(audited.at(-1)).toMatchObject({ operator: 'ada', action: 'drain worker', region: 'sg', worker: 'a' });
+      expect(audited.at(-1)).toMatchObject({
+        operator: 'ada',
+        action: 'worker.drain',
+        region: 'sg',
+        kind: 'worker',
+        id: 'a',
+      });
     });
   });
 

@@ -1,7 +1,8 @@
 import type { Logger } from '@dormouse/bootstrap';
+import type { GlobalDatabase } from '@dormouse/database';
 import { Module } from '@nestjs/common';
 import { Regions } from '../regions/regions.js';
-import { LOG } from '../services.js';
+import { GLOBAL_DATABASE, LOG } from '../services.js';
 import { FleetController } from './fleet.controller.js';
 import { Fleet } from './fleet.js';
 
@@ -10,8 +11,8 @@ import { Fleet } from './fleet.js';
   providers: [
     {
       provide: Fleet,
-      inject: [Regions, LOG],
-      useFactory: (regions: Regions, log: Logger) => new Fleet(regions, log),
+      inject: [Regions, LOG, GLOBAL_DATABASE],
+      useFactory: (regions: Regions, log: Logger, database: GlobalDatabase) => new Fleet(regions, log, database),
     },
   ],
 })

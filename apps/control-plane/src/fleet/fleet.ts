@@ -8,8 +8,9 @@
  * The region's database away: 503. Redis away: figures lack the queues, sleep and wake are 503.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { appendAudit } from '@dormouse/audit-log';
 import type { Logger } from '@dormouse/bootstrap';
-import type { RegionalDatabase } from '@dormouse/database';
+import { isStoreAway, type GlobalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { endPlacement, placeShard, setDrain, shardNumbers } from '@dormouse/database/shards';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type {
@@ -25,6 +26,7 @@ import type {
   StuckThings,
 } from '@dormouse/management-contract';
 import type { QueueFigures } from '@dormouse/queues';
+import type { Cause } from '../accounts/cause.js';
 import { regionAway } from '../channels/channels.js';
 import type { Operator } from '../operators/operator-keys.js';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
@@ -36,6 +38,19 @@ import { readStuck } from './stuck-rows.js';
 export interface ActionSource {
   operator: Operator;
   requestId: string;
+  /** Of the audit log. */
+  cause: Cause;
+}
+
+/** What an action is about. */
+interface ActionTarget {
+  region: string;
+  kind: 'worker' | 'shard' | 'channel';
+  id: string;
+  /** Whose channel it is. */
+  accountId?: string;
+  /** Where a shard is placed. */
+  worker?: string;
 }
 
 const SLEEP_TIMEOUT_MS = 20_000;
@@ -55,6 +70,7 @@ export class Fleet {
   constructor(
     private readonly regions: Regions,
     private readonly log: Logger,
+    private readonly database: Pick<GlobalDatabase, 'pool'>,
   ) {}
 
   get names(): readonly string[] {
@@ -99,7 +115,7 @@ export class Fleet {
   /** Drains a worker of its shards, or lets it take its share again. */
   async setDrain(source: ActionSource, region: string, id: string, drained: boolean): Promise<FleetWorker> {
     if (!(await queryRegion(this.#link(region), ({ pool }) => setDrain(pool, id, drained)))) throw workerNotFound();
-    this.#audit(source, drained ? 'drain worker' : 'undrain worker', { region, worker: id });
+    await this.#audit(source, drained ? 'worker.drain' : 'worker.undrain', { region, kind: 'worker', id });
     return this.worker(region, id);
   }
 
@@ -125,7 +141,7 @@ export class Fleet {
       const details = 'worker: must be a live worker of this region that is neither drained nor shutting down';
       throw new GatewayError(400, { details });
     }
-    this.#audit(source, 'place shard', { region, shard: shardNumber(number), worker });
+    await this.#audit(source, 'shard.place', { region, kind: 'shard', id: number, worker });
     return this.shard(region, number);
   }
 
@@ -133,7 +149,7 @@ export class Fleet {
   async unplace(source: ActionSource, region: string, number: string): Promise<FleetShard> {
     await this.shard(region, number);
     await queryRegion(this.#link(region), ({ pool }) => endPlacement(pool, shardNumber(number)));
-    this.#audit(source, 'unplace shard', { region, shard: shardNumber(number) });
+    await this.#audit(source, 'shard.unplace', { region, kind: 'shard', id: number });
     return this.shard(region, number);
   }
 
@@ -151,7 +167,7 @@ export class Fleet {
   async sleep(source: ActionSource, region: string, id: string): Promise<FleetChannel> {
     const channel = await this.#linked(region, id);
     if (channel.state === 'hibernated') return channel;
-    this.#audit(source, 'put channel to sleep', { region, channelId: id });
+    await this.#audit(source, 'channel.sleep', { region, kind: 'channel', id, accountId: channel.account_id });
     const { asleep } = await this.#link(region).command(
       channel,
       'channel.sleep',
@@ -168,7 +184,7 @@ export class Fleet {
   async wake(source: ActionSource, region: string, id: string): Promise<FleetChannel> {
     const channel = await this.#linked(region, id);
     if (channel.state === 'open') return channel;
-    this.#audit(source, 'wake channel', { region, channelId: id });
+    await this.#audit(source, 'channel.wake', { region, kind: 'channel', id, accountId: channel.account_id });
     await this.#link(region).command(channel, 'channel.wake', {}, options(source, WAKE_TIMEOUT_MS));
     // The socket is open; the worker stores the new state a moment later.
     for (let polls = 1; polls < STATE_POLLS; polls += 1) {
@@ -211,8 +227,17 @@ export class Fleet {
     throw new GatewayError(404, { message: 'region not found', details });
   }
 
-  #audit({ operator, requestId }: ActionSource, action: string, target: object): void {
+  /** In the log of the process in any case; in the audit log while the global database answers: operators act without it, too. */
+  async #audit({ operator, requestId, cause }: ActionSource, action: string, target: ActionTarget): Promise<void> {
     this.log.info({ audit: true, operator: operator.name, requestId, action, ...target }, 'operator action');
+    const { region, kind, id, accountId = null, worker } = target;
+    const details = { region, ...(worker === undefined ? {} : { worker }) };
+    await appendAudit(this.database.pool, { ...cause, accountId, action, object: { kind, id }, details }).catch(
+      (error: unknown) => {
+        if (!isStoreAway(error)) throw error;
+        this.log.warn({ err: error, requestId }, 'the audit log does not have an action of an operator');
+      },
+    );
   }
 }
 

@@ -16,17 +16,14 @@ import {
   type StartSecondFactorBody,
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Public } from '../accounts/account.guard.js';
 import type { Own } from './own-user.js';
 import { SignIn } from './sign-in.js';
-import { CurrentUser, NeedsProof, UserGuard } from './user.guard.js';
+import { CurrentUser } from './current-user.js';
 import { sendCookies } from './visitor.js';
 
 /** What users see and change of themselves. */
-@Public()
-@UseGuards(UserGuard)
 @Controller('auth')
 export class OwnUserController {
   constructor(private readonly signIn: SignIn) {}
@@ -75,7 +72,6 @@ export class OwnUserController {
 
   @Post('address')
   @HttpCode(200)
-  @NeedsProof()
   changeAddress(@CurrentUser() own: Own, @Body(valid(addressBody)) { email }: AddressBody): Promise<Done> {
     return this.signIn.parts.ownUser.changeAddress(email, own);
   }
@@ -101,7 +97,6 @@ export class OwnUserController {
 
   @Post('second-factor/recovery-codes')
   @HttpCode(200)
-  @NeedsProof()
   renewRecoveryCodes(
     @CurrentUser() own: Own,
     @Body(valid(startSecondFactorBody)) body: StartSecondFactorBody,
@@ -110,7 +105,6 @@ export class OwnUserController {
   }
 
   @Delete('second-factor')
-  @NeedsProof()
   removeSecondFactor(@CurrentUser() own: Own): Promise<Done> {
     return this.signIn.parts.ownUser.removeSecondFactor(own);
   }

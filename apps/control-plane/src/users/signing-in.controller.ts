@@ -19,17 +19,14 @@ import {
   type VerifyAddressBody,
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
-import { Body, Controller, Get, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../accounts/account.guard.js';
 import { SignIn } from './sign-in.js';
 import { callbackQuery } from './signing-in.js';
-import { OwnOriginGuard } from './user.guard.js';
 import { sendCookies, visitorOf } from './visitor.js';
 
 /** What needs no session. */
-@Public()
-@UseGuards(OwnOriginGuard)
 @Controller('auth')
 export class SigningInController {
   constructor(private readonly signIn: SignIn) {}
@@ -100,6 +97,7 @@ export class SigningInController {
   }
 
   /** Where the identity provider sends browsers back to: no operation for clients. */
+  @Public()
   @Get('callback/oidc')
   async finishIdentityProvider(
     @Query(valid(callbackQuery)) query: Record<string, string>,

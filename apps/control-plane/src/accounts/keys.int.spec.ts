@@ -1,0 +1,156 @@
+import { KEY_SCOPES, OPERATIONS, type KeyScope } from '@dormouse/management-contract';
+import { jest } from '@jest/globals';
+import { RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
+import { detailsOf, SpecUser } from './test-members.js';
+
+jest.setTimeout(60_000);
+
+describe('the keys of an account', () => {
+  let plane: RunningControlPlane;
+  let accountId: string;
+  let owner: SpecUser;
+  const created = ({ body }: Answer) => OPERATIONS.createKey.answer.parse(body);
+  const create = (user: SpecUser, scopes: readonly KeyScope[], more: object = {}) =>
+    user.call('POST', '/account/keys', { name: 'CI', scopes, ...more });
+  const asKey = (key: string, method: Method, path: string, body?: object) =>
+    plane.call(key, method, `/api/v1${path}`, body === undefined ? {} : { body });
+  const keysOf = async (user: SpecUser) =>
+    OPERATIONS.listKeys.answer.parse((await user.call('GET', '/account/keys')).body).keys;
+
+  beforeAll(async () => {
+    plane = await RunningControlPlane.open();
+  });
+  afterAll(() => plane.close());
+  beforeEach(async () => {
+    ({ accountId } = await plane.newAccount());
+    owner = await (await SpecUser.create(plane)).join(accountId, 'owner');
+  });
+
+  it('are shown once, and listed by name with their scopes, maker and end, but without the key', async () => {
+    const expiresAt = Math.floor(Date.now() / 1_000) + 3_600;
+    const { key, secret } = created(
+      await create(owner, ['channels:write', 'channels:read'], { expires_at: expiresAt }),
+    );
+    expect(key).toEqual({
+      id: key.id,
+      name: 'CI',
+      scopes: ['channels:read', 'channels:write'],
+      created_at: expect.any(Number) as number,
+      created_by: owner.id,
+      expires_at: expiresAt,
+    });
+    const listed = await owner.call('GET', '/account/keys');
+    expect(JSON.stringify(listed.body)).not.toContain(secret);
+    expect(await keysOf(owner)).toContainEqual(key);
+    expect((await asKey(secret, 'GET', '/channels')).status).toBe(200);
+  });
+
+  it('are refused at once when they are ended, and after their end', async () => {
+    const [ended, past] = [
+      created(await create(owner, ['account:read'])),
+      created(await create(owner, ['account:read'])),
+    ];
+    expect((await owner.call('DELETE', `/account/keys/${ended.key.id}`)).status).toBe(204);
+    await plane.database.pool.query("UPDATE account_keys SET expires_at = now() - interval '1 ms' WHERE id = $1", [
+      past.key.id,
+    ]);
+    for (const { key, secret } of [ended, past]) {
+      expect((await asKey(secret, 'GET', '/account')).status).toBe(401);
+      expect((await keysOf(owner)).map(({ id }) => id)).not.toContain(key.id);
+    }
+    expect((await owner.call('DELETE', `/account/keys/${ended.key.id}`)).status).toBe(404);
+    expect(detailsOf(await create(owner, ['account:read'], { expires_at: 1_700_000_000 }))).toBe(
+      'expires_at: must be in the future',
+    );
+  });
+
+  it('of another account are not found', async () => {
+    const other = await (await SpecUser.create(plane)).join((await plane.newAccount()).accountId, 'owner');
+    const { key, secret } = created(await create(other, ['account:read']));
+    expect((await owner.call('DELETE', `/account/keys/${key.id}`)).status).toBe(404);
+    expect((await asKey(secret, 'GET', '/account')).status).toBe(200);
+  });
+
+  it('show when they were used last, written at most once a minute', async () => {
+    const { key, secret } = created(await create(owner, ['account:read']));
+    const used = async () => (await keysOf(owner)).find(({ id }) => id === key.id)?.last_used_at;
+    expect(await used()).toBeUndefined();
+    await asKey(secret, 'GET', '/account');
+    await plane.keyUseWritten();
+    expect(await used()).toBeGreaterThan(0);
+    const write = "UPDATE account_keys SET last_used_at = now() - $2::int * interval '1 second' WHERE id = $1";
+    const ageS = async () => Math.floor(Date.now() / 1_000) - ((await used()) ?? 0);
+    await plane.database.pool.query(write, [key.id, 50]);
+    await asKey(secret, 'GET', '/account');
+    await plane.keyUseWritten();
+    expect(await ageS()).toBeGreaterThanOrEqual(49);
+    await plane.database.pool.query(write, [key.id, 70]);
+    await asKey(secret, 'GET', '/account');
+    await plane.keyUseWritten();
+    expect(await ageS()).toBeLessThan(40);
+  });
+
+  it('do no more than the key that made them: neither other scopes, nor longer', async () => {
+    const end = Math.floor(Date.now() / 1_000) + 3_600;
+    const parent = created(await create(owner, ['keys:write', 'channels:read'], { expires_at: end })).secret;
+    const make = (body: object) => asKey(parent, 'POST', '/account/keys', { name: 'child', ...body });
+    const wider = await make({ scopes: ['channels:read', 'channels:write'], expires_at: end });
+    expect([wider.status, detailsOf(wider)]).toEqual([
+      403,
+      'scopes: the key that creates it may not give channels:write',
+    ]);
+    for (const longer of [{}, { expires_at: end + 1 }]) {
+      const refused = await make({ scopes: ['channels:read'], ...longer });
+      expect([refused.status, detailsOf(refused)]).toEqual([403, expect.stringMatching(/^expires_at: /) as string]);
+    }
+    const child = await make({ scopes: ['channels:read'], expires_at: end });
+    expect(created(child).key).toMatchObject({ scopes: ['channels:read'], created_by: owner.id });
+  });
+
+  it('of developers are their own alone: they see, make and end no others, and none that does more than a developer', async () => {
+    const developer = await (await SpecUser.create(plane)).join(accountId, 'developer');
+    const theirs = created(await create(owner, ['channels:read'])).key;
+    const refused = await create(developer, ['channels:read', 'billing:write']);
+    expect([refused.status, detailsOf(refused)]).toEqual([403, 'scopes: a developer may not give billing:write']);
+    const { key } = created(await create(developer, ['channels:read']));
+    expect((await keysOf(developer)).map(({ id }) => id)).toEqual([key.id]);
+    expect((await developer.call('DELETE', `/account/keys/${theirs.id}`)).status).toBe(404);
+    expect((await owner.call('DELETE', `/account/keys/${key.id}`)).status).toBe(204);
+  });
+
+  it('end with their maker: when a member is removed, and those beyond a new role', async () => {
+    const developer = await (await SpecUser.create(plane)).join(accountId, 'owner');
+    const narrow = created(await create(developer, ['channels:read'])).secret;
+    const wide = created(await create(developer, ['channels:read', 'account:write'])).secret;
+    await owner.call('PATCH', `/account/members/${developer.id}`, { role: 'developer' });
+    expect((await asKey(narrow, 'GET', '/channels')).status).toBe(200);
+    expect((await asKey(wide, 'GET', '/channels')).status).toBe(401);
+    await owner.call('DELETE', `/account/members/${developer.id}`);
+    expect((await asKey(narrow, 'GET', '/channels')).status).toBe(401);
+  });
+
+  it('leave no key behind that its maker makes while it is ended', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const parent = created(await create(owner, ['keys:write', 'account:read']));
+      const [child] = await Promise.all([
+        asKey(parent.secret, 'POST', '/account/keys', { name: 'child', scopes: ['account:read'] }),
+        owner.call('DELETE', `/account/keys/${parent.key.id}`),
+      ]);
+      const late = await asKey(parent.secret, 'POST', '/account/keys', { name: 'child', scopes: ['account:read'] });
+      expect([late.status, [201, 401, 403].includes(child.status)]).toEqual([401, true]);
+    }
+  });
+
+  it('name the field that is wrong', async () => {
+    const refusals = [
+      [{ scopes: [] }, 'scopes: must have at least one'],
+      [{ scopes: ['everything'] }, `scopes.0: must be among ${KEY_SCOPES.join(', ')}`],
+      [{ name: '' }, 'name: must not be empty'],
+      [{ expires_at: 'soon' }, expect.stringMatching(/^expires_at: /)],
+    ] as const;
+    for (const [change, details] of refusals) {
+      const refused = await create(owner, ['account:read'], change);
+      expect([refused.status, detailsOf(refused)]).toEqual([400, details]);
+    }
+  });
+});

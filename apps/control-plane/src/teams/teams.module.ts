@@ -1,0 +1,27 @@
+import type { GlobalDatabase } from '@dormouse/database';
+import { Module } from '@nestjs/common';
+import { GLOBAL_DATABASE } from '../services.js';
+import { SignIn } from '../users/sign-in.js';
+import { InvitationsController } from './invitations.controller.js';
+import { Invitations } from './invitations.js';
+import { Members } from './members.js';
+import { TeamsController } from './teams.controller.js';
+
+/** Members and invitations of accounts. */
+@Module({
+  controllers: [TeamsController, InvitationsController],
+  providers: [
+    {
+      provide: Members,
+      inject: [GLOBAL_DATABASE],
+      useFactory: (database: GlobalDatabase) => new Members(database),
+    },
+    {
+      provide: Invitations,
+      inject: [GLOBAL_DATABASE, SignIn],
+      useFactory: (database: GlobalDatabase, { settings }: SignIn) => new Invitations(database, settings),
+    },
+  ],
+  exports: [Members, Invitations],
+})
+export class TeamsModule {}
