@@ -144,7 +144,7 @@ export async function acceptFirstOwner(
   token: string,
   { name, email, password }: NewUser,
 ): Promise<void> {
-  requireStrong(password, [name, ...email.split('@')]);
+  requireStrong(password, [name, email]);
   if (!(await isFirstOwnerLink(database, token))) throw linkDoesNotWork();
   const passwordHash = await passwords.hash(password);
   await transaction(database, async (connection) => {

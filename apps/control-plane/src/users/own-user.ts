@@ -105,7 +105,7 @@ export class OwnUser {
   /** Ends all other sessions. @throws {GatewayError} 400 for a wrong or weak password */
   async changePassword(body: ChangePasswordBody, own: Own): Promise<WithCookies<Done>> {
     const { email, name } = own.signedIn.user;
-    requireStrong(body.password, [name, ...email.split('@')]);
+    requireStrong(body.password, [name, email]);
     const { cookies } = await this.#withPassword(own, 'current_password', {
       path: '/change-password',
       body: { currentPassword: body.current_password, newPassword: body.password, revokeOtherSessions: true },

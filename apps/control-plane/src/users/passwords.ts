@@ -58,9 +58,13 @@ const estimator = new ZxcvbnFactory({ dictionary: common.dictionary, graphs: com
  * @throws {GatewayError} 400 `password: …`
  */
 export function requireStrong(password: string, known: readonly string[]): void {
-  const { score } = estimator.check(password.slice(0, MAX_ESTIMATED_LENGTH), [...known]);
+  const { score } = estimator.check(password.slice(0, MAX_ESTIMATED_LENGTH), wordsOf(known));
   if (score >= LOWEST_SCORE) return;
   throw new GatewayError(400, {
     details: 'password: too easy to guess; use a longer one, such as several words that do not belong together',
   });
+}
+
+function wordsOf(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => [text, ...text.split(/[\s@.]+/)]).filter((word) => word !== '');
 }

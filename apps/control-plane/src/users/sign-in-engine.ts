@@ -149,7 +149,11 @@ function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOpt
     },
     user: { ...USER_TABLE, changeEmail: { enabled: true } },
     session: { ...SESSION_TABLE, expiresIn: SESSION_DAYS * DAY_S, updateAge: DAY_S, freshAge: 0 },
-    account: { ...CREDENTIAL_TABLE, updateAccountOnSignIn: false, accountLinking: { enabled: true } },
+    account: {
+      ...CREDENTIAL_TABLE,
+      updateAccountOnSignIn: false,
+      accountLinking: { enabled: true, requireLocalEmailVerified: true },
+    },
     verification: { ...VERIFICATION_TABLE, storeIdentifier: 'hashed' },
     emailAndPassword: {
       enabled: true,

@@ -33,7 +33,7 @@ export class SigningUp {
     if (!settings.isSignUpOpen || !settings.hasMail) {
       throw new GatewayError(403, { details: 'sign-up is closed here: ask an owner of an account for an invitation' });
     }
-    requireStrong(password, [name, ...email.split('@')]);
+    requireStrong(password, [name, email]);
     await limits.count('sign-up', { about: email, address: visitor.address });
     return evenDuration(async () => {
       try {

@@ -1,0 +1,19 @@
+import { evenDuration } from './even-duration.js';
+
+describe('evenDuration', () => {
+  it('ends at a quarter of a second, whatever was done and whether it failed', async () => {
+    const durationOf = async (work: () => Promise<unknown>): Promise<number> => {
+      const startedMs = performance.now();
+      await evenDuration(work).catch(() => undefined);
+      return performance.now() - startedMs;
+    };
+    const [none, failed, busy] = await Promise.all([
+      durationOf(() => Promise.resolve()),
+      durationOf(() => Promise.reject(new Error('failed'))),
+      durationOf(() => new Promise((resolve) => setTimeout(resolve, 260))),
+    ]);
+    expect(none).toBeGreaterThanOrEqual(249);
+    expect(failed).toBeGreaterThanOrEqual(249);
+    expect(busy).toBeGreaterThanOrEqual(499);
+  });
+});
