@@ -29,7 +29,7 @@ describe('requireStrong', () => {
     expect(() => requireStrong(password, ['Ada'])).not.toThrow();
   });
 
-  it.each(['password1234', 'qwertyuiop', '1234567890', 'ada@example.com', 'adalovelace99'])(
+  it.each(['password1234', 'qwertyuiop', '1234567890', 'ada@example.com', 'AdaLovelace'])(
     'refuses %s',
     (password) => {
       expect(() => requireStrong(password, ['Ada Lovelace', 'ada', 'example.com'])).toThrow(
