@@ -7,9 +7,20 @@ import { GiftsModule } from './gifts/gifts.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { NumbersModule } from './numbers/numbers.module.js';
 import { Regions } from './regions/regions.js';
-import { BILLING_SECRET, CLOCK, GLOBAL_DATABASE, LOG, METRICS, REGION_POLL_MS, RULES } from './services.js';
+import {
+  BILLING_SECRET,
+  CLOCK,
+  GLOBAL_DATABASE,
+  LOG,
+  METRICS,
+  REGION_POLL_MS,
+  RULES,
+  STRIPE_SETTINGS,
+} from './services.js';
 import type { BillingRules } from './standing/standing.js';
 import { StandingsModule } from './standings/standings.module.js';
+import { StripeModule } from './stripe/stripe.module.js';
+import type { StripeSettings } from './stripe/stripe-settings.js';
 
 /** Services that the process opens once and every module can inject. */
 export interface Services {
@@ -20,6 +31,8 @@ export interface Services {
   regionPollMs: number;
   /** With it the control plane makes requests. */
   secret: string;
+  /** Absent: billing is off. */
+  stripe?: StripeSettings | undefined;
   /** Clock in epoch milliseconds. */
   nowMs: () => number;
   metrics: Registry;
@@ -39,10 +52,14 @@ export class AppModule {
       { provide: CLOCK, useValue: given.nowMs },
       { provide: METRICS, useValue: given.metrics },
       { provide: LOG, useValue: given.log },
+      ...(given.stripe ? [{ provide: STRIPE_SETTINGS, useValue: given.stripe }] : []),
     ];
     return {
       module: AppModule,
-      imports: [JobsModule.with(redis), NumbersModule, StandingsModule, GiftsModule],
+      imports: [
+        ...[JobsModule.with(redis), NumbersModule, StandingsModule, GiftsModule],
+        ...(given.stripe ? [StripeModule] : []),
+      ],
       providers: services,
       exports: services,
     };

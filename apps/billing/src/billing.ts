@@ -74,9 +74,9 @@ export async function openBilling(
     redis: { jobs: redis },
   });
   await regions.check();
-  const { rules, regionPollMs, secret } = config;
+  const { rules, regionPollMs, secret, stripe } = config;
   const app = await createApp(
-    { database, redis, regions, rules, regionPollMs, secret, nowMs, metrics: probes.metrics, log },
+    { database, redis, regions, rules, regionPollMs, secret, stripe, nowMs, metrics: probes.metrics, log },
     { site: config.site, trustedProxies: config.trustedProxies, probes },
   );
   await app.listen(config.listen.port, config.listen.host);

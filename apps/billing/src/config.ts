@@ -39,6 +39,19 @@ const environment = z.object({
   STRIPE_API_URL: variable.url('https', 'http').optional(),
   /** Timeout of one request to Stripe. */
   STRIPE_TIMEOUT_MS: variable.integer(100, 80_000).default(10_000),
+  /** Requests to Stripe in a second for what nobody waits for, of each billing process. */
+  STRIPE_REQUESTS_PER_SECOND: variable.integer(1, 100).default(15),
+  /** Interval between two comparisons of all accounts with Stripe, in seconds. */
+  SWEEP_EVERY_S: variable.integer(1, 604_800).default(3_600),
+  /** Price of a further number for a month, in the smallest unit of the currency. `npm run billing:setup` brings a change to Stripe. */
+  NUMBER_PRICE: variable.integer(1, 99_999_999).default(400),
+  /** Currency of the price: ISO 4217, small letters. */
+  CURRENCY: z
+    .string()
+    .regex(/^[a-z]{3}$/, 'must be three small letters, such as usd')
+    .default('usd'),
+  /** Where people reach the control plane: Stripe's pages lead back there. */
+  PUBLIC_URL: variable.url('https', 'http').default('http://127.0.0.1:3100'),
   /** Numbers of each account that cost nothing. */
   FREE_NUMBERS: variable.integer(0, 1_000_000).default(1),
   /** For how long an unpaid invoice stops nothing, from its finalisation, in seconds. */
@@ -85,6 +98,16 @@ function stripeOf(env: z.output<typeof environment>) {
     secretKey: env.STRIPE_SECRET_KEY,
     webhookSecrets: env.STRIPE_WEBHOOK_SECRET ?? [],
     timeoutMs: env.STRIPE_TIMEOUT_MS,
+    requestsPerSecond: env.STRIPE_REQUESTS_PER_SECOND,
+    sweepEveryMs: env.SWEEP_EVERY_S * 1_000,
+    price: { amount: env.NUMBER_PRICE, currency: env.CURRENCY },
+    pages: pagesAt(env.PUBLIC_URL.replace(/\/+$/, '')),
     ...(env.STRIPE_API_URL !== undefined && { apiUrl: env.STRIPE_API_URL }),
   };
+}
+
+/** Where people come back to from Stripe's pages. */
+function pagesAt(publicUrl: string) {
+  const page = `${publicUrl}/billing`;
+  return { successUrl: `${page}?checkout=done`, cancelUrl: `${page}?checkout=cancelled`, returnUrl: page };
 }

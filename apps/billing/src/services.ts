@@ -11,3 +11,5 @@ export const METRICS = 'metrics';
 export const REGION_POLL_MS = 'interval of looks at a region';
 /** With it the control plane makes requests. */
 export const BILLING_SECRET = 'billing secret';
+/** {@link StripeSettings}; provided only where billing is on. */
+export const STRIPE_SETTINGS = 'settings of Stripe';

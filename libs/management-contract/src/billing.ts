@@ -33,10 +33,10 @@ export const billingRecord = z.object({
   plan: z.enum(['off', 'free', 'paid']),
   /** Stripe's word for the subscription: `active`, `past_due` and others; null: there is none. */
   status: z.string().nullable(),
-  /** Numbers that count: linked once, and not deleted. */
-  numbers: z.int(),
-  /** How many of them are free. */
-  free: z.int(),
+  /** Numbers that count: linked once, and not deleted. Null: billing is off, and counts nothing. */
+  numbers: z.int().nullable(),
+  /** How many of them are free; there may be fewer. Null: billing is off. */
+  free: z.int().nullable(),
   /** How many further ones are paid for in this period. */
   bought: z.int(),
   /** Up to how many further ones are bought without asking when a number is linked; 0: none. */

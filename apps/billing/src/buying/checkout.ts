@@ -12,6 +12,8 @@ import { atStripe, StripeRefusedError } from '../stripe/stripe-client.js';
 
 /** In the metadata of a session: for how many places it is. */
 const PLACES_KEY = 'places';
+/** Pages for different numbers of places, requested at the same time, replace each other. */
+const MAX_TRIES = 4;
 
 export interface CheckoutPages {
   /** Where people come back to after they paid, and after they did not. */
@@ -33,15 +35,18 @@ export class Checkout {
    */
   async pageFor(accountId: string, customer: string, places: number): Promise<string> {
     const { priceId } = await this.catalogue.price();
-    const open = await this.#openSessions(customer);
-    const fitting = open.find((session) => fits(session, places));
-    for (const session of open) if (session !== fitting) await this.#expire(session.id);
-    if (fitting) return urlOf(fitting);
-    const made = await this.#create(accountId, { customer, accountId, priceId, places });
-    if (fits(made, places)) return urlOf(made);
-    // It belongs to another click, which wanted another number of places a moment ago.
-    await this.#expire(made.id);
-    return urlOf(await this.#create(accountId, { customer, accountId, priceId, places }));
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const open = await this.#openSessions(customer);
+      // The oldest that fits: Stripe lists the newest first. Whoever opened one at the same time takes it, too.
+      const fitting = open.filter((session) => fits(session, places)).at(-1);
+      for (const session of open) if (session !== fitting) await this.#expire(session.id);
+      if (fitting) return urlOf(fitting);
+      await this.#create(accountId, { customer, accountId, priceId, places });
+    }
+    throw new GatewayError(409, {
+      message: 'another checkout is being opened',
+      details: 'pages for other numbers of places are opened at the same time; repeat the request',
+    });
   }
 
   /** Ends every open page of a customer, so that nothing can be bought there any more. @throws {StripeAwayError} */

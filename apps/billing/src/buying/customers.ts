@@ -29,6 +29,8 @@ export class Customers {
     if (known?.stripe_customer_id) return known.stripe_customer_id;
     const request = { accountId, name: accountName, email };
     await this.intents.carryOut(accountId, 'customer', request, async (stored, key) => {
+      // Another click may have made it before this one could begin.
+      if ((await findBillingAccount(pool, accountId))?.stripe_customer_id) return;
       await setBillingCustomer(pool, accountId, await this.#create(stored, key));
     });
     const made = await findBillingAccount(pool, accountId);

@@ -11,21 +11,16 @@ const PAGE = 100;
  * @throws {StripeAwayError} @throws {StripeRefusedError}
  */
 export async function readCustomer(stripe: Stripe, customer: string): Promise<CustomerFacts> {
-  try {
-    const [subscriptions, invoices] = await Promise.all([
-      atStripe(() => stripe.subscriptions.list({ customer, status: 'all', limit: PAGE })),
-      atStripe(() => stripe.invoices.list({ customer, status: 'open', limit: PAGE })),
-    ]);
-    return customerFacts(subscriptions.data, invoices.data);
-  } catch (error) {
-    if (error instanceof StripeRefusedError && error.isMissing && (await wasDeleted(stripe, customer))) {
-      return customerFacts([], []);
-    }
-    throw error;
-  }
+  const [subscriptions, invoices] = await Promise.all([
+    atStripe(() => stripe.subscriptions.list({ customer, status: 'all', limit: PAGE })).catch(noneIfMissing),
+    atStripe(() => stripe.invoices.list({ customer, status: 'open', limit: PAGE })).catch(noneIfMissing),
+  ]);
+  // Nothing at all: it never bought, it was deleted, or it is unknown, which is refused here.
+  if (subscriptions.data.length === 0) await atStripe(() => stripe.customers.retrieve(customer));
+  return customerFacts(subscriptions.data, invoices.data);
 }
 
-async function wasDeleted(stripe: Stripe, customer: string): Promise<boolean> {
-  const found = await atStripe(() => stripe.customers.retrieve(customer));
-  return found.deleted === true;
+function noneIfMissing(error: unknown): { data: [] } {
+  if (error instanceof StripeRefusedError && error.isMissing) return { data: [] };
+  throw error;
 }

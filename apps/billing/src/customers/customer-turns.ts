@@ -37,6 +37,8 @@ export interface CustomerTurnParts {
   furtherNumbers: (on: Queryable, accountId: string) => Promise<number>;
   graceMs: number;
   nowMs: () => number;
+  /** Facts were stored that standings may differ by. */
+  onFacts: () => void;
   log: LogOf<'info' | 'warn' | 'error'>;
 }
 
@@ -117,10 +119,10 @@ export class CustomerTurns {
   }
 
   /** Writes what was read, and everything that it causes, in one transaction. @throws {TurnLostError} */
-  #store(turn: Turn, facts: CustomerFacts): Promise<BillingAccountRow> {
-    const { database, furtherNumbers, graceMs, nowMs } = this.parts;
+  async #store(turn: Turn, facts: CustomerFacts): Promise<BillingAccountRow> {
+    const { database, furtherNumbers, graceMs, nowMs, onFacts } = this.parts;
     const { accountId } = turn;
-    return transaction(database, async (connection) => {
+    const stored = await transaction(database, async (connection) => {
       await renewTurn(connection, turn);
       const row = await lockBillingAccount(connection, accountId);
       if (!row) throw new TurnLostError(accountId);
@@ -133,8 +135,10 @@ export class CustomerTurns {
       await setFacts(connection, { accountId, facts, fingerprint, declined, stoppedFor, changed });
       for (const mail of mails) await enqueueMail(connection, mail);
       if (changed) await appendChange(connection, row, facts);
-      return { ...row, declined, stopped_for: stoppedFor, fingerprint };
+      return { changed, row: { ...row, declined, stopped_for: stoppedFor, fingerprint } };
     });
+    if (stored.changed) onFacts();
+    return stored.row;
   }
 
   #nextInMs(row: BillingAccountRow, facts: CustomerFacts): number | null {

@@ -90,14 +90,14 @@ function byImportance(one: Stripe.Subscription, other: Stripe.Subscription): num
 }
 
 /**
- * @param subscriptions of the customer, in any order
+ * @param subscriptions of the customer, the newest first, as Stripe lists them
  * @param openInvoices of the customer, in any order
  */
 export function customerFacts(
   subscriptions: readonly Stripe.Subscription[],
   openInvoices: readonly Stripe.Invoice[],
 ): CustomerFacts {
-  const [first, ...others] = subscriptions.filter(isOurs).sort(byImportance);
+  const [first, ...others] = subscriptions.filter(isOurs).reverse().sort(byImportance);
   const item = first && itemOf(first);
   if (!first || !item) return { subscription: null, overdue: [], pendingInvoice: null, duplicates: [] };
   const subscription = factsOf(first, item);

@@ -18,6 +18,17 @@ const REQUEST = defineStatement({
   parameters: ['text'],
 });
 
+const REQUEST_MANY = defineStatement({
+  name: 'request-billing-turns',
+  scope: 'global',
+  text: `INSERT INTO billing_turns (account_id, wanted, due_at)
+         SELECT account_id, 1, now() FROM billing_accounts
+         WHERE account_id = ANY($1::text[]) AND stripe_customer_id IS NOT NULL ORDER BY account_id
+         ON CONFLICT (account_id) DO UPDATE
+         SET wanted = billing_turns.wanted + 1, due_at = least(billing_turns.due_at, now())`,
+  parameters: ['text[]'],
+});
+
 const TAKE = defineStatement({
   name: 'take-billing-turn',
   scope: 'global',
@@ -78,6 +89,11 @@ export class TurnLostError extends Error {
 /** Requests a turn for an account. @param on the connection of the transaction that causes it, or a pool */
 export async function requestTurn(on: Queryable, accountId: string): Promise<void> {
   await REQUEST.count(on, accountId);
+}
+
+/** Requests a turn for those of the accounts that have a customer at Stripe: their numbers have changed. */
+export async function requestTurns(on: Queryable, accountIds: readonly string[]): Promise<void> {
+  if (accountIds.length > 0) await REQUEST_MANY.count(on, accountIds);
 }
 
 /** Takes the turn of an account, or undefined when none is due or another process holds it. */

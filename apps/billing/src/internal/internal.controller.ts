@@ -8,62 +8,58 @@ import {
   type BillingRecord,
   type InvoiceList,
 } from '@dormouse/management-contract';
-import { Body, Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
-import type { AccountEnd } from '../buying/account-end.js';
-import { AccountBilling } from './account-billing.js';
+import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
+import { StripeSide } from '../stripe/stripe-side.js';
 import { SecretGuard } from './secret.guard.js';
 
 /** What the control plane calls. Nobody else has the secret. */
 @Controller('internal/billing')
 @UseGuards(SecretGuard)
 export class InternalController {
-  constructor(
-    private readonly billing: AccountBilling,
-    private readonly accountEnd: AccountEnd,
-  ) {}
+  constructor(@Inject(StripeSide) private readonly side: StripeSide) {}
 
   @Post('read')
   @HttpCode(200)
   read(@Body(valid(BILLING_CALLS.read.body)) { accountId }: BillingCallBody<'read'>): Promise<BillingRecord> {
-    return this.billing.read(accountId);
+    return this.side.accounts.read(accountId);
   }
 
   @Post('change')
   @HttpCode(200)
   change(@Body(valid(BILLING_CALLS.change.body)) body: BillingCallBody<'change'>): Promise<BillingRecord> {
-    return this.billing.change(body.accountId, body.change, body.requester);
+    return this.side.accounts.change(body.accountId, body.change, body.requester);
   }
 
   @Post('preview')
   @HttpCode(200)
   preview(@Body(valid(BILLING_CALLS.preview.body)) body: BillingCallBody<'preview'>): Promise<BillingPreview> {
-    return this.billing.preview(body.accountId, body.preview.numbers);
+    return this.side.accounts.preview(body.accountId, body.preview.numbers);
   }
 
   @Post('checkout')
   @HttpCode(200)
   checkOut(@Body(valid(BILLING_CALLS.checkout.body)) body: BillingCallBody<'checkout'>): Promise<BillingPage> {
     const { accountId, accountName, email, checkout, requester } = body;
-    return this.billing.checkOut({ accountId, accountName, email }, checkout.numbers ?? undefined, requester);
+    return this.side.accounts.checkOut({ accountId, accountName, email }, checkout.numbers ?? undefined, requester);
   }
 
   @Post('portal')
   @HttpCode(200)
   openPortal(@Body(valid(BILLING_CALLS.portal.body)) body: BillingCallBody<'portal'>): Promise<BillingPage> {
-    return this.billing.openPortal(body.accountId, body.requester);
+    return this.side.accounts.openPortal(body.accountId, body.requester);
   }
 
   @Post('invoices')
   @HttpCode(200)
   invoices(@Body(valid(BILLING_CALLS.invoices.body)) body: BillingCallBody<'invoices'>): Promise<InvoiceList> {
     const { accountId, ...page } = body;
-    return this.billing.invoices(accountId, page);
+    return this.side.accounts.invoices(accountId, page);
   }
 
   @Post('end')
   @HttpCode(200)
   async end(@Body(valid(BILLING_CALLS.end.body)) body: BillingCallBody<'end'>): Promise<BillingCallAnswer<'end'>> {
-    await this.accountEnd.end(body.accountId, body.requester);
+    await this.side.accountEnd.end(body.accountId, body.requester);
     return { ended: true };
   }
 }

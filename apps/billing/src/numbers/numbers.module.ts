@@ -1,8 +1,8 @@
-import type { GlobalDatabase, Queryable } from '@dormouse/database';
+import type { GlobalDatabase } from '@dormouse/database';
 import { JOB_QUEUES } from '@dormouse/queues';
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
-import { requestTurn } from '../customers/turns.js';
+import { requestTurns } from '../customers/turns.js';
 import { GLOBAL_DATABASE } from '../services.js';
 import { StandingsModule } from '../standings/standings.module.js';
 import { NumberJobs } from './number-jobs.js';
@@ -21,8 +21,3 @@ import { NumberPull } from './number-pull.js';
   ],
 })
 export class NumbersModule {}
-
-/** What was bought follows the numbers: each account is brought in order at Stripe. */
-async function requestTurns(on: Queryable, accountIds: readonly string[]): Promise<void> {
-  for (const accountId of accountIds) await requestTurn(on, accountId);
-}

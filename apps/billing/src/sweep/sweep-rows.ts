@@ -1,5 +1,4 @@
-import { defineStatement, type Queryable, type RowOf } from '@dormouse/database';
-import { narrowed } from '@dormouse/database';
+import { defineStatement, narrowed, type Queryable, type RowOf } from '@dormouse/database';
 import type { Declined } from '../buying/quantity-plan.js';
 
 const ACCOUNTS = defineStatement({
@@ -25,6 +24,14 @@ const ACCOUNTS = defineStatement({
   },
 });
 
+const NOW = defineStatement({
+  name: 'time-of-billing-sweep',
+  scope: 'global',
+  text: 'SELECT now() AS now',
+  parameters: [],
+  row: { now: 'timestamptz?' },
+});
+
 export type SweptRow = RowOf<typeof ACCOUNTS>;
 
 const PAGE = 1_000;
@@ -42,4 +49,9 @@ export async function* sweptAccounts(on: Queryable, startedAt: Date, now: Date):
     if (!last || rows.length < PAGE) return;
     after = last.account_id;
   }
+}
+
+/** The time of the database, which rows are stamped with. */
+export async function databaseTime(on: Queryable): Promise<Date> {
+  return (await NOW.first(on))?.now ?? new Date();
 }

@@ -16,7 +16,7 @@ import type { Duplicates } from '../customers/duplicates.js';
 import { customerFacts, fingerprintOf } from '../customers/subscription-facts.js';
 import { requestTurn } from '../customers/turns.js';
 import { readStripeState, type StripeState } from './stripe-pages.js';
-import { sweptAccounts, type SweptRow } from './sweep-rows.js';
+import { databaseTime, sweptAccounts, type SweptRow } from './sweep-rows.js';
 
 export type Difference = 'facts' | 'quantity' | 'customer gone' | 'customer adopted' | 'second customer' | 'no account';
 
@@ -43,7 +43,7 @@ export class Sweep {
   /** @throws {StripeAwayError} */
   async run(): Promise<SweepReport> {
     const { database, stripe, nowMs, log } = this.parts;
-    const startedAt = await databaseTime(database);
+    const startedAt = await databaseTime(database.pool);
     const state = await readStripeState(stripe);
     const report: SweepReport = { accounts: 0, differing: [] };
     const known = new Set<string>();
@@ -95,9 +95,4 @@ export class Sweep {
       for (const id of [subscription.id, ...further]) await duplicates.remove(accountId, id);
     }
   }
-}
-
-async function databaseTime({ pool }: Pick<GlobalDatabase, 'pool'>): Promise<Date> {
-  const { rows } = await pool.query<{ now: Date }>('SELECT now() AS now');
-  return rows[0]?.now ?? new Date();
 }

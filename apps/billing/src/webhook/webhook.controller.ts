@@ -1,27 +1,26 @@
 import type { Logger } from '@dormouse/bootstrap';
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Stripe } from 'stripe';
-import type { TurnJobs } from '../customers/turn-jobs.js';
-import { readSignedEvent, type WebhookTerms } from './signed-event.js';
-import type { StripeEvents } from './stripe-events.js';
+import { TurnKick } from '../customers/turn-kick.js';
+import { LOG } from '../services.js';
+import { StripeSide } from '../stripe/stripe-side.js';
+import { readSignedEvent } from './signed-event.js';
 
 /** What Stripe posts to: verified, stored, answered. The facts are read after the answer. */
 @Controller('stripe')
 export class WebhookController {
   constructor(
-    private readonly stripe: Stripe,
-    private readonly terms: WebhookTerms,
-    private readonly events: StripeEvents,
-    private readonly turns: TurnJobs,
-    private readonly log: Logger,
+    @Inject(StripeSide) private readonly side: StripeSide,
+    @Inject(TurnKick) private readonly turns: TurnKick,
+    @Inject(LOG) private readonly log: Logger,
   ) {}
 
   @Post('webhook')
   @HttpCode(200)
   async receive(@Req() request: FastifyRequest): Promise<{ received: true }> {
-    const event = readSignedEvent(this.stripe, this.terms, request.body, request.headers['stripe-signature']);
-    const accountId = await this.events.receive(event);
+    const { stripe, webhook, events } = this.side;
+    const event = readSignedEvent(stripe, webhook, request.body, request.headers['stripe-signature']);
+    const accountId = await events.receive(event);
     this.log.info({ event: event.id, type: event.type, accountId }, 'event of Stripe received');
     if (accountId !== undefined) this.turns.kick(accountId);
     return { received: true };
