@@ -111,3 +111,28 @@ function pagesAt(publicUrl: string) {
   const page = `${publicUrl}/billing`;
   return { successUrl: `${page}?checkout=done`, cancelUrl: `${page}?checkout=cancelled`, returnUrl: page };
 }
+
+const setUpEnvironment = environment
+  .pick({ STRIPE_API_URL: true, STRIPE_TIMEOUT_MS: true, NUMBER_PRICE: true, CURRENCY: true })
+  .extend({
+    STRIPE_SECRET_KEY: z.string().min(1),
+    /** Where Stripe posts its events to: the public address of billing and /stripe/webhook. Absent: no webhook endpoint is made. */
+    STRIPE_WEBHOOK_URL: variable.url('https', 'http').optional(),
+  });
+
+/** Switches of the command that sets up Stripe. @throws {ConfigError} that names every variable that is wrong */
+export function setUpConfig(source: Readonly<Record<string, string | undefined>> = process.env) {
+  const env = readConfig(setUpEnvironment, source);
+  return {
+    stripe: {
+      secretKey: env.STRIPE_SECRET_KEY,
+      timeoutMs: env.STRIPE_TIMEOUT_MS,
+      ...(env.STRIPE_API_URL !== undefined && { apiUrl: env.STRIPE_API_URL }),
+    },
+    terms: {
+      unitAmount: env.NUMBER_PRICE,
+      currency: env.CURRENCY,
+      ...(env.STRIPE_WEBHOOK_URL !== undefined && { webhookUrl: env.STRIPE_WEBHOOK_URL }),
+    },
+  };
+}

@@ -35,7 +35,7 @@ export const BILLING_CALLS = {
       checkout: checkoutBody,
       /** As Stripe's pages and invoices show the account. */
       accountName: z.string(),
-      email: z.string().nullable(),
+      email: z.string().nullish(),
     }),
     answer: billingPage,
   },

@@ -40,7 +40,11 @@ export class InternalController {
   @HttpCode(200)
   checkOut(@Body(valid(BILLING_CALLS.checkout.body)) body: BillingCallBody<'checkout'>): Promise<BillingPage> {
     const { accountId, accountName, email, checkout, requester } = body;
-    return this.side.accounts.checkOut({ accountId, accountName, email }, checkout.numbers ?? undefined, requester);
+    return this.side.accounts.checkOut(
+      { accountId, accountName, email: email ?? null },
+      checkout.numbers ?? undefined,
+      requester,
+    );
   }
 
   @Post('portal')
