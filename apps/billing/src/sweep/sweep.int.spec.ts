@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { idOf } from '../customers/subscription-facts.js';
 import { RunningStripeSide } from '../test-stripe-side.js';
 
 jest.setTimeout(60_000);
@@ -75,7 +76,7 @@ describe('the sweep', () => {
       customer,
       items: [{ price, quantity: 1 }],
       metadata: { account_id: accountId },
-      default_payment_method: String(first?.default_payment_method),
+      default_payment_method: idOf(first?.default_payment_method) ?? '',
     });
     expect(newer.status).toBe('active');
     expect(await sweepTwice()).toEqual([{ accountId, difference: 'facts' }]);
