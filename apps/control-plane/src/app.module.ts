@@ -4,6 +4,8 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Accounts } from './accounts/accounts.js';
 import { RequestLimits } from './accounts/request-limits.js';
 import { AccountsModule } from './accounts/accounts.module.js';
+import type { BillingAddress } from './billing/billing-client.js';
+import { BillingModule } from './billing/billing.module.js';
 import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
 import { EventsModule } from './events/events.module.js';
@@ -17,7 +19,7 @@ import type { SignInSettings } from './users/sign-in-settings.js';
 import { SignIn } from './users/sign-in.js';
 import { UserSessions } from './users/user-sessions.js';
 import { UsersModule } from './users/users.module.js';
-import { CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from './services.js';
+import { BILLING_ADDRESS, CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from './services.js';
 
 /** Services that the process opens once and every module can inject. */
 export interface Services {
@@ -28,13 +30,23 @@ export interface Services {
   limits?: ManagementLimits;
   /** Absent: nobody can sign in. */
   signIn?: SignInSettings | undefined;
+  /** Absent: billing is off. */
+  billing?: BillingAddress | undefined;
   log: Logger;
 }
 
 @Global()
 @Module({})
 export class AppModule {
-  static with({ database, regions, operators, limits = DEFAULT_LIMITS, signIn, log }: Services): DynamicModule {
+  static with({
+    database,
+    regions,
+    operators,
+    limits = DEFAULT_LIMITS,
+    signIn,
+    billing,
+    log,
+  }: Services): DynamicModule {
     const services = [
       { provide: GLOBAL_DATABASE, useValue: database },
       { provide: LOG, useValue: log },
@@ -45,6 +57,7 @@ export class AppModule {
       { provide: SignIn, useValue: new SignIn(database, signIn, log) },
       { provide: UserSessions, useValue: new UserSessions(database, signIn) },
       { provide: Accounts, useValue: new Accounts(database) },
+      ...(billing ? [{ provide: BILLING_ADDRESS, useValue: billing }] : []),
     ];
     return {
       module: AppModule,
@@ -52,6 +65,7 @@ export class AppModule {
         AccountsModule,
         TeamsModule,
         AuditModule,
+        BillingModule,
         ChannelsModule,
         EventsModule,
         FleetModule,

@@ -1,7 +1,8 @@
-import { masterKeysFrom, readConfig, storagePlace, variable } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, requireTogether, storagePlace, variable } from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
+import type { BillingAddress } from './billing/billing-client.js';
 import { DEFAULT_LIMITS } from './management-limits.js';
 import { DEFAULT_ATTEMPTS } from './users/attempt-limits.js';
 import { originOf, signInFrom } from './users/sign-in-settings.js';
@@ -101,6 +102,12 @@ const schema = z
     OIDC_CLIENT_SECRET: z.string().optional(),
     /** What people know the identity provider by. */
     OIDC_NAME: z.string().default('single sign-on'),
+    /** Where billing listens, for this process alone. Absent: billing is off, and every number is served. */
+    BILLING_URL: variable.url('http', 'https').optional(),
+    /** With it requests to billing are made: the same as there. */
+    BILLING_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+    /** Timeout of a request to billing, which may wait for Stripe. */
+    BILLING_TIMEOUT_MS: variable.integer(100, 120_000).default(30_000),
     /** Where the documentation is served: errors link to its errors page. */
     DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
     /** Address of support, named in every error. */
@@ -128,12 +135,25 @@ const schema = z
       neverLinkedChannels: env.NEVER_LINKED_CHANNELS,
     },
     signIn: signInFrom(env),
+    billing: billingFrom(env),
     trustedProxies: env.TRUSTED_PROXIES,
     site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
   }))
   .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });
 
 export type ControlPlaneConfig = z.output<typeof schema>;
+
+/** Undefined: billing is off. */
+function billingFrom(env: {
+  BILLING_URL?: string | undefined;
+  BILLING_SECRET?: string | undefined;
+  BILLING_TIMEOUT_MS: number;
+}): BillingAddress | undefined {
+  requireTogether(env, ['BILLING_URL', 'BILLING_SECRET']);
+  if (env.BILLING_URL === undefined || env.BILLING_SECRET === undefined) return undefined;
+  const url = env.BILLING_URL.replace(/\/+$/, '');
+  return { url, secret: env.BILLING_SECRET, timeoutMs: env.BILLING_TIMEOUT_MS };
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

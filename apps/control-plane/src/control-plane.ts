@@ -79,7 +79,7 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
   measureConnections(probes.metrics, { databases: { global: database.pool } });
   await regions.check({ settings: config.settingsKeys.keys });
   const app = await createApp(
-    { database, regions, operators, limits: config.limits, signIn: config.signIn, log },
+    { database, regions, operators, limits: config.limits, signIn: config.signIn, billing: config.billing, log },
     { site: config.site, trustedProxies: config.trustedProxies, probes },
   );
   await app.listen(config.listen.port, config.listen.host);

@@ -2,3 +2,5 @@
 export const GLOBAL_DATABASE = 'global database';
 export const LOG = 'log';
 export const CHANNEL_LIMITS = 'limits of channels';
+/** {@link BillingAddress}; provided only where billing is on. */
+export const BILLING_ADDRESS = 'address of billing';

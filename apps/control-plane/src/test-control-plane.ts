@@ -13,6 +13,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { MintedKey } from './accounts/account-key.js';
 import { Accounts } from './accounts/accounts.js';
 import { KeyUse } from './accounts/key-use.js';
+import type { BillingAddress } from './billing/billing-client.js';
 import { ChannelEntries } from './channels/channel-entries.js';
 import { Channels } from './channels/channels.js';
 import { UnsettledChannels } from './channels/unsettled-channels.js';
@@ -66,6 +67,7 @@ export class RunningControlPlane {
   static async open(
     changedLimits: Partial<ManagementLimits> = {},
     signIn: Partial<SignInSettings> = {},
+    billing?: BillingAddress,
   ): Promise<RunningControlPlane> {
     const [globalStore, regionalStore, redisStore, bucket] = await Promise.all([
       createTestDatabase('global'),
@@ -104,7 +106,7 @@ export class RunningControlPlane {
       ...changedLimits,
     };
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
-    const services = { database, regions, operators, limits, signIn: { ...SIGN_IN, ...signIn }, log };
+    const services = { database, regions, operators, limits, signIn: { ...SIGN_IN, ...signIn }, billing, log };
     const app = await createApp(services, { site, probes });
     await app.init();
     const stores = [globalStore, regionalStore, redisStore];

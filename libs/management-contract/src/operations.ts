@@ -1,5 +1,6 @@
 import { DEVELOPERS, READERS } from './access.js';
 import { ACCOUNT_OPERATIONS } from './account-operations.js';
+import { BILLING_OPERATIONS } from './billing-operations.js';
 import {
   channelDeleted,
   channelList,
@@ -180,6 +181,7 @@ export const OPERATIONS = {
     failures: [404, 503],
   },
   ...USER_OPERATIONS,
+  ...BILLING_OPERATIONS,
   ...FLEET_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof OPERATIONS;

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { BILLING_ADDRESS } from '../services.js';
+import { BillingClient, type BillingAddress } from './billing-client.js';
+import { BillingController } from './billing.controller.js';
+import { Billing } from './billing.js';
+
+@Module({
+  controllers: [BillingController],
+  providers: [
+    {
+      provide: Billing,
+      inject: [{ token: BILLING_ADDRESS, optional: true }],
+      useFactory: (address: BillingAddress | undefined) => new Billing(address && new BillingClient(address)),
+    },
+  ],
+  exports: [Billing],
+})
+export class BillingModule {}
