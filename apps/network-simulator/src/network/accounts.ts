@@ -94,6 +94,7 @@ export class Accounts {
     const files = [
       accountFile(phone),
       `accounts/${phone}.log`,
+      `accounts/${phone}.events`,
       ...preKeys.filter((name) => name.includes(`/${phone}-`)),
     ];
     for (const file of files) await this.store.remove(file);

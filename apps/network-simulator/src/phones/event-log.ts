@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { PhoneEvent } from '../network/phone-event.js';
+import type { Store } from '../store/store.js';
 
 export interface EventFilter {
   kind?: string | undefined;
@@ -10,14 +11,23 @@ export interface EventFilter {
 
 const LIMIT = 2000;
 
-/** The last events of one phone, in memory. */
+/** The last events of one phone. What happened in groups is stored, since histories show it; all else is in memory alone. */
 export class EventLog {
   private readonly events: PhoneEvent[] = [];
   private readonly emitter = new EventEmitter().setMaxListeners(0);
 
+  constructor(
+    private readonly store: Store,
+    private readonly file: string,
+  ) {}
+
+  async load(): Promise<void> {
+    for (const event of (await this.store.lines(this.file)) as PhoneEvent[]) this.insert(event);
+  }
+
   add(event: PhoneEvent): void {
-    this.events.push(event);
-    if (this.events.length > LIMIT) this.events.shift();
+    this.insert(event);
+    if (event.kind === 'group') this.store.append(this.file, event);
     this.emitter.emit('event', event);
   }
 
@@ -45,6 +55,11 @@ export class EventLog {
       });
       const timer = setTimeout(() => done(undefined), timeoutMs);
     });
+  }
+
+  private insert(event: PhoneEvent): void {
+    this.events.push(event);
+    if (this.events.length > LIMIT) this.events.shift();
   }
 }
 

@@ -10,6 +10,7 @@ export function receiveNotice(phone: PhoneContext, stanza: Node): void {
   if (!what) return;
   if (type === 'w:gp2') {
     if (what.tag === 'remove') phone.groupSessions.renew(from);
+    phone.account.changed();
     phone.events.add({
       kind: 'group',
       what: what.tag,

@@ -43,7 +43,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
   readonly messages: MessageLog;
   readonly sessions: SignalSessions;
   readonly groupSessions: GroupSessions;
-  readonly events = new EventLog();
+  readonly events: EventLog;
   readonly settings: PhoneSettings;
   readonly shared: SharedByPhone;
   /** What arrived and could not be read, by id. */
@@ -64,6 +64,7 @@ export class Phone implements PhoneContext, PrimaryDevice {
     this.settings = { autoDeliver: true, ...stored?.settings };
     this.shared = { chats: {}, starred: [], contacts: {}, ...stored?.shared };
     this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`, (chat) => chatBegan(this, chat));
+    this.events = new EventLog(network.store, `accounts/${account.phone}.events`);
     network.accounts.attachPhoneState(account.phone, (): PhoneState => ({
       sessions: this.sessions.snapshot(),
       groups: this.groupSessions.snapshot(),
@@ -72,9 +73,10 @@ export class Phone implements PhoneContext, PrimaryDevice {
     }));
   }
 
-  /** Reads the messages that were stored. */
+  /** Reads the messages, and what happened in groups, that were stored. */
   async load(): Promise<void> {
     await this.messages.load();
+    await this.events.load();
   }
 
   /** A stanza that the network brings. Order is kept; what is not for phones is let pass. */

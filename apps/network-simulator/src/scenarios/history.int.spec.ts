@@ -1,4 +1,7 @@
 import { jest } from '@jest/globals';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { proto } from '@whiskeysockets/baileys';
 import { createGroup, setRole } from '../groups/group-members.js';
 import { changeGroup } from '../groups/group-settings.js';
@@ -150,6 +153,34 @@ describe('the history of a phone', () => {
       messageStubParameters: ['New times'],
     });
     await client.end();
+  });
+
+  it('what happened in groups is in the history after a restart, and is gone with the phone', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'simulator-'));
+    const before = await startSimulator({ dataDir });
+    const owner = before.network.accounts.add('6591110001', 'Alice');
+    const { group } = createGroup(before.network, owner, 'Kept', []);
+    changeGroup(before.network, group, owner, { tag: 'subject', attrs: {}, content: Buffer.from('Renamed') });
+    await before.phones.of(owner).idle();
+    await before.stop();
+
+    const after = await startSimulator({ dataDir });
+    const found = after.network.accounts.byNumber('6591110001');
+    if (!found) throw new Error('Alice is gone');
+    const client = new Client(after, mediaThrough(after));
+    await client.link((qr) => scanCode(after.network, found, qr));
+    await client.until(
+      () =>
+        received(client)
+          .flatMap(({ messages }) => messages)
+          .find(({ messageStubParameters }) => messageStubParameters?.[0] === 'Renamed'),
+      'the new subject',
+    );
+    await client.end();
+    expect((await fetch(`${after.control}/phones/6591110001`, { method: 'DELETE' })).status).toBe(200);
+    await after.stop();
+    expect((await readdir(join(dataDir, 'accounts'))).filter((name) => name.startsWith('6591110001'))).toEqual([]);
+    await rm(dataDir, { recursive: true });
   });
 
   it('older messages come when a client requests them', async () => {
