@@ -21,6 +21,7 @@ import { measureFleet } from './fleet/fleet-metrics.js';
 import { answerLiveness } from './http/liveness.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
+import { Joining } from './teams/joining.js';
 import { servePages } from './users/pages.js';
 import { SignIn } from './users/sign-in.js';
 
@@ -58,7 +59,7 @@ export async function createApp(
     abortOnError: false,
   });
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
-  servePages(fastify, app.get(SignIn), services.log);
+  servePages(fastify, { signIn: app.get(SignIn), joining: app.get(Joining, { strict: false }) }, services.log);
   measureFleet(probes.metrics, app.get(Fleet));
   app.useGlobalPipes(pathIds);
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log, FRAMEWORK_ERRORS));

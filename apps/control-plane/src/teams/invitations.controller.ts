@@ -11,18 +11,16 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentCause, SignedIn } from '../accounts/account.guard.js';
 import { shownMembership } from '../accounts/accounts.controller.js';
 import type { Cause } from '../accounts/cause.js';
-import { requireOwnOrigin } from '../users/own-origin.js';
-import { requireStrong } from '../users/passwords.js';
-import { SignIn } from '../users/sign-in.js';
 import type { SignedInUser } from '../users/user-sessions.js';
 import { Invitations } from './invitations.js';
+import { Joining } from './joining.js';
 
 /** What the invited do. */
 @Controller('invitations')
 export class InvitationsController {
   constructor(
     private readonly invitations: Invitations,
-    private readonly signIn: SignIn,
+    private readonly joining: Joining,
   ) {}
 
   @Post('accept')
@@ -38,12 +36,6 @@ export class InvitationsController {
   /** For somebody without a user, so without a session. */
   @Post('join')
   async join(@Body(valid(joinBody)) body: JoinBody, @Req() request: FastifyRequest): Promise<AccountRecord> {
-    const { limits, passwords } = this.signIn.parts;
-    requireOwnOrigin(request, this.signIn.settings?.publicUrl);
-    requireStrong(body.password, [body.name]);
-    await limits.count('sign-up', { about: body.token, address: request.ip });
-    const passwordHash = await passwords.hash(body.password);
-    const origin = { address: request.ip, requestId: request.id };
-    return shownMembership(await this.invitations.acceptAsNewUser(body, passwordHash, origin));
+    return shownMembership(await this.joining.join(body, { address: request.ip, requestId: request.id }));
   }
 }

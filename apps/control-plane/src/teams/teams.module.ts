@@ -4,6 +4,7 @@ import { GLOBAL_DATABASE } from '../services.js';
 import { SignIn } from '../users/sign-in.js';
 import { InvitationsController } from './invitations.controller.js';
 import { Invitations } from './invitations.js';
+import { Joining } from './joining.js';
 import { Members } from './members.js';
 import { TeamsController } from './teams.controller.js';
 
@@ -21,7 +22,12 @@ import { TeamsController } from './teams.controller.js';
       inject: [GLOBAL_DATABASE, SignIn],
       useFactory: (database: GlobalDatabase, { settings }: SignIn) => new Invitations(database, settings),
     },
+    {
+      provide: Joining,
+      inject: [Invitations, SignIn],
+      useFactory: (invitations: Invitations, signIn: SignIn) => new Joining(invitations, signIn),
+    },
   ],
-  exports: [Members, Invitations],
+  exports: [Members, Invitations, Joining],
 })
 export class TeamsModule {}

@@ -12,8 +12,8 @@ describe('evenDuration', () => {
       durationOf(() => Promise.reject(new Error('failed'))),
       durationOf(() => new Promise((resolve) => setTimeout(resolve, 260))),
     ]);
-    expect(none).toBeGreaterThanOrEqual(249);
-    expect(failed).toBeGreaterThanOrEqual(249);
-    expect(busy).toBeGreaterThanOrEqual(499);
+    expect(none).toBeGreaterThanOrEqual(245);
+    expect(failed).toBeGreaterThanOrEqual(245);
+    expect(busy).toBeGreaterThanOrEqual(495);
   });
 });

@@ -12,6 +12,6 @@ export async function evenDuration<Result>(work: () => Promise<Result>): Promise
     return await work();
   } finally {
     const spentMs = performance.now() - startedMs;
-    await pause(STEP_MS - (spentMs % STEP_MS));
+    await pause(Math.ceil(STEP_MS - (spentMs % STEP_MS)));
   }
 }

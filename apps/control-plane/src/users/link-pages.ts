@@ -1,5 +1,6 @@
-import { resetPasswordBody, signUpBody, verifyAddressBody } from '@dormouse/management-contract';
+import { joinBody, resetPasswordBody, signUpBody, verifyAddressBody } from '@dormouse/management-contract';
 import type { z } from 'zod';
+import type { Joining } from '../teams/joining.js';
 import type { PageField } from './page-html.js';
 import type { SignIn } from './sign-in.js';
 import type { Visitor } from './sign-in-engine.js';
@@ -16,7 +17,7 @@ export interface LinkPage<Schema extends z.ZodObject = z.ZodObject> {
   /** Of what its form sends. */
   schema: Schema;
   /** @throws {GatewayError} 400 that names the field */
-  use(form: z.output<Schema>, visitor: Visitor): Promise<unknown>;
+  use(form: z.output<Schema>, visitor: Visitor, requestId: string): Promise<unknown>;
 }
 
 const NEW_PASSWORD: PageField = {
@@ -27,11 +28,19 @@ const NEW_PASSWORD: PageField = {
   hint: 'At least 10 characters. Several words that do not belong together are good.',
 };
 
+const YOUR_NAME: PageField = { name: 'name', label: 'Your name', type: 'text', autocomplete: 'name' };
+
 const page = <Schema extends z.ZodObject>(one: LinkPage<Schema>): LinkPage<Schema> => one;
 
 const firstOwnerForm = signUpBody.extend(verifyAddressBody.shape);
 
-export function linkPages(signIn: SignIn): LinkPage[] {
+/** Who does what the pages are for. */
+export interface LinkPageParts {
+  signIn: SignIn;
+  joining: Joining;
+}
+
+export function linkPages({ signIn, joining }: LinkPageParts): LinkPage[] {
   return [
     page({
       path: '/verify-email',
@@ -56,11 +65,25 @@ export function linkPages(signIn: SignIn): LinkPage[] {
       use: (form, visitor) => signIn.parts.signingUp.reset(form, visitor),
     }),
     page({
+      path: '/invitation',
+      title: 'Accept your invitation',
+      text: [
+        'Give your name and a password: you can sign in with them and the address that was invited.',
+        'If you have a user here already, sign in and accept the invitation there.',
+      ],
+      fields: [YOUR_NAME, NEW_PASSWORD],
+      button: 'Accept',
+      doneTitle: 'You are a member now',
+      doneText: ['You can sign in with your address and password.'],
+      schema: joinBody,
+      use: (form, { address }, requestId) => joining.join(form, { address, requestId }),
+    }),
+    page({
       path: '/first-owner',
       title: 'Set up the first owner',
       text: ['You will own the first account of this installation, and be its operator.'],
       fields: [
-        { name: 'name', label: 'Your name', type: 'text', autocomplete: 'name' },
+        YOUR_NAME,
         { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'email' },
         NEW_PASSWORD,
       ],

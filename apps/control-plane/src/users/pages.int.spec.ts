@@ -66,8 +66,31 @@ describe('pages that links lead to', () => {
     expect(again.text).not.toContain('<form');
   });
 
+  it('accept an invitation with a name and a password, once', async () => {
+    const { accountId, accountKey } = await plane.newAccount();
+    const body = { email: 'invited@example.com', role: 'developer' };
+    expect((await plane.call(accountKey, 'POST', '/api/v1/account/invitations', { body })).status).toBe(201);
+    const token = await tokenIn(plane, 'invited@example.com', 'invitation');
+    expect((await open('/invitation', token)).headers['location']).toBe('/invitation');
+    const form = { token, name: 'Invited', password: 'nine green kettles hum' };
+    expect((await post('/invitation', { ...form, name: ' ' })).text).toContain('Your name: must not be empty');
+    expect((await post('/invitation', form)).text).toContain('You are a member now');
+    const again = await post('/invitation', form);
+    expect([again.status, again.text]).toEqual([404, expect.stringContaining('This link was used, or is too old')]);
+    expect((await signIn('invited@example.com', form.password)).status).toBe(200);
+    const { rows } = await plane.database.pool.query('SELECT role FROM memberships WHERE account_id = $1', [accountId]);
+    expect(rows).toEqual([{ role: 'developer' }]);
+  });
+
   it('load nothing, name no referrer, are kept by no cache and shown in no frame', async () => {
-    for (const path of ['/verify-email', '/new-password', '/first-owner', '/signed-in', '/sign-in-failed']) {
+    for (const path of [
+      '/verify-email',
+      '/new-password',
+      '/invitation',
+      '/first-owner',
+      '/signed-in',
+      '/sign-in-failed',
+    ]) {
       const { headers, text } = await browser.send('GET', path);
       expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
       const policy = String(headers['content-security-policy']);

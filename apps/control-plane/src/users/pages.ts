@@ -10,9 +10,8 @@ import { GatewayError, parseInput } from '@dormouse/gateway-contract';
 import { parseCookies } from 'better-auth/cookies';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PAGE_HEADERS, renderPage, type Page, type PageField, type PageForm } from './page-html.js';
-import type { SignIn } from './sign-in.js';
 import { SIGN_IN_FAILED_PAGE, SIGNED_IN_PAGE } from './signing-in.js';
-import { linkPages, type LinkPage } from './link-pages.js';
+import { linkPages, type LinkPage, type LinkPageParts } from './link-pages.js';
 import { visitorOf } from './visitor.js';
 
 const TOKEN_COOKIE = 'dormouse.link';
@@ -29,7 +28,8 @@ const SIGN_IN_FAILED: Page = {
 };
 
 /** Adds the pages to a server. */
-export function servePages(fastify: FastifyInstance, signIn: SignIn, log: Logger): void {
+export function servePages(fastify: FastifyInstance, parts: LinkPageParts, log: Logger): void {
+  const isSecure = parts.signIn.settings?.publicUrl.startsWith('https:') === true;
   fastify.get(SIGNED_IN_PAGE, (_request, reply) =>
     send(reply, 200, { title: 'You are signed in', text: ['You can close this page.'] }),
   );
@@ -38,16 +38,16 @@ export function servePages(fastify: FastifyInstance, signIn: SignIn, log: Logger
     scope.addContentTypeParser(FORM_TYPE, { parseAs: 'string', bodyLimit: MAX_FORM_BYTES }, (_request, body, parsed) =>
       parsed(null, Object.fromEntries(new URLSearchParams(body.toString()))),
     );
-    for (const page of linkPages(signIn)) serveLinkPage(scope, page, signIn, log);
+    for (const page of linkPages(parts)) serveLinkPage(scope, page, isSecure, log);
     done();
   });
 }
 
-function serveLinkPage(fastify: FastifyInstance, page: LinkPage, signIn: SignIn, log: Logger): void {
+function serveLinkPage(fastify: FastifyInstance, page: LinkPage, isSecure: boolean, log: Logger): void {
   const { path, fields, button } = page;
   const formWith = (token: string): PageForm => ({ action: path, token, fields, button });
   const cookie = (token: string, seconds: number): string => {
-    const secure = signIn.settings?.publicUrl.startsWith('https:') ? '; Secure' : '';
+    const secure = isSecure ? '; Secure' : '';
     return `${TOKEN_COOKIE}=${encodeURIComponent(token)}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
   };
   fastify.get(path, (request, reply) => {
@@ -62,7 +62,7 @@ function serveLinkPage(fastify: FastifyInstance, page: LinkPage, signIn: SignIn,
   fastify.post(path, async (request, reply) => {
     const form = fieldsOf(request);
     try {
-      await page.use(parseInput(page.schema, form), visitorOf(request));
+      await page.use(parseInput(page.schema, form), visitorOf(request), request.id);
     } catch (error) {
       const { status, fault, isFinal } = faultOf(error, fields);
       if (status === 502) log.error({ err: error, requestId: request.id }, 'a page could not do what it is for');
@@ -78,6 +78,7 @@ function serveLinkPage(fastify: FastifyInstance, page: LinkPage, signIn: SignIn,
   });
 }
 
+const LINK_USELESS = 'This link was used, or is too old. Request another mail.';
 const LINK_MISSING = 'Open the link in the mail again: this page needs it.';
 
 function send(reply: FastifyReply, status: number, page: Page): FastifyReply {
@@ -93,9 +94,10 @@ function faultOf(error: unknown, fields: readonly PageField[]): { status: number
   if (!(error instanceof GatewayError)) {
     return { status: 502, fault: 'This could not be done now. Try again in a minute.', isFinal: false };
   }
+  if (error.status === 404) return { status: 404, fault: LINK_USELESS, isFinal: true };
   const [, name, reason] = /^(\w+): (.*)$/.exec(error.details ?? '') ?? [];
   if (name === 'token') {
-    return { status: 400, fault: 'This link was used, or is too old. Request another mail.', isFinal: true };
+    return { status: 400, fault: LINK_USELESS, isFinal: true };
   }
   const label = fields.find((field) => field.name === name)?.label;
   const fault = label === undefined ? (error.details ?? error.message) : `${label}: ${reason ?? ''}`;

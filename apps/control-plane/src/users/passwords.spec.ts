@@ -29,8 +29,16 @@ describe('requireStrong', () => {
     expect(() => requireStrong(password, ['Ada'])).not.toThrow();
   });
 
-  it.each(['password1234', 'qwertyuiop', '1234567890', 'ada@example.com', 'AdaLovelace'])('refuses %s', (password) => {
-    expect(() => requireStrong(password, ['Ada Lovelace', 'ada', 'example.com'])).toThrow(
+  it.each([
+    'password1234',
+    'qwertyuiop',
+    '1234567890',
+    'ada@example.com',
+    'AdaLovelace',
+    'eve.smith2026',
+    'adalovelace99',
+  ])('refuses %s', (password) => {
+    expect(() => requireStrong(password, ['Ada Lovelace', 'eve.smith@example.com'])).toThrow(
       expect.objectContaining({ status: 400, details: expect.stringMatching(/^password: /) as string }) as Error,
     );
   });

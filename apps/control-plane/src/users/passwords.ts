@@ -65,6 +65,9 @@ export function requireStrong(password: string, known: readonly string[]): void 
   });
 }
 
+/** Each as a whole, in its parts, and its parts written together. */
 function wordsOf(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => [text, ...text.split(/[\s@.]+/)]).filter((word) => word !== '');
+  return texts
+    .flatMap((text) => [text, ...text.split(/[\s@]+/), ...text.split(/[\s@.]+/), text.replaceAll(/[\s.]/g, '')])
+    .filter((word) => word !== '');
 }
