@@ -57,9 +57,10 @@ export async function startStripeSimulator(options: StripeSimulatorOptions = {})
   const livemode = secretKey.startsWith('sk_live_');
   const publicUrl = () => options.publicUrl ?? listening.url;
   const world = new World(store, { publicUrl, livemode, wallMs, dueAt });
-  const random = seededRandom(options.seed ?? 1);
-  const faults = new Faults(world, random);
-  const sender = new Sender(world, random, log);
+  const seed = options.seed ?? 1;
+  const faults = new Faults(world, seededRandom(seed));
+  // Drawn apart, so that webhooks do not change which requests fail.
+  const sender = new Sender(world, seededRandom(seed + 1), log);
   const requests = new RequestLog(wallMs);
   const settle = (): void => {
     runDue(world, null, world.now(null));

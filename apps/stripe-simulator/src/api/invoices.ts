@@ -13,7 +13,7 @@ import {
 } from '../wire/parameters.js';
 import { invalid, noSuch, StripeFault } from '../wire/stripe-fault.js';
 import type { Invoice } from '../objects/records.js';
-import { afterPayment, collect } from '../subscriptions/collection.js';
+import { afterPayment, afterWriteOff, collect } from '../subscriptions/collection.js';
 import { paymentFault } from '../subscriptions/creation.js';
 import { finalizeInvoice, markPaid, markUncollectible, voidInvoice } from '../subscriptions/invoices.js';
 import { nothingUpcoming, previewInvoice } from '../subscriptions/preview.js';
@@ -166,10 +166,14 @@ export const invoiceOperations = [
   ),
   operation('POST', '/v1/invoices/:invoice/void', parameters({}), (world, _, { invoice: id = '' }) => {
     needs(invoiceNamed(world, id), ['open', 'uncollectible'], 'void');
-    return { record: voidInvoice(world, id) };
+    const record = voidInvoice(world, id);
+    afterWriteOff(world, record);
+    return { record };
   }),
   operation('POST', '/v1/invoices/:invoice/mark_uncollectible', parameters({}), (world, _, { invoice: id = '' }) => {
     needs(invoiceNamed(world, id), ['open'], 'mark uncollectible');
-    return { record: markUncollectible(world, id) };
+    const record = markUncollectible(world, id);
+    afterWriteOff(world, record);
+    return { record };
   }),
 ];

@@ -103,7 +103,7 @@ function create(world: World, given: z.output<typeof creation>) {
   return { record: subscription };
 }
 
-/** Pages of subscriptions: without a status those that have not ended, and those on test clocks only for their customer or clock. */
+/** Pages of subscriptions: without a status those that were not cancelled, and those on test clocks only for their customer or clock. */
 const listing = operation(
   'GET',
   '/v1/subscriptions',
@@ -118,7 +118,9 @@ const listing = operation(
       if (customer !== undefined ? one.customer !== customer : one.test_clock !== (clock ?? null)) return false;
       const hasEnded = ENDED.includes(one.status);
       const isOfStatus =
-        status === undefined ? !hasEnded : status === 'all' || (status === 'ended' ? hasEnded : one.status === status);
+        status === undefined
+          ? one.status !== 'canceled'
+          : status === 'all' || (status === 'ended' ? hasEnded : one.status === status);
       const isPriced = price === undefined || one.items.some((item) => item.price === price);
       const [item] = one.items;
       const isInPeriod =

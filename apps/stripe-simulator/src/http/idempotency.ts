@@ -19,7 +19,13 @@ export interface KeyedRequest {
 export class Idempotency {
   private readonly underWay = new Set<string>();
 
-  constructor(private readonly world: World) {}
+  /** Answers that no key stands for any more are dropped at a start. */
+  constructor(private readonly world: World) {
+    const old = world.store.keptAnswers.filter(({ id }) => this.kept(id) === undefined);
+    world.store.transact(() => {
+      for (const { id } of old) world.store.keptAnswers.remove(id);
+    });
+  }
 
   /**
    * The answer that was given to this request before; undefined when it is new, and then it counts as under way until

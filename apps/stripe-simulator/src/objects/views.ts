@@ -45,7 +45,7 @@ export class Views {
         return this.lineItems(id);
       case 'customer.subscriptions': {
         const held = this.store.subscriptions.filter(
-          ({ customer, status }) => customer === id && status !== 'canceled' && status !== 'incomplete_expired',
+          ({ customer, status }) => customer === id && status !== 'canceled',
         );
         return pageOf(
           held.reverse().map((one) => this.of(one)),

@@ -41,11 +41,18 @@ export function afterPayment(world: World, invoice: Invoice): void {
     return;
   }
   if (subscription.status === 'incomplete') changeSubscription(world, subscription.id, { status: 'active' });
-  if (subscription.status === 'past_due' || subscription.status === 'unpaid') reconsider(world, subscription);
+  reconsider(world, subscription);
+}
+
+/** The subscription after one of its invoices was voided or given up. */
+export function afterWriteOff(world: World, invoice: Invoice): void {
+  const subscription = invoice.subscription === null ? undefined : world.store.subscriptions.get(invoice.subscription);
+  if (subscription) reconsider(world, subscription);
 }
 
 /** A subscription that owes is active again once the newest of its finalized invoices is settled. */
 function reconsider(world: World, subscription: Subscription): void {
+  if (subscription.status !== 'past_due' && subscription.status !== 'unpaid') return;
   for (const invoice of world.store.invoices.newestFirst()) {
     if (invoice.subscription !== subscription.id || invoice.purpose === 'pending_update') continue;
     if (invoice.status === 'draft' || invoice.status === 'void') continue;

@@ -138,6 +138,16 @@ describe('statuses of subscriptions', () => {
     if (status === 'canceled') expect(ended.cancellation_details?.reason).toBe('payment_failed');
   });
 
+  it.each(['voidInvoice', 'markUncollectible'] as const)(
+    'past_due is active again when nobody owes the invoice any more: %s',
+    async (give) => {
+      const { subscription } = await pastDue();
+      const { latest_invoice: owed } = await stripe.subscriptions.retrieve(subscription.id);
+      await stripe.invoices[give](owed as string);
+      expect(await statusOf(subscription.id)).toBe('active');
+    },
+  );
+
   it('unpaid goes on with drafts that nobody collects, and is active again when the open invoice is paid', async () => {
     await bed.control('PATCH', '/settings', { collection: { afterLastRetry: 'unpaid' } });
     const { customer, subscription } = await pastDue();
