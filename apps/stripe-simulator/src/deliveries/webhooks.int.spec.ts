@@ -89,12 +89,14 @@ describe('webhooks', () => {
     expect(endpoint.received.every(({ payload }) => !payload.includes('lost'))).toBe(true);
   });
 
-  it('are shuffled: what was told in order arrives in another', async () => {
-    await bed.control('PATCH', '/webhooks', { mode: 'hold' });
+  it.each([
+    ['as they are sent', { isShuffled: true }, { isShuffled: false }],
+    ['when they are released', { isShuffled: false }, { isShuffled: true }],
+  ])('are shuffled %s: what was told in order arrives in another', async (_, rules, release) => {
+    await bed.control('PATCH', '/webhooks', { mode: 'hold', ...rules });
     for (let number = 0; number < 12; number += 1)
       await bed.stripe.customers.create({ description: `number ${number}` });
-    await bed.control('PATCH', '/webhooks', { isShuffled: true });
-    await bed.control('POST', '/webhooks/release', { isShuffled: true });
+    await bed.control('POST', '/webhooks/release', release);
     await endpoint.until(() => types().filter((type) => type === 'customer.created').length === 12);
     const order = endpoint.received
       .flatMap(({ payload }) => /"description": "number (\d+)"/.exec(payload)?.[1] ?? [])
