@@ -1,5 +1,7 @@
 import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
+import type { Redis } from '@dormouse/redis';
+import { BullModule } from '@nestjs/bullmq';
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Accounts } from './accounts/accounts.js';
 import { RequestLimits } from './accounts/request-limits.js';
@@ -10,6 +12,7 @@ import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
+import { MailModule, type MailServices } from './mail/mail.module.js';
 import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
@@ -32,6 +35,8 @@ export interface Services {
   signIn?: SignInSettings | undefined;
   /** Absent: billing is off. */
   billing?: BillingAddress | undefined;
+  /** Redis of background jobs, and what is done there. Absent: none, as in most specs. */
+  jobs?: { redis: Redis; mail: MailServices };
   log: Logger;
 }
 
@@ -45,6 +50,7 @@ export class AppModule {
     limits = DEFAULT_LIMITS,
     signIn,
     billing,
+    jobs,
     log,
   }: Services): DynamicModule {
     const services = [
@@ -71,6 +77,7 @@ export class AppModule {
         FleetModule,
         UsersModule,
         DocumentationModule,
+        ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail)] : []),
       ],
       providers: services,
       exports: services,

@@ -7,6 +7,7 @@ const enough = {
   REGIONS: JSON.stringify({ eu: region, sg: region }),
   SETTINGS_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SETTINGS_MASTER_KEY_ID: 's1',
+  REDIS_URL: 'redis://localhost',
 };
 
 describe('controlPlaneConfig', () => {
@@ -49,6 +50,25 @@ describe('controlPlaneConfig', () => {
     const named = { ...enough, OPERATORS: JSON.stringify({ ada: hash }) };
     expect([...controlPlaneConfig(named).operators]).toEqual([['ada', Buffer.from(hash, 'hex')]]);
     expect(controlPlaneConfig(enough).operators.size).toBe(0);
+  });
+
+  it('takes an SMTP server and the address of mail together, or neither', () => {
+    const both = { SMTP_URL: 'smtps://user:secret@mail.example.com', MAIL_FROM: 'no-reply@example.com' };
+    expect(controlPlaneConfig({ ...enough, ...both }).mail).toEqual({
+      smtpUrl: both.SMTP_URL,
+      from: { address: 'no-reply@example.com', name: 'Dormouse' },
+    });
+    expect(controlPlaneConfig(enough).mail.smtpUrl).toBeUndefined();
+    for (const name of ['SMTP_URL', 'MAIL_FROM'] as const) {
+      expect(() => controlPlaneConfig({ ...enough, [name]: both[name] })).toThrow(/set all of them or none/);
+    }
+    expect(() => controlPlaneConfig({ ...enough, ...both, SMTP_URL: 'https://user:secret@mail' })).toThrow(
+      /SMTP_URL: must be a URL of smtp:\/\/ or smtps:\/\//,
+    );
+    expect(() => controlPlaneConfig({ ...enough, ...both, MAIL_FROM: 'a@example.com\nBcc: b@example.com' })).toThrow(
+      /MAIL_FROM: /,
+    );
+    expect(() => controlPlaneConfig({ ...enough, ...both, MAIL_FROM_NAME: 'A\nB' })).toThrow(/MAIL_FROM_NAME: /);
   });
 
   it('refuses an operator whose key is not a hash, with an error that does not contain the key', () => {

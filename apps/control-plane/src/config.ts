@@ -43,6 +43,9 @@ const keyHash = z
 
 const key = variable.key();
 
+/** While there is no SMTP server, nothing is sent from it. */
+const NO_ADDRESS = 'no-reply@localhost';
+
 const schema = z
   .object({
     /** Where to listen. */
@@ -76,6 +79,8 @@ const schema = z
     CHANNELS_PER_HALF_HOUR: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.channelsPerHalfHour),
     /** Channels that an account may have without ever having linked them, where an operator has not set another number; 0: no limit. */
     NEVER_LINKED_CHANNELS: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.neverLinkedChannels),
+    /** Redis of the jobs that the control plane does by itself; regions have their own. Without it mail waits. */
+    REDIS_URL: variable.url('redis', 'rediss'),
     /** Addresses or networks of proxies whose X-Forwarded-For is trusted, with commas. Empty: the connection's address counts. */
     TRUSTED_PROXIES: variable.networks().default([]),
     /** Connections to the global database, and to each region's. */
@@ -86,6 +91,13 @@ const schema = z
     AUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     /** Server that sends mail: `smtp://user:password@host:port`, `smtps://…`. Absent: no mail is sent. */
     SMTP_URL: variable.url('smtp', 'smtps').optional(),
+    /** Address that mail comes from; belongs to SMTP_URL. */
+    MAIL_FROM: z.email().optional(),
+    /** Name beside that address, also the one that mails are signed with. */
+    MAIL_FROM_NAME: z
+      .string()
+      .regex(/^[^\p{Cc}]+$/u, 'must be one line')
+      .default('Dormouse'),
     /** `open`: anybody may sign up; `closed`: people are invited. Default: `open` if there is `SMTP_URL`. */
     SIGN_UP: z.enum(['open', 'closed'], 'must be open or closed').optional(),
     /** Sign-ups from one network in an hour; 0: no limit. */
@@ -113,11 +125,20 @@ const schema = z
     /** Address of support, named in every error. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
   })
+  .transform((env) => {
+    requireTogether(env, ['SMTP_URL', 'MAIL_FROM']);
+    return env;
+  })
   .transform((env) => ({
     listen: { port: env.PORT, host: env.HOST },
     probes: { port: env.PROBE_PORT, host: env.HOST },
     logLevel: env.LOG_LEVEL,
     globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
+    redisUrl: env.REDIS_URL,
+    mail: {
+      smtpUrl: env.SMTP_URL,
+      from: { address: env.MAIL_FROM ?? NO_ADDRESS, name: env.MAIL_FROM_NAME },
+    },
     regions: new Map(Object.entries(env.REGIONS) as [Region, RegionAddress][]),
     operators: new Map(Object.entries(env.OPERATORS)),
     settingsKeys: masterKeysFrom({

@@ -11,6 +11,7 @@ import { openGlobalDatabase } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
 import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
+import { closeRedis, openRedis } from '@dormouse/redis';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type Services } from './app.module.js';
@@ -19,6 +20,8 @@ import { readJsonBodies } from './http/json-body.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';
 import { answerLiveness } from './http/liveness.js';
+import { MemberRecipients } from './mail/member-recipients.js';
+import { openSmtp } from './mail/smtp-transport.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
 import { Joining } from './teams/joining.js';
@@ -77,10 +80,18 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
   const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
   // Only the global database decides readiness: without a region some requests are 503, and all others still work.
   const probes = new Probes({ app: 'control-plane', checks: { database: isReachable } });
-  measureConnections(probes.metrics, { databases: { global: database.pool } });
+  const redis = openRedis({ url: config.redisUrl, name: 'control-plane:jobs', log });
+  measureConnections(probes.metrics, { databases: { global: database.pool }, redis: { jobs: redis } });
   await regions.check({ settings: config.settingsKeys.keys });
+  const { smtpUrl, from } = config.mail;
+  const transport = smtpUrl === undefined ? undefined : openSmtp({ url: smtpUrl, from });
+  const recipients = new MemberRecipients(database);
+  const mail = { transport, from, recipients, metrics: probes.metrics };
   const app = await createApp(
-    { database, regions, operators, limits: config.limits, signIn: config.signIn, billing: config.billing, log },
+    {
+      ...{ database, regions, operators, log },
+      ...{ limits: config.limits, signIn: config.signIn, billing: config.billing, jobs: { redis, mail } },
+    },
     { site: config.site, trustedProxies: config.trustedProxies, probes },
   );
   await app.listen(config.listen.port, config.listen.host);
@@ -90,6 +101,8 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
     drain: async () => {
       probes.startDraining();
       await app.close();
+      transport?.close();
+      await closeRedis(redis);
       await regions.close();
       await database.close();
       await probeServer.close();

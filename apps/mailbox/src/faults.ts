@@ -18,7 +18,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('slow'), ms: z.int().min(1).max(600_000), times }),
   /** Messages are stored, and the connection is cut instead of the answer. */
   z.strictObject({ kind: z.literal('cut'), times }),
-  /** Connections are closed at once. */
+  /** Connections are closed at once, open ones too. */
   z.strictObject({ kind: z.literal('away'), times }),
 ]);
 
@@ -27,6 +27,8 @@ type Of<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 
 export class Faults {
   #faults: Fault[] = [];
+  /** Called with each fault that is added. */
+  onAdded: (fault: Fault) => void = () => undefined;
 
   get list(): readonly Fault[] {
     return this.#faults;
@@ -34,6 +36,7 @@ export class Faults {
 
   add(fault: Fault): void {
     this.#faults.push(fault);
+    this.onAdded(fault);
   }
 
   clear(): void {

@@ -127,12 +127,16 @@ describe('the mailbox', () => {
     expect(mailbox.list()).toHaveLength(2);
   });
 
-  it('is away, and back', async () => {
+  it('is away, for connections that are open as well, and back', async () => {
+    const pooled = createTransport({ url: mailbox.smtpUrl, pool: true, maxConnections: 1 });
+    await pooled.sendMail({ from: 'a@b.c', to: 'bob@example.com' });
     mailbox.fail({ kind: 'away' });
     await expect(send()).rejects.toThrow();
+    await expect(pooled.sendMail({ from: 'a@b.c', to: 'bob@example.com' })).rejects.toThrow();
     mailbox.work();
     await send();
-    expect(mailbox.list()).toHaveLength(1);
+    expect(mailbox.list()).toHaveLength(2);
+    pooled.close();
   });
 
   it('is slow: the answer to a message comes later, not at once', async () => {

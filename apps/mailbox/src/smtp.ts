@@ -81,6 +81,9 @@ export async function startSmtp({ host, port, mails, faults, log, now }: SmtpOpt
   });
   // A client that goes away in the middle is no fault of ours.
   server.on('error', (error) => log.debug({ reason: error.message }, 'a connection failed'));
+  faults.onAdded = ({ kind }) => {
+    if (kind === 'away') for (const socket of sockets.values()) socket.destroy();
+  };
   const listening = server.listen(port, host);
   listening.on('connection', (socket: Socket) => {
     if (faults.take('away')) socket.destroy();

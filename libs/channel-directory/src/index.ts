@@ -49,6 +49,7 @@ export {
 export { ChannelSeals, SealedValueError, type SettingsKeys } from './sealed-values.js';
 export { resealChannel } from './settings-reseal.js';
 export { STANDING_REASONS } from './standing.js';
+export { unlinkedNumbers } from './unlinked-numbers.js';
 export { webhookIds } from './webhook-ids.js';
 export { WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
 export { readWebhookSettings } from './webhook-settings.js';

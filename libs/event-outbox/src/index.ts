@@ -21,4 +21,4 @@ export {
   type WebhookPlace,
   type WebhookStateRow,
 } from './managed-webhooks.js';
-export { eventFigures, failingWebhooks, stuckDeadLetters } from './outbox-figures.js';
+export { eventFigures, failingWebhooks, stuckDeadLetters, webhooksFailingLong } from './outbox-figures.js';

@@ -48,6 +48,31 @@ const FAILING = defineStatement({
   },
 });
 
+/**
+ * Webhooks that have accepted nothing for `$1` seconds though there is something for them, since less than `$2` seconds before that.
+ * `quiet_since` stays the same until the webhook accepts something; `failing_since` is no earlier than its oldest event.
+ */
+const FAILING_LONG = defineStatement({
+  name: 'webhooks-failing-long',
+  text: `SELECT c.channel_id, c.webhook_id, c.last_error, coalesce(c.accepted_at, c.since) AS quiet_since,
+                greatest(coalesce(c.accepted_at, c.since), oldest.created_at) AS failing_since
+         FROM webhook_cursors c, ${HELD_AND_OLDEST}
+         WHERE c.attempts > 0 AND c.next_attempt_at IS NOT NULL
+           AND coalesce(c.accepted_at, c.since) <= now() - $1::int * interval '1 second'
+           AND oldest.created_at <= now() - $1::int * interval '1 second'
+           AND oldest.created_at > now() - ($1::int + $2::int) * interval '1 second'
+           AND (c.channel_id, c.webhook_id) > ($3, $4)
+         ORDER BY c.channel_id, c.webhook_id LIMIT $5`,
+  parameters: ['int4', 'int4', 'text', 'text', 'int8'],
+  row: {
+    channel_id: 'text',
+    webhook_id: 'text',
+    last_error: 'text?',
+    quiet_since: 'timestamptz',
+    failing_since: 'timestamptz',
+  },
+});
+
 /** How much is still to be delivered in the region, for how many webhooks, since when; and its dead letters. */
 export async function eventFigures(pool: Pool): Promise<RowOf<typeof FIGURES>> {
   return (await FIGURES.first(pool)) ?? { backlog: '0', behind: 0, oldest_age_s: 0, dead: 0 };
@@ -61,4 +86,17 @@ export async function stuckDeadLetters(pool: Pool, limit: number): Promise<RowOf
 /** The first webhooks that fail, by the age of their oldest event; each row has the `total` of them. */
 export async function failingWebhooks(pool: Pool, limit: number): Promise<RowOf<typeof FAILING>[]> {
   return FAILING.all(pool, limit);
+}
+
+/**
+ * Webhooks that fail for `forS` seconds, and not for more than `withinS` longer, by channel and webhook, in pages.
+ * @param after the last one of the page before
+ */
+export async function webhooksFailingLong(
+  pool: Pool,
+  { forS, withinS }: { forS: number; withinS: number },
+  after: { channelId: string; webhookId: string },
+  limit: number,
+): Promise<RowOf<typeof FAILING_LONG>[]> {
+  return FAILING_LONG.all(pool, forS, withinS, after.channelId, after.webhookId, limit);
 }

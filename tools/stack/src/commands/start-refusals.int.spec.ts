@@ -21,7 +21,8 @@ describe('a server', () => {
     const settings = { SETTINGS_MASTER_KEY: key(7), SETTINGS_MASTER_KEY_ID: 's1', HOST: '127.0.0.1', PROBE_PORT: '0' };
     if (app === 'control-plane') {
       const sg = { databaseUrl: regional.url, redisUrl: redis.url };
-      return { ...settings, PORT: '0', GLOBAL_DATABASE_URL: global.url, REGIONS: JSON.stringify({ sg }) };
+      const stores = { GLOBAL_DATABASE_URL: global.url, REDIS_URL: redis.url };
+      return { ...settings, ...stores, PORT: '0', REGIONS: JSON.stringify({ sg }) };
     }
     const stores = {
       REGIONAL_DATABASE_URL: regional.url,

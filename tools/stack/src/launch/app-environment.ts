@@ -84,6 +84,7 @@ export function appEnvironment(
     'control-plane': {
       ...settings,
       GLOBAL_DATABASE_URL: stores.databases.global,
+      REDIS_URL: stores.redisUrl,
       REGIONS: JSON.stringify(regions),
       // One account has everything here, and tools send requests as fast as they can.
       REQUESTS_PER_MINUTE: '0',
