@@ -22,7 +22,7 @@ import type { SignInSettings } from './users/sign-in-settings.js';
 import { SignIn } from './users/sign-in.js';
 import { UserSessions } from './users/user-sessions.js';
 import { UsersModule } from './users/users.module.js';
-import { BILLING_ADDRESS, CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from './services.js';
+import { BILLING_ADDRESS, CHANNEL_LIMITS, GLOBAL_DATABASE, JOBS_REDIS, LOG } from './services.js';
 
 /** Services that the process opens once and every module can inject. */
 export interface Services {
@@ -56,6 +56,7 @@ export class AppModule {
     const services = [
       { provide: GLOBAL_DATABASE, useValue: database },
       { provide: LOG, useValue: log },
+      ...(jobs ? [{ provide: JOBS_REDIS, useValue: jobs.redis }] : []),
       { provide: Regions, useValue: regions },
       { provide: OperatorKeys, useValue: operators },
       { provide: RequestLimits, useValue: new RequestLimits(limits) },

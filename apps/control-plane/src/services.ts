@@ -4,3 +4,4 @@ export const LOG = 'log';
 export const CHANNEL_LIMITS = 'limits of channels';
 /** {@link BillingAddress}; provided only where billing is on. */
 export const BILLING_ADDRESS = 'address of billing';
+export const JOBS_REDIS = 'Redis of the background jobs';

@@ -1,8 +1,11 @@
 import { fileURLToPath } from 'node:url';
 
-/** The servers that the launcher starts, in the order in which they become ready. */
+/** The servers that the launcher starts, some of them on request, in the order in which they become ready. */
 export const APP_NAMES = [
   'network-simulator',
+  'mailbox',
+  'stripe-simulator',
+  'billing',
   'control-plane',
   'session-worker',
   'webhook-dispatcher',
@@ -10,6 +13,11 @@ export const APP_NAMES = [
 ] as const;
 
 export type AppName = (typeof APP_NAMES)[number];
+
+/** What stands in for others' services, in the sandbox and in tests. */
+export const SIMULATIONS = ['network-simulator', 'mailbox', 'stripe-simulator'] as const satisfies readonly AppName[];
+
+export type Simulation = (typeof SIMULATIONS)[number];
 
 /** The checkout (or the image) that this launcher belongs to. */
 export const ROOT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));

@@ -18,4 +18,20 @@ describe('the environment of the launcher', () => {
     });
     expect(() => readEnvironment({ S3_ENDPOINT: 'http://s3', S3_BUCKET: 'b' })).toThrow(/together/);
   });
+
+  it('takes Stripe and mail only whole', () => {
+    expect(readEnvironment({ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }).stripe).toEqual({
+      secretKey: 'sk_test_1',
+      webhookSecret: 'whsec_1',
+    });
+    expect(readEnvironment({ SMTP_URL: 'smtp://m', MAIL_FROM: 'a@b.c' }).smtp).toEqual({
+      url: 'smtp://m',
+      from: 'a@b.c',
+    });
+    expect(readEnvironment({})).toMatchObject({ stripe: undefined, smtp: undefined });
+    expect(() => readEnvironment({ STRIPE_SECRET_KEY: 'sk_test_1' })).toThrow(
+      'Set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET together, or neither.',
+    );
+    expect(() => readEnvironment({ MAIL_FROM: 'a@b.c' })).toThrow('Set SMTP_URL and MAIL_FROM together, or neither.');
+  });
 });

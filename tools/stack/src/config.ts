@@ -17,6 +17,14 @@ const environment = z.object({
   S3_BUCKET: optionalUrl,
   S3_ACCESS_KEY_ID: optionalUrl,
   S3_SECRET_ACCESS_KEY: optionalUrl,
+  /** Stripe's secret key, and what it signs webhooks with: with the two, billing is started. They belong together. */
+  STRIPE_SECRET_KEY: optionalUrl,
+  STRIPE_WEBHOOK_SECRET: optionalUrl,
+  /** Server that sends mail, and the address it comes from; unset: people are invited by links to copy. They belong together. */
+  SMTP_URL: optionalUrl,
+  MAIL_FROM: optionalUrl,
+  /** Where browsers reach the management API; unset: on this machine. */
+  PUBLIC_URL: optionalUrl,
   /** Path of a redis-server or valkey-server outside the PATH. */
   REDIS_SERVER: optionalUrl,
   /** Integration tests use these throw-away stores instead of bringing up their own. */
@@ -34,10 +42,13 @@ export interface LauncherEnvironment {
   redisUrl?: string;
   redisServer?: string;
   objects?: { endpoint: string; bucket: string; accessKeyId: string; secretAccessKey: string };
+  stripe?: { secretKey: string; webhookSecret: string };
+  smtp?: { url: string; from: string };
+  publicUrl?: string;
   test: { globalDatabaseUrl?: string; regionalDatabaseUrl?: string; redisUrl?: string; sharedStacksUrl?: string };
 }
 
-/** @throws when only some of the S3 switches are set */
+/** @throws when only some of the switches that belong together are set */
 export function readEnvironment(source: NodeJS.ProcessEnv = process.env): LauncherEnvironment {
   const read = environment.parse(source);
   return {
@@ -46,6 +57,12 @@ export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Launch
     redisUrl: read.REDIS_URL,
     redisServer: read.REDIS_SERVER,
     objects: readObjects(read),
+    stripe: readPair(read, 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', (secretKey, webhookSecret) => ({
+      secretKey,
+      webhookSecret,
+    })),
+    smtp: readPair(read, 'SMTP_URL', 'MAIL_FROM', (url, from) => ({ url, from })),
+    publicUrl: read.PUBLIC_URL,
     test: {
       globalDatabaseUrl: read.TEST_GLOBAL_DATABASE_URL,
       regionalDatabaseUrl: read.TEST_REGIONAL_DATABASE_URL,
@@ -53,6 +70,18 @@ export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Launch
       sharedStacksUrl: read.TEST_SHARED_STACKS_URL,
     },
   };
+}
+
+function readPair<Pair>(
+  read: z.infer<typeof environment>,
+  first: keyof typeof read,
+  second: keyof typeof read,
+  make: (first: string, second: string) => Pair,
+): Pair | undefined {
+  const [one, other] = [read[first], read[second]];
+  if (one && other) return make(one, other);
+  if (one || other) throw new Error(`Set ${first} and ${second} together, or neither.`);
+  return undefined;
 }
 
 function readObjects(read: z.infer<typeof environment>): LauncherEnvironment['objects'] {

@@ -1,11 +1,5 @@
 export type { AppName } from './app-names.js';
-export {
-  startStack,
-  type AppSwitches,
-  type Stack,
-  type StackOptions,
-  type StoreAddresses,
-  type Switches,
-} from './launch/stack.js';
+export { startStack } from './launch/stack.js';
+export type { AppSwitches, Stack, StackOptions, StackUrls, StoreAddresses, Switches } from './launch/stack-options.js';
 export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './testing/test-stores.js';
 export { serveWaitingLogins, type WaitingLogins } from './commands/waiting-logins.js';

@@ -1,9 +1,10 @@
 /** Runs what the mail needs, in one control plane at a time for each turn; see {@link RepeatedJob} for what Redis may lose. */
 import type { Logger } from '@dormouse/bootstrap';
 import { JOB_QUEUES, RepeatedJob, type Job, type Queue } from '@dormouse/queues';
+import type { Redis } from '@dormouse/redis';
 import { InjectQueue, OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { LOG } from '../services.js';
+import { JOBS_REDIS, LOG } from '../services.js';
 import { MailSender } from './mail-sender.js';
 import { RegionMails } from './region-mails.js';
 
@@ -24,6 +25,7 @@ export class MailJobs extends WorkerHost implements OnApplicationBootstrap, Befo
     @InjectQueue(JOB_QUEUES.mail) queue: Queue,
     @Inject(MailSender) private readonly sender: MailSender,
     @Inject(RegionMails) private readonly regionMails: RegionMails,
+    @Inject(JOBS_REDIS) private readonly redis: Pick<Redis, 'status'>,
     @Inject(LOG) private readonly log: Logger,
   ) {
     super();
@@ -38,7 +40,9 @@ export class MailJobs extends WorkerHost implements OnApplicationBootstrap, Befo
 
   async beforeApplicationShutdown(): Promise<void> {
     this.sender.stop();
-    await Promise.all(this.#schedules.map((schedule) => schedule.stop()));
+    // While Redis is away a worker would wait for it. Otherwise it ends with the jobs that run.
+    const isAway = this.redis.status !== 'ready';
+    await Promise.all([this.worker.close(isAway), ...this.#schedules.map((schedule) => schedule.stop())]);
   }
 
   async process({ name }: Job): Promise<void> {

@@ -4,7 +4,8 @@
  */
 import { constants } from 'node:os';
 import type { LaunchOptions } from './command-line.js';
-import { startStack, type Stack, type StackOptions } from '../launch/stack.js';
+import { startStack } from '../launch/stack.js';
+import type { Stack, StackOptions } from '../launch/stack-options.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell reports for a process that a signal ended is this and the signal's number. */
@@ -41,6 +42,7 @@ export async function launch(
       fresh: options.fresh,
       workers: options.workers,
       network,
+      billing: network === 'simulator',
       env,
       logs: 'pretty',
     });
@@ -64,12 +66,19 @@ export function addressRows(stack: Stack): [string, string][] {
     ['Gateway API', stack.urls.edge.sg],
     ['Management API', `${stack.urls.controlPlane}/api/v1`],
     ...(stack.urls.simulator === undefined ? [] : simulatorRows(stack.urls.simulator)),
+    ...optionalRow('Billing', stack.urls.billing),
+    ...optionalRow('Simulated Stripe', stack.urls.stripe),
+    ...optionalRow('Mailbox, in a browser', stack.urls.mail),
     ['PostgreSQL', `${stack.databases.global}  ${stack.databases.sg}`],
     ['Redis', stack.redis.sg],
     ['Objects (S3)', `${stack.objects.sg.endpoint}/${stack.objects.sg.bucket}`],
     ['Account key', stack.accountKey],
     ['Operator key', stack.operatorKey],
   ];
+}
+
+function optionalRow(name: string, url: string | undefined): [string, string][] {
+  return url === undefined ? [] : [[name, url]];
 }
 
 function simulatorRows(url: string): [string, string][] {

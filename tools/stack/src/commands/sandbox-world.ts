@@ -1,6 +1,6 @@
 import { readLoginCode } from '../launch/login-code.js';
 import type { InstallationFacts } from '../launch/installation.js';
-import type { Stack } from '../launch/stack.js';
+import type { Stack } from '../launch/stack-options.js';
 
 /** What a sandbox offers: a linked channel and phones to talk to. */
 export type SandboxWorld = NonNullable<InstallationFacts['sandbox']>;

@@ -1,8 +1,9 @@
 /** `npm run sandbox`: Dormouse with a simulated network, a linked channel and two phones to talk to. */
 import { readCommandLine } from './command-line.js';
 import { addressRows, launch, readOrExit, table } from './launcher.js';
+import { ensureGift, ensureOwner } from '../launch/accounts-and-money.js';
 import { prepareSandbox, type SandboxWorld } from './sandbox-world.js';
-import type { Stack } from '../launch/stack.js';
+import type { Stack } from '../launch/stack-options.js';
 import { serveWaitingLogins } from './waiting-logins.js';
 
 const options = readOrExit(() => readCommandLine(process.argv.slice(2), 'sandbox'));
@@ -21,6 +22,10 @@ function machineLine(stack: Stack, world: SandboxWorld): string {
     databases: stack.databases,
     redis: stack.redis,
     objects: { sg: { endpoint, bucket } },
+    mail: stack.urls.mail,
+    billing: stack.urls.billing,
+    stripe: { url: stack.urls.stripe, secretKey: stack.installation.facts.secrets.simulatedStripe.secretKey },
+    user: stack.installation.facts.user,
   });
 }
 
@@ -38,6 +43,7 @@ ${table([
   ['Channel', `${world.channel.id}, linked to ${world.channel.phone}`],
   ['Channel token', world.channel.token],
   ['Phones to talk to', world.phones.join('  ')],
+  ['User', `${stack.installation.facts.user.email}  ${stack.installation.facts.user.password}`],
   ['Data', options.dataDir],
 ])}
 
@@ -66,7 +72,12 @@ Ctrl-C stops everything; --fresh begins anew.
 
 const waitingLogins = await serveWaitingLogins();
 const announce = async (stack: Stack): Promise<void> => {
-  const world = await prepareSandbox(stack);
+  const { accountId, user } = stack.installation.facts;
+  const [world] = await Promise.all([
+    prepareSandbox(stack),
+    ensureOwner(stack.databases.global, { ...user, accountId }),
+    ensureGift(stack.databases.global, accountId),
+  ]);
   const { id, token } = world.channel;
   waitingLogins.offer({ name: `Sandbox (${id})`, edgeUrl: stack.urls.edge.sg, token });
   process.stdout.write(options.json ? `${machineLine(stack, world)}\n` : guide(stack, world));

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { type AppName, appEntry } from '../app-names.js';
+import { type AppName, appEntry, type Simulation } from '../app-names.js';
 import { withConnection } from '../stores/postgres.js';
 import { claimTestRedis, createTestDatabase, type TestStore } from '../testing/test-stores.js';
 
-type Server = Exclude<AppName, 'network-simulator'>;
+type Server = Exclude<AppName, Simulation>;
 type Variables = Record<string, string>;
 
 const SHARDS = 4;
@@ -23,6 +23,11 @@ describe('a server', () => {
       const sg = { databaseUrl: regional.url, redisUrl: redis.url };
       const stores = { GLOBAL_DATABASE_URL: global.url, REDIS_URL: redis.url };
       return { ...settings, ...stores, PORT: '0', REGIONS: JSON.stringify({ sg }) };
+    }
+    if (app === 'billing') {
+      const stores = { GLOBAL_DATABASE_URL: global.url, REDIS_URL: redis.url, BILLING_SECRET: 'b'.repeat(32) };
+      const regions = JSON.stringify({ sg: { databaseUrl: regional.url } });
+      return { ...stores, HOST: '127.0.0.1', PORT: '0', PROBE_PORT: '0', REGIONS: regions };
     }
     const stores = {
       REGIONAL_DATABASE_URL: regional.url,

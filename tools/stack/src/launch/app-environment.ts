@@ -28,6 +28,29 @@ export interface AppEnvironmentFacts {
   edge: { sg: string; eu?: string };
   /** Of the second region, if there is one. */
   secondRegion?: RegionStores | undefined;
+  /** Where browsers reach the control plane. */
+  publicUrl: string;
+  /** Absent: no mail is sent. */
+  smtp?: { url: string; from: string } | undefined;
+  /** Absent: there is no billing. */
+  billing?: BillingPlace | undefined;
+}
+
+/** Where billing is, and which Stripe it uses. */
+export interface BillingPlace {
+  url: string;
+  stripe: {
+    secretKey: string;
+    webhookSecret: string;
+    /** Of a simulated one. */
+    url?: string;
+  };
+}
+
+/** The SMTP port of the mailbox, chosen beside its port. */
+export interface MorePorts {
+  probePort?: number | undefined;
+  smtpPort?: number | undefined;
 }
 
 const COMPILE_CACHE = `${ROOT_FOLDER}.dormouse/compile-cache`;
@@ -37,13 +60,13 @@ type Switches = Record<string, string>;
 /**
  * The switches of each app (each app's `config.ts` is their reference). Everything runs as in production, except that
  * webhooks may go to private addresses and files may come from this machine: on one machine everything is on it.
- * @param probePort where it answers probes and metrics; the simulator has one port for everything
+ * @param more where it answers probes and metrics, if that is not its one port for everything; the mailbox's port of SMTP
  */
 export function appEnvironment(
   app: AppName,
   facts: AppEnvironmentFacts,
   port: number,
-  probePort = port,
+  { probePort = port, smtpPort = 0 }: MorePorts = {},
 ): NodeJS.ProcessEnv {
   const { stores, installation, shardCount, network } = facts;
   const settings: Switches = {
@@ -77,15 +100,14 @@ export function appEnvironment(
         NODE_EXTRA_CA_CERTS: network.certificateFile,
       }
     : {};
-  const first = { databaseUrl: stores.databases.sg, redisUrl: stores.redisUrl, storage: stores.objects };
-  const regions = { sg: first, ...secondRegionOf(facts) };
+  const global = globalSwitches(facts);
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
+    ...moneySwitches(facts),
     'control-plane': {
       ...settings,
-      GLOBAL_DATABASE_URL: stores.databases.global,
-      REDIS_URL: stores.redisUrl,
-      REGIONS: JSON.stringify(regions),
+      ...global,
+      ...peopleSwitches(facts),
       // One account has everything here, and tools send requests as fast as they can.
       REQUESTS_PER_MINUTE: '0',
       CHANNELS_PER_ACCOUNT: '1000000',
@@ -101,13 +123,6 @@ export function appEnvironment(
     'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },
     'edge-api': { ...regional, ...files, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
   };
-  const listens: Record<AppName, Switches> = {
-    'network-simulator': { PORT: String(port) },
-    'control-plane': { PORT: String(port), PROBE_PORT: String(probePort) },
-    'session-worker': { PROBE_PORT: String(probePort) },
-    'webhook-dispatcher': { PROBE_PORT: String(probePort) },
-    'edge-api': { PORT: String(port), PROBE_PORT: String(probePort) },
-  };
   return {
     ...inheritedEnvironment(),
     NODE_ENV: 'production',
@@ -116,8 +131,59 @@ export function appEnvironment(
     // Node 22 and later keep what they compiled, per version: an app starts in two thirds of the time.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     HOST: '127.0.0.1',
-    ...listens[app],
+    ...listening(app, port, { probePort, smtpPort }),
     ...own[app],
+  };
+}
+
+/** Where an app listens. */
+function listening(app: AppName, port: number, { probePort, smtpPort }: MorePorts): Switches {
+  const own = { PORT: String(port) };
+  const probes = { PROBE_PORT: String(probePort) };
+  if (app === 'network-simulator' || app === 'stripe-simulator') return own;
+  if (app === 'mailbox') return { ...own, SMTP_PORT: String(smtpPort) };
+  return app === 'session-worker' || app === 'webhook-dispatcher' ? probes : { ...own, ...probes };
+}
+
+/** What reaches the whole installation. */
+function globalSwitches(facts: AppEnvironmentFacts): Switches {
+  const { databases, redisUrl, objects } = facts.stores;
+  const sg = { databaseUrl: databases.sg, redisUrl, storage: objects };
+  return {
+    GLOBAL_DATABASE_URL: databases.global,
+    REDIS_URL: redisUrl,
+    REGIONS: JSON.stringify({ sg, ...secondRegionOf(facts) }),
+  };
+}
+
+/** How people sign in, and get mail. */
+function peopleSwitches({ installation, publicUrl, smtp }: AppEnvironmentFacts): Switches {
+  return {
+    PUBLIC_URL: publicUrl,
+    AUTH_SECRET: installation.secrets.auth,
+    ...(smtp && { SMTP_URL: smtp.url, MAIL_FROM: smtp.from }),
+  };
+}
+
+/** Billing, and what stands in for Stripe and for everybody's mail. */
+function moneySwitches(facts: AppEnvironmentFacts): Record<'mailbox' | 'stripe-simulator' | 'billing', Switches> {
+  const { billing, dataDir } = facts;
+  const { secrets } = facts.installation;
+  const { secretKey, webhookSecret } = secrets.simulatedStripe;
+  const webhook: Switches = billing
+    ? { WEBHOOK_SECRET: webhookSecret, WEBHOOK_URL: `${billing.url}/stripe/webhook` }
+    : {};
+  const stripe: Switches = billing
+    ? {
+        STRIPE_SECRET_KEY: billing.stripe.secretKey,
+        STRIPE_WEBHOOK_SECRET: billing.stripe.webhookSecret,
+        ...(billing.stripe.url !== undefined && { STRIPE_API_URL: billing.stripe.url }),
+      }
+    : {};
+  return {
+    mailbox: {},
+    'stripe-simulator': { DATA_DIR: `${dataDir}/stripe`, SECRET_KEY: secretKey, ...webhook },
+    billing: { ...globalSwitches(facts), BILLING_SECRET: secrets.billing, ...stripe },
   };
 }
 

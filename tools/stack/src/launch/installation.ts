@@ -17,6 +17,19 @@ function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
+/** Secrets that apps share with each other, and with the simulated Stripe. */
+function newSecret(prefix = ''): string {
+  return `${prefix}${randomBytes(32).toString('hex')}`;
+}
+
+function newSecrets() {
+  return {
+    auth: newSecret(),
+    billing: newSecret(),
+    simulatedStripe: { secretKey: newSecret('sk_test_'), webhookSecret: newSecret('whsec_') },
+  };
+}
+
 function newKey(): string {
   return randomBytes(32).toString('base64');
 }
@@ -33,9 +46,21 @@ const installation = z.object({
   passwords: z
     .object({ postgres: z.string(), redis: z.string() })
     .default(() => ({ postgres: newPassword(), redis: newPassword() })),
+  /** What signs sessions of users; what the control plane calls billing with; the keys of the simulated Stripe. */
+  secrets: z
+    .object({
+      auth: z.string(),
+      billing: z.string(),
+      simulatedStripe: z.object({ secretKey: z.string(), webhookSecret: z.string() }),
+    })
+    .default(newSecrets),
   objectKeys: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
   ports: z.record(z.string(), z.number()),
   sandbox: z.object({ channel: sandboxChannel, phones: z.array(z.string()) }).optional(),
+  /** The sandbox's user: owner of the first account, and operator. */
+  user: z
+    .object({ email: z.string(), password: z.string() })
+    .default(() => ({ email: 'owner@sandbox.example', password: newPassword() })),
 });
 
 export type InstallationFacts = z.infer<typeof installation>;
@@ -78,7 +103,9 @@ function newFacts(): InstallationFacts {
     accountKey: `dmk_${randomBytes(32).toString('base64url')}`,
     operatorKey: newOperatorKey(),
     passwords: { postgres: newPassword(), redis: newPassword() },
+    secrets: newSecrets(),
     objectKeys: { accessKeyId: 'dormouse', secretAccessKey: randomBytes(24).toString('base64url') },
     ports: {},
+    user: { email: 'owner@sandbox.example', password: newPassword() },
   };
 }

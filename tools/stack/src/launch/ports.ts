@@ -12,7 +12,12 @@ const OFFSETS: Record<string, number> = {
   redis: 6,
   objects: 7,
   'control-plane-probes': 8,
+  billing: 9,
   'session-worker': 10,
+  'billing-probes': 50,
+  mailbox: 51,
+  'mailbox-smtp': 52,
+  'stripe-simulator': 53,
 };
 
 /**

@@ -1,8 +1,13 @@
 import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
-import { appEnvironment, secondRegionSwitches, type NetworkAddress } from './app-environment.js';
-import { appEntry, type AppName } from '../app-names.js';
+import {
+  appEnvironment,
+  secondRegionSwitches,
+  type BillingPlace,
+  type MorePorts,
+  type NetworkAddress,
+} from './app-environment.js';
+import { appEntry, SIMULATIONS, type AppName, type Simulation } from '../app-names.js';
 import { AppProcess } from '../processes/app-process.js';
 import { readEnvironment } from '../config.js';
 import { ensureFirstAccount } from './first-account.js';
@@ -12,60 +17,9 @@ import { readLoginCode } from './login-code.js';
 import { Ports } from './ports.js';
 import { ProcessRegister } from '../processes/process-register.js';
 import { SECOND_REGION, startSecondRegionStores } from './second-region.js';
+import type { AppSwitches, Stack, StackOptions, StackUrls, Switches } from './stack-options.js';
 import { postgresDataFolder } from '../stores/postgres.js';
 import { startStores, type Stores } from '../stores/stores.js';
-
-export type Switches = Record<string, string>;
-export type AppSwitches = Partial<Record<AppName, Switches>>;
-export type StoreAddresses = Pick<Stores, 'databases' | 'redisUrl' | 'objects'>;
-
-export interface StackOptions {
-  /** Folder of everything that is stored: data, secrets, ports. */
-  dataDir: string;
-  /** First of a fixed range of ports; default: those of the last start, or any free ones. */
-  portBase?: number;
-  /** Begins with an empty folder. */
-  fresh?: boolean;
-  /** How many session workers. */
-  workers?: number;
-  network: 'real' | 'simulator';
-  /** True: stores do not wait for the disk, stacks in the log are of the built files, and an app that crashes stays down. For tests. */
-  fast?: boolean;
-  /** 'pretty': for people, on standard error. 'silent': into `stack.log` in the data folder. */
-  logs: 'pretty' | 'silent' | Writable;
-  /** More switches for single apps; a function receives where the stores are. */
-  env?: AppSwitches | ((stores: StoreAddresses) => Promise<AppSwitches>);
-  shardCount?: number;
-  /** Also stores, a worker and an edge of a second region: for journeys through two regions. */
-  secondRegion?: boolean;
-}
-
-/** A running Dormouse. */
-export interface Stack {
-  readonly urls: { edge: { sg: string; eu?: string }; controlPlane: string; simulator?: string };
-  readonly databases: { global: string; sg: string };
-  readonly redis: { sg: string };
-  readonly objects: { sg: Stores['objects'] };
-  readonly accountKey: string;
-  /** Opens the fleet's part of the management API. */
-  readonly operatorKey: string;
-  /** Where each running process answers probes and metrics. */
-  readonly probes: Record<AppName, string[]>;
-  readonly installation: Installation;
-  /** Process ids as they are now. */
-  readonly processes: { 'session-worker': number[] } & Record<Exclude<AppName, 'session-worker'>, number | undefined>;
-  /** Reads the QR code off the login image of a channel. */
-  readLoginCode(token: string): Promise<string>;
-  /** Starts one more session worker, with switches of its own, and waits until it is ready. @returns its process id */
-  startWorker(switches?: Switches): Promise<number>;
-  /** Sends the signal to a worker and waits for its end; it stays down. */
-  killWorker(pid: number, signal: NodeJS.Signals): Promise<void>;
-  killWorkers(signal: NodeJS.Signals): Promise<void>;
-  /** Ends an app (every worker) cleanly and starts it again. */
-  restart(app: AppName, options?: { whileDown?: () => Promise<void> }): Promise<void>;
-  /** Ends everything, the stores last, within ten seconds. */
-  stop(): Promise<void>;
-}
 
 /** An app that does not end in this time is killed; with the stores' time it stays below ten seconds. */
 const APP_GRACE_MS = 6_000;
@@ -105,7 +59,10 @@ function requireBuilt(apps: readonly AppName[]): void {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const apps: AppName[] = ['control-plane', 'session-worker', 'webhook-dispatcher', 'edge-api'];
-  requireBuilt(options.network === 'simulator' ? ['network-simulator', ...apps] : apps);
+  if (options.network === 'simulator') apps.unshift('network-simulator');
+  if (options.billing) apps.unshift('mailbox', 'stripe-simulator');
+  if (options.billing || readEnvironment().stripe) apps.unshift('billing');
+  requireBuilt(apps);
   keepPrivate(options.dataDir);
   const register = await ProcessRegister.open(options.dataDir);
   try {
@@ -122,14 +79,13 @@ class RunningStack implements Stack {
   /** By number; a number is used again once its worker was killed. */
   readonly #workers = new Map<number, AppProcess | undefined>();
   #network: NetworkAddress | undefined;
+  #billing: BillingPlace | undefined;
+  #smtp: { url: string; from: string } | undefined;
   #secondStores: Awaited<ReturnType<typeof startSecondRegionStores>> | undefined;
   #secondEdge: AppProcess | undefined;
   #switches: AppSwitches = {};
   #stopping: Promise<void> | undefined;
-  readonly urls: { edge: { sg: string; eu?: string }; controlPlane: string; simulator?: string } = {
-    edge: { sg: '' },
-    controlPlane: '',
-  };
+  readonly urls: StackUrls = { edge: { sg: '' }, controlPlane: '' };
 
   private constructor(
     private readonly options: StackOptions,
@@ -165,6 +121,10 @@ class RunningStack implements Stack {
     }
   }
 
+  get publicUrl(): string {
+    return readEnvironment().publicUrl ?? this.urls.controlPlane;
+  }
+
   get databases(): Stack['databases'] {
     return this.stores.databases;
   }
@@ -190,6 +150,9 @@ class RunningStack implements Stack {
     const single = (app: AppName): string[] => at([this.#single.get(app)]);
     return {
       'network-simulator': this.urls.simulator === undefined ? [] : [this.urls.simulator],
+      mailbox: this.urls.mail === undefined ? [] : [this.urls.mail],
+      'stripe-simulator': this.urls.stripe === undefined ? [] : [this.urls.stripe],
+      billing: single('billing'),
       'control-plane': single('control-plane'),
       'session-worker': at(this.#runningWorkers()),
       'webhook-dispatcher': single('webhook-dispatcher'),
@@ -204,6 +167,9 @@ class RunningStack implements Stack {
       'control-plane': pid('control-plane'),
       'webhook-dispatcher': pid('webhook-dispatcher'),
       'network-simulator': pid('network-simulator'),
+      mailbox: pid('mailbox'),
+      'stripe-simulator': pid('stripe-simulator'),
+      billing: pid('billing'),
       'session-worker': this.#runningWorkers().flatMap((worker) => worker.pid ?? []),
     };
   }
@@ -216,18 +182,52 @@ class RunningStack implements Stack {
     const { env = {} } = this.options;
     this.#switches = typeof env === 'function' ? await env(this.stores) : env;
     this.urls.edge.sg = `http://127.0.0.1:${await this.ports.choose('edge-api')}`;
+    this.urls.controlPlane = `http://127.0.0.1:${await this.ports.choose('control-plane')}`;
+    await this.#chooseBilling();
     if (this.options.secondRegion) await this.#startSecondStores();
-    if (this.options.network === 'simulator') await this.#startSimulator();
+    await Promise.all([
+      ...(this.options.network === 'simulator' ? [this.#startSimulator()] : []),
+      ...(this.options.billing ? [this.#startMailbox(), this.#startStripe()] : []),
+    ]);
     const workers = Array.from({ length: this.options.workers ?? 1 }, () => this.startWorker());
-    const [controlPlane, edge] = await Promise.all([
-      this.#startSingle('control-plane'),
-      this.#startSingle('edge-api', Number(new URL(this.urls.edge.sg).port)),
+    await Promise.all([
+      this.#startSingle('control-plane', this.urls.controlPlane),
+      this.#startSingle('edge-api', this.urls.edge.sg),
       this.#startSingle('webhook-dispatcher'),
+      ...(this.urls.billing === undefined ? [] : [this.#startSingle('billing', this.urls.billing)]),
       ...workers,
       this.#startSecondRegion(),
     ]);
-    this.urls.controlPlane = controlPlane;
-    this.urls.edge.sg = edge;
+  }
+
+  /** Whether there is billing, where, and with which Stripe: the simulated one needs to know before it starts. */
+  async #chooseBilling(): Promise<void> {
+    const { stripe, smtp } = readEnvironment();
+    this.#smtp = smtp;
+    const used = this.options.billing ? this.installation.facts.secrets.simulatedStripe : stripe;
+    if (!used) return;
+    const url = `http://127.0.0.1:${await this.ports.choose('billing')}`;
+    this.urls.billing = url;
+    this.#billing = { url, stripe: { ...used } };
+  }
+
+  async #startMailbox(): Promise<void> {
+    const port = await this.ports.choose('mailbox');
+    const smtpPort = await this.ports.choose('mailbox-smtp');
+    await this.#startSimulation('mailbox', { port, smtpPort }, '{"listening"', (line) => {
+      const { listening } = line as { listening: { url: string; smtpUrl: string } };
+      this.urls.mail = listening.url;
+      this.#smtp = { url: listening.smtpUrl, from: 'no-reply@dormouse.example' };
+    });
+  }
+
+  async #startStripe(): Promise<void> {
+    const port = await this.ports.choose('stripe-simulator');
+    await this.#startSimulation('stripe-simulator', { port }, '{"url"', (line) => {
+      const { url } = line as { url: string };
+      this.urls.stripe = url;
+      if (this.#billing) this.#billing.stripe.url = url;
+    });
   }
 
   async #startSecondStores(): Promise<void> {
@@ -257,46 +257,48 @@ class RunningStack implements Stack {
   }
 
   async #startSimulator(): Promise<void> {
-    const isStartLine = (text: string): boolean => text.startsWith('{"listening"');
     const port = await this.ports.choose('network-simulator');
-    const app = this.#create(
-      'network-simulator',
-      'network-simulator',
-      { port },
-      {
-        line: (text) => {
-          if (!isStartLine(text)) return false;
-          const { listening } = JSON.parse(text) as {
-            listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin'>;
-          };
-          const { control, socketUrl, rootKey, certificateFile } = listening;
-          // One port for everything; files go over TLS only.
-          this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin: control.replace(/^http:/, 'https:') };
-          this.urls.simulator = control;
-          return true;
-        },
-      },
-    );
-    this.#single.set('network-simulator', app);
-    await app.start();
+    await this.#startSimulation('network-simulator', { port }, '{"listening"', (line) => {
+      const { listening } = line as { listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin'> };
+      const { control, socketUrl, rootKey, certificateFile } = listening;
+      // One port for everything; files go over TLS only.
+      this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin: control.replace(/^http:/, 'https:') };
+      this.urls.simulator = control;
+    });
   }
 
-  /** @returns the app's address */
-  async #startSingle(app: Exclude<AppName, 'session-worker' | 'network-simulator'>, chosen?: number): Promise<string> {
-    const port = chosen ?? (await this.ports.choose(app));
-    const url = `http://127.0.0.1:${port}`;
+  /** @param read takes what the line with the addresses holds; it is printed again by a restart */
+  async #startSimulation(
+    app: Simulation,
+    ports: { port: number; smtpPort?: number },
+    lineStart: string,
+    read: (line: unknown) => void,
+  ): Promise<void> {
+    const created = this.#create(app, app, ports, {
+      line: (text) => {
+        if (!text.startsWith(lineStart)) return false;
+        read(JSON.parse(text));
+        return true;
+      },
+    });
+    this.#single.set(app, created);
+    await created.start();
+  }
+
+  /** @param chosen its address, if its port was chosen before */
+  async #startSingle(app: Exclude<AppName, 'session-worker' | Simulation>, chosen?: string): Promise<void> {
+    const port = chosen === undefined ? await this.ports.choose(app) : Number(new URL(chosen).port);
     const probePort = app === 'webhook-dispatcher' ? port : await this.ports.choose(`${app}-probes`);
     const ready = { url: `http://127.0.0.1:${probePort}/readyz` };
     const created = this.#create(app, app, { port, probePort }, ready);
     this.#single.set(app, created);
     await created.start();
-    return url;
   }
 
   #create(
     app: AppName,
     label: string,
-    { port, probePort }: { port: number; probePort?: number },
+    { port, ...more }: { port: number } & MorePorts,
     ready: AppProcess['options']['ready'],
     switches: Switches = {},
   ): AppProcess {
@@ -309,12 +311,15 @@ class RunningStack implements Stack {
       dataDir: this.options.dataDir,
       edge: this.urls.edge,
       secondRegion: this.#secondStores,
+      publicUrl: this.publicUrl,
+      smtp: this.#smtp,
+      billing: this.#billing,
     };
     return new AppProcess({
       register: this.register,
       label,
       entry: appEntry(app),
-      env: { ...appEnvironment(app, facts, port, probePort), ...this.#switches[app], ...switches },
+      env: { ...appEnvironment(app, facts, port, more), ...this.#switches[app], ...switches },
       logs: this.logs,
       ready,
       sourceMaps: !this.options.fast,
@@ -371,11 +376,11 @@ class RunningStack implements Stack {
   }
 
   async #stopAll(): Promise<void> {
-    const simulator = this.#single.get('network-simulator');
-    const others = [...this.#single.values()].filter((app) => app !== simulator);
+    const simulations = SIMULATIONS.flatMap((name) => this.#single.get(name) ?? []);
+    const others = [...this.#single.values()].filter((app) => !simulations.includes(app));
     const serving = [...others, ...(this.#secondEdge ? [this.#secondEdge] : []), ...this.#runningWorkers()];
     await Promise.all(serving.map((app) => app.stop(APP_GRACE_MS)));
-    await simulator?.stop(2_000);
+    await Promise.all(simulations.map((app) => app.stop(2_000)));
     await Promise.all([this.#secondStores?.stop(), this.stores.stop()]);
     this.register.close();
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
 import { appEnvironment, type AppEnvironmentFacts } from '../launch/app-environment.js';
-import { APP_NAMES, ROOT_FOLDER } from '../app-names.js';
+import { APP_NAMES, ROOT_FOLDER, SIMULATIONS } from '../app-names.js';
 
 interface Service {
   build?: { context: string; dockerfile: string; args: { APP: string; FOLDER?: string } };
@@ -93,11 +93,16 @@ describe('the launcher', () => {
       operatorKey: 'o',
       objectKeys: { accessKeyId: 'k', secretAccessKey: 's' },
       ports: {},
+      secrets: { auth: 'a', billing: 'b', simulatedStripe: { secretKey: 'k', webhookSecret: 'w' } },
+      user: { email: 'a@b.c', password: 'p' },
     },
     shardCount: 8,
     network: { socketUrl: 'ws://n', rootKey: 'r', mediaOrigin: 'https://n', certificateFile: '/c.pem' },
     dataDir: '/data',
     edge: { sg: 'http://127.0.0.1:1' },
+    publicUrl: 'http://127.0.0.1:2',
+    smtp: { url: 'smtp://m', from: 'a@b.c' },
+    billing: { url: 'http://127.0.0.1:3', stripe: { secretKey: 'k', webhookSecret: 'w', url: 'http://127.0.0.1:4' } },
   };
 
   it.each(APP_NAMES)('sets for %s only switches that it knows', (app) => {
@@ -157,7 +162,7 @@ describe('infra/kubernetes', () => {
   };
 
   it('runs every server of a region, and the control plane', () => {
-    const servers = APP_NAMES.filter((app) => app !== 'network-simulator');
+    const servers = APP_NAMES.filter((app) => !SIMULATIONS.some((simulation) => simulation === app));
     expect(deployments.map(({ name }) => name).toSorted()).toEqual(servers.toSorted());
   });
 
@@ -216,11 +221,12 @@ describe('limits', () => {
       'edge-api/src/config.ts',
       'edge-api/src/access/rate-limits.ts',
       'control-plane/src/management-limits.ts',
+      'billing/src/config.ts',
     ]
       .map((path) => file(`apps/${path}`).replaceAll('_', ''))
       .join('\n');
-    const numbers = ['dormouse-edge-api', 'dormouse-control-plane', 'dormouse-files'].flatMap((name) =>
-      Object.values(settings(name)).filter((value) => /^\d+$/.test(value)),
+    const numbers = ['dormouse-edge-api', 'dormouse-control-plane', 'dormouse-files', 'dormouse-billing'].flatMap(
+      (name) => Object.values(settings(name)).filter((value) => /^\d+$/.test(value)),
     );
     expect(numbers.length).toBeGreaterThan(5);
     for (const number of numbers) expect(code).toMatch(new RegExp(`\\b${number}\\b`));

@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { APP_NAMES, type AppName } from '../app-names.js';
 import { publishSharedStacks } from '../config.js';
-import { type AppSwitches, type Stack, startStack } from '../launch/stack.js';
+import { startStack } from '../launch/stack.js';
+import type { AppSwitches, Stack } from '../launch/stack-options.js';
 
 interface Shared {
   dataDir: string;
