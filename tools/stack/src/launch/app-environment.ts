@@ -111,6 +111,8 @@ export function appEnvironment(
       // One account has everything here, and tools send requests as fast as they can.
       REQUESTS_PER_MINUTE: '0',
       CHANNELS_PER_ACCOUNT: '1000000',
+      CHANNELS_PER_HALF_HOUR: '0',
+      NEVER_LINKED_CHANNELS: '0',
       OPERATORS: JSON.stringify({ local: createHash('sha256').update(installation.operatorKey).digest('hex') }),
     },
     'session-worker': {
@@ -167,7 +169,7 @@ function peopleSwitches({ installation, publicUrl, smtp }: AppEnvironmentFacts):
 
 /** Billing, and what stands in for Stripe and for everybody's mail. */
 function moneySwitches(facts: AppEnvironmentFacts): Record<'mailbox' | 'stripe-simulator' | 'billing', Switches> {
-  const { billing, dataDir } = facts;
+  const { billing, dataDir, publicUrl } = facts;
   const { secrets } = facts.installation;
   const { secretKey, webhookSecret } = secrets.simulatedStripe;
   const webhook: Switches = billing
@@ -183,7 +185,7 @@ function moneySwitches(facts: AppEnvironmentFacts): Record<'mailbox' | 'stripe-s
   return {
     mailbox: {},
     'stripe-simulator': { DATA_DIR: `${dataDir}/stripe`, SECRET_KEY: secretKey, ...webhook },
-    billing: { ...globalSwitches(facts), BILLING_SECRET: secrets.billing, ...stripe },
+    billing: { ...globalSwitches(facts), PUBLIC_URL: publicUrl, BILLING_SECRET: secrets.billing, ...stripe },
   };
 }
 
