@@ -29,6 +29,7 @@ export class MailJobs extends WorkerHost implements OnApplicationBootstrap, Befo
     @Inject(LOG) private readonly log: Logger,
   ) {
     super();
+    queue.on('error', (error) => this.onError(error));
     this.#schedules = Object.entries(JOBS).map(
       ([name, everyMs]) => new RepeatedJob(queue, { name, everyMs, onError: (error) => this.onError(error) }),
     );
@@ -57,8 +58,10 @@ export class MailJobs extends WorkerHost implements OnApplicationBootstrap, Befo
     this.log.warn({ job: job?.name, err: error }, 'a job of the mail failed; it runs again');
   }
 
+  /** That Redis is away is logged by its connection, once. */
   @OnWorkerEvent('error')
   onError(error: unknown): void {
+    if (this.redis.status !== 'ready') return;
     this.log.warn({ err: error }, 'the queue of the mail failed');
   }
 }

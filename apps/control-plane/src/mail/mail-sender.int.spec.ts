@@ -10,6 +10,12 @@ import { openSmtp, type MailAddress, type MailTransport } from './smtp-transport
 const FROM = { address: 'no-reply@example.com', name: 'Dormouse' };
 const DAY_MS = 86_400_000;
 
+interface Row {
+  outcome: string | null;
+  attempts: number;
+  last_error: string | null;
+}
+
 describe('the sender of mail', () => {
   let store: TestStore;
   let database: GlobalDatabase;
@@ -66,9 +72,12 @@ describe('the sender of mail', () => {
          next_attempt_at = next_attempt_at - $1 * interval '1 millisecond'`,
       [ms],
     );
-  const rows = async (): Promise<{ outcome: string | null; attempts: number; last_error: string | null }[]> =>
-    (await database.pool.query('SELECT outcome, attempts, last_error FROM mail_outbox ORDER BY created_at, reason'))
-      .rows;
+  const rows = async (): Promise<Row[]> =>
+    (
+      await database.pool.query<Row>(
+        'SELECT outcome, attempts, last_error FROM mail_outbox ORDER BY created_at, reason',
+      )
+    ).rows;
 
   it('sends what is due once, whoever looks and how often', async () => {
     for (let index = 0; index < 12; index += 1) await enqueue(stopped(`numbers-stopped:${index}`));

@@ -17,6 +17,12 @@ const FROM = { address: 'no-reply@example.com', name: 'Dormouse' };
 const SITE = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
 const log = openLog({ name: 'spec', level: 'silent' });
 
+interface Stored {
+  kind: string;
+  data: unknown;
+  to_account_id: string;
+}
+
 describe('mail of the control plane', () => {
   let plane: RunningControlPlane;
   let mailbox: Mailbox;
@@ -113,8 +119,8 @@ describe('mail of the control plane', () => {
   });
 
   const looking = (): RegionMails => new RegionMails(plane.database, plane.regions, log);
-  const stored = async (): Promise<{ kind: string; data: unknown; to_account_id: string }[]> =>
-    (await plane.database.pool.query('SELECT kind, data, to_account_id FROM mail_outbox ORDER BY reason')).rows;
+  const stored = async (): Promise<Stored[]> =>
+    (await plane.database.pool.query<Stored>('SELECT kind, data, to_account_id FROM mail_outbox ORDER BY reason')).rows;
   const channel = (id: string, fields: { reason?: string; linked?: boolean; ago?: string; settings?: object } = {}) =>
     region(
       `INSERT INTO channels (id, account_id, name, shard, session_reason, linked, session_since, settings)
