@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { ROOT_FOLDER } from '../app-names.js';
 import { inheritedEnvironment } from '../config.js';
 import { withConnection } from '../stores/postgres.js';
+import type { BillingPlace } from './app-environment.js';
 
 const run = promisify(execFile);
 const COMMAND_WITHIN_MS = 60_000;
@@ -29,6 +30,19 @@ async function controlPlaneCommand(
     timeout: COMMAND_WITHIN_MS,
   });
   return JSON.parse(stdout);
+}
+
+/** Makes product, price and portal at the simulated Stripe, as `npm run billing:setup` does. @throws with its output */
+export async function setUpSimulatedStripe({ url, stripe }: BillingPlace): Promise<void> {
+  await run(process.execPath, [`${ROOT_FOLDER}apps/billing/dist/set-up-stripe.js`], {
+    env: {
+      ...inheritedEnvironment(),
+      STRIPE_SECRET_KEY: stripe.secretKey,
+      STRIPE_API_URL: stripe.url,
+      STRIPE_WEBHOOK_URL: `${url}/stripe/webhook`,
+    },
+    timeout: COMMAND_WITHIN_MS,
+  });
 }
 
 /** Makes sure that the user exists with this password, owns the account and is an operator. */

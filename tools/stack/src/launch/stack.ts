@@ -10,6 +10,7 @@ import {
 import { appEntry, SIMULATIONS, type AppName, type Simulation } from '../app-names.js';
 import { AppProcess } from '../processes/app-process.js';
 import { readEnvironment } from '../config.js';
+import { setUpSimulatedStripe } from './accounts-and-money.js';
 import { ensureFirstAccount } from './first-account.js';
 import { Installation } from './installation.js';
 import { type LogSink, plainSink, prettySink } from '../processes/log-lines.js';
@@ -189,6 +190,7 @@ class RunningStack implements Stack {
       ...(this.options.network === 'simulator' ? [this.#startSimulator()] : []),
       ...(this.options.billing ? [this.#startMailbox(), this.#startStripe()] : []),
     ]);
+    if (this.options.billing && this.#billing) await setUpSimulatedStripe(this.#billing);
     const workers = Array.from({ length: this.options.workers ?? 1 }, () => this.startWorker());
     await Promise.all([
       this.#startSingle('control-plane', this.urls.controlPlane),
