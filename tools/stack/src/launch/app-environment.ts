@@ -158,12 +158,13 @@ function globalSwitches(facts: AppEnvironmentFacts): Switches {
   };
 }
 
-/** How people sign in, and get mail. */
-function peopleSwitches({ installation, publicUrl, smtp }: AppEnvironmentFacts): Switches {
+/** How people sign in, get mail, and pay. */
+function peopleSwitches({ installation, publicUrl, smtp, billing }: AppEnvironmentFacts): Switches {
   return {
     PUBLIC_URL: publicUrl,
     AUTH_SECRET: installation.secrets.auth,
     ...(smtp && { SMTP_URL: smtp.url, MAIL_FROM: smtp.from }),
+    ...(billing && { BILLING_URL: billing.url, BILLING_SECRET: installation.secrets.billing }),
   };
 }
 
