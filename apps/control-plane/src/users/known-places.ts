@@ -2,9 +2,11 @@
  * Tells users by mail of sign-ins from networks that they did not sign in from before.
  *
  * Guarantee: the network is remembered in the transaction that stores the mail, so each new network causes one mail, also when
- * several processes see it at once. The first sign-in of a user causes none. Networks are forgotten after half a year.
+ * several processes see it at once. The first sign-in of a user causes none. Networks are forgotten after half a year. The audit
+ * log has every sign-in.
  */
 import { defineStatement, transaction, type GlobalDatabase } from '@dormouse/database';
+import { appendAudit } from '@dormouse/audit-log';
 import { enqueueMail } from '@dormouse/mail-outbox';
 import { addressBlock } from '@dormouse/public-addresses';
 import type { SignedIn } from './sign-in-observer.js';
@@ -37,6 +39,8 @@ export class KnownPlaces {
   /** Remembers where a user signed in, and stores a mail if that is new. */
   async see({ userId, sessionId, address, browser }: SignedIn): Promise<void> {
     await transaction(this.database, async (connection) => {
+      const actor = { kind: 'user', id: userId } as const;
+      await appendAudit(connection, { accountId: null, actor, action: 'user.sign-in', address });
       await FORGET_PLACES.count(connection, userId, KEPT_DAYS);
       const seen = await SEE_PLACE.first(connection, userId, networkOf(address));
       if (!this.hasMail || !seen?.is_new || !seen.has_others) return;

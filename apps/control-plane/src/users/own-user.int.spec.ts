@@ -150,6 +150,26 @@ describe('users who are signed in', () => {
     expect(await mailsTo(plane, known)).toHaveLength(mails);
   });
 
+  it('stand in the audit log by their id with what they did and tried to do, and no secret', async () => {
+    const browser = await signedIn(plane, email);
+    const password = 'nine green kettles hum';
+    await browser.call('POST', '/auth/password', { current_password: 'not the password 1', password });
+    await browser.call('POST', '/auth/password', { current_password: PASSWORD, password });
+    await browser.call('DELETE', '/auth/sessions');
+    const { rows } = await plane.database.pool.query<{ action: string }>(
+      'SELECT * FROM audit_log WHERE actor_id = (SELECT id FROM users WHERE email = $1) ORDER BY id',
+      [email],
+    );
+    expect(rows.map(({ action }) => action)).toEqual([
+      'user.sign-in',
+      'user.change-password',
+      'user.change-password.failed',
+      'user.change-password',
+      'user.end-sessions',
+    ]);
+    for (const secret of [email, password, PASSWORD]) expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+
   it('are told by mail of a sign-in from a network that is new, not of the first one and not twice', async () => {
     const kinds = async () => (await mailsTo(plane, email)).filter(({ kind }) => kind === 'new-sign-in');
     const browser = await signedIn(plane, email);

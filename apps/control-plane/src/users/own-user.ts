@@ -17,6 +17,7 @@ import type {
   StartSecondFactorBody,
 } from '@dormouse/management-contract';
 import { z } from 'zod';
+import { recorded } from '../audit/recorded.js';
 import type { AttemptLimits } from './attempt-limits.js';
 import { EngineRefusal } from './engine-failures.js';
 import { evenDuration } from './even-duration.js';
@@ -32,7 +33,7 @@ const engineSecrets = z.object({ totpURI: z.string(), backupCodes: z.array(z.str
 const engineRecoveryCodes = z.object({ backupCodes: z.array(z.string()) });
 
 export interface OwnUserParts {
-  database: Pick<GlobalDatabase, 'prisma'>;
+  database: Pick<GlobalDatabase, 'pool' | 'prisma'>;
   engine: SignInEngine;
   passwords: Passwords;
   codes: SecondFactorCodes;
@@ -69,15 +70,20 @@ export class OwnUser {
   }
 
   /** @throws {GatewayError} 404 when the user has no such session */
-  async endSession(id: string, { signedIn: { user } }: Own): Promise<Done> {
-    const { count } = await this.parts.database.prisma.userSession.deleteMany({ where: { id, userId: user.id } });
-    if (count === 0) throw new GatewayError(404, { message: 'session not found' });
-    return DONE;
+  endSession(id: string, own: Own): Promise<Done> {
+    return this.#recorded('user.end-session', own, async () => {
+      const where = { id, userId: own.signedIn.user.id };
+      const { count } = await this.parts.database.prisma.userSession.deleteMany({ where });
+      if (count === 0) throw new GatewayError(404, { message: 'session not found' });
+      return DONE;
+    });
   }
 
-  async endSessions(own: Own): Promise<WithCookies<Done>> {
-    await this.parts.database.prisma.userSession.deleteMany({ where: { userId: own.signedIn.user.id } });
-    return this.signOut(own);
+  endSessions(own: Own): Promise<WithCookies<Done>> {
+    return this.#recorded('user.end-sessions', own, async () => {
+      await this.parts.database.prisma.userSession.deleteMany({ where: { userId: own.signedIn.user.id } });
+      return this.signOut(own);
+    });
   }
 
   /** Renews the proof of the session. @throws {GatewayError} 400 for a wrong password, 401 for a wrong code, 403, 429 */
@@ -106,10 +112,12 @@ export class OwnUser {
   async changePassword(body: ChangePasswordBody, own: Own): Promise<WithCookies<Done>> {
     const { email, name } = own.signedIn.user;
     requireStrong(body.password, [name, email]);
-    const { cookies } = await this.#withPassword(own, 'current_password', {
+    const call = {
       path: '/change-password',
       body: { currentPassword: body.current_password, newPassword: body.password, revokeOtherSessions: true },
-    });
+    };
+    const change = () => this.#withPassword(own, 'current_password', call);
+    const { cookies } = await this.#recorded('user.change-password', own, change);
     return { body: DONE, cookies };
   }
 
@@ -118,10 +126,12 @@ export class OwnUser {
     if (!this.parts.hasMail) throw new GatewayError(403, { details: 'this installation sends no mail' });
     if (email === signedIn.user.email) throw new GatewayError(400, { details: 'email: is the present one' });
     await this.parts.limits.count('mail', { about: email, address: visitor.address });
-    return evenDuration(async () => {
-      await this.parts.engine.call({ path: '/change-email', body: { newEmail: email }, visitor });
-      return DONE;
-    });
+    return evenDuration(() =>
+      this.#recorded('user.request-address', { signedIn, visitor }, async () => {
+        await this.parts.engine.call({ path: '/change-email', body: { newEmail: email }, visitor });
+        return DONE;
+      }),
+    );
   }
 
   async startSecondFactor({ password }: StartSecondFactorBody, own: Own): Promise<SecondFactorSecrets> {
@@ -132,24 +142,37 @@ export class OwnUser {
   }
 
   /** The session gets a new cookie. @throws {GatewayError} 401 for a wrong code */
-  async confirmSecondFactor(code: string, { visitor }: Own): Promise<WithCookies<Done>> {
-    const { cookies } = await this.parts.engine.call({ path: '/two-factor/verify-totp', body: { code }, visitor });
+  async confirmSecondFactor(code: string, own: Own): Promise<WithCookies<Done>> {
+    const call = { path: '/two-factor/verify-totp', body: { code }, visitor: own.visitor };
+    const { cookies } = await this.#recorded('user.second-factor-on', own, () => this.parts.engine.call(call));
     return { body: DONE, cookies };
   }
 
   async renewRecoveryCodes({ password }: StartSecondFactorBody, own: Own): Promise<RecoveryCodes> {
     const call = { path: '/two-factor/generate-backup-codes', body: { password } };
-    const { body } = await this.#withPassword(own, 'password', call);
+    const renew = () => this.#withPassword(own, 'password', call);
+    const { body } = await this.#recorded('user.renew-recovery-codes', own, renew);
     return { recovery_codes: engineRecoveryCodes.parse(body).backupCodes };
   }
 
-  async removeSecondFactor({ signedIn: { user } }: Own): Promise<Done> {
+  removeSecondFactor(own: Own): Promise<Done> {
+    const { id } = own.signedIn.user;
     const { prisma } = this.parts.database;
-    await prisma.$transaction([
-      prisma.user.update({ where: { id: user.id }, data: { twoFactorEnabled: false } }),
-      prisma.userSecondFactor.deleteMany({ where: { userId: user.id } }),
-    ]);
-    return DONE;
+    return this.#recorded('user.second-factor-off', own, async () => {
+      await prisma.$transaction([
+        prisma.user.update({ where: { id }, data: { twoFactorEnabled: false } }),
+        prisma.userSecondFactor.deleteMany({ where: { userId: id } }),
+      ]);
+      return DONE;
+    });
+  }
+
+  /** The log has what was tried before it is done, and whether it failed. Users stand in it by id, so their removal needs no change. */
+  #recorded<Result>(action: string, { signedIn, visitor }: Own, work: () => Promise<Result>): Promise<Result> {
+    const { address, requestId } = visitor;
+    const actor = { kind: 'user', id: signedIn.user.id } as const;
+    const entry = { accountId: null, actor, action, address, ...(requestId === undefined ? {} : { requestId }) };
+    return recorded(this.parts.database, entry, work);
   }
 
   /** A call in which the engine looks at the password; a wrong one names the field and counts as a failed sign-in. */

@@ -40,6 +40,7 @@ export interface Visitor {
   headers: IncomingHttpHeaders;
   /** IP address, as trusted proxies name it. */
   address: string;
+  requestId?: string;
 }
 
 export interface EngineCall {
@@ -69,6 +70,8 @@ export interface EngineParts {
   log: Logger;
   /** Called after every completed sign-in, before it is answered. */
   onSignedIn: (signedIn: SignedIn) => Promise<void>;
+  /** Called when a user has set a new password by a link in a mail. */
+  onPasswordReset: (userId: string) => Promise<void>;
   /** Called when somebody signs up with the address of a user. */
   onKnownSignUp: (user: KnownUser) => Promise<void>;
 }
@@ -126,7 +129,7 @@ export class SignInEngine {
 }
 
 function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOptions['plugins']>) {
-  const { database, settings, passwords, codes, mails, log, onSignedIn, onKnownSignUp } = parts;
+  const { database, settings, passwords, codes, mails, log, onSignedIn, onPasswordReset, onKnownSignUp } = parts;
   return {
     appName: 'Dormouse',
     baseURL: settings.publicUrl,
@@ -169,7 +172,7 @@ function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOpt
       resetPasswordTokenExpiresIn: RESET_MINUTES * 60,
       revokeSessionsOnPasswordReset: true,
       sendResetPassword: ({ user, token }) => mails.sendReset(user.id, token),
-      onPasswordReset: ({ user }) => confirmAddress(database, user.id),
+      onPasswordReset: ({ user }) => onPasswordReset(user.id),
       onExistingUserSignUp: ({ user }) => onKnownSignUp(user),
     },
     emailVerification: {
@@ -219,11 +222,6 @@ function identityProviderOf({ identityProvider, isSignUpOpen }: SignInSettings) 
 /** A session that replaces another keeps its proof; a new one begins with one. */
 function provenAt(session: object): unknown {
   return Reflect.get(session, 'provenAt') ?? new Date();
-}
-
-/** Whoever used a link that was sent to an address has it. */
-async function confirmAddress(database: GlobalDatabase, userId: string): Promise<void> {
-  await database.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
 }
 
 export function newUserId(): string {

@@ -1,3 +1,4 @@
+import { appendAudit } from '@dormouse/audit-log';
 import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
@@ -68,6 +69,7 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
       await places.see(signedIn);
       await forgetEndedSessions(database, signedIn.userId);
     },
+    onPasswordReset: (userId) => confirmByReset(database, userId),
     onKnownSignUp: (user) => tellKnownUser(user, mails, engine),
   });
   return {
@@ -82,6 +84,13 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
 /** Sessions that ran out are refused in any case; their rows go with the next sign-in. */
 async function forgetEndedSessions({ prisma }: GlobalDatabase, userId: string): Promise<void> {
   await prisma.userSession.deleteMany({ where: { userId, expiresAt: { lte: new Date() } } });
+}
+
+/** Whoever used a link that was sent to an address has it. */
+async function confirmByReset(database: GlobalDatabase, userId: string): Promise<void> {
+  await database.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
+  const actor = { kind: 'user', id: userId } as const;
+  await appendAudit(database.pool, { accountId: null, actor, action: 'user.reset-password' });
 }
 
 /**

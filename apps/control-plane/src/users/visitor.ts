@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Visitor } from './sign-in-engine.js';
 import type { WithCookies } from './signing-in.js';
 
-export function visitorOf({ headers, ip }: FastifyRequest): Visitor {
-  return { headers, address: ip };
+export function visitorOf({ headers, ip, id }: FastifyRequest): Visitor {
+  return { headers, address: ip, requestId: id };
 }
 
 /** Sets the cookies of an answer and returns its body. Neither is to be kept by any cache. */
