@@ -190,13 +190,12 @@ class RunningStack implements Stack {
       ...(this.options.network === 'simulator' ? [this.#startSimulator()] : []),
       ...(this.options.billing ? [this.#startMailbox(), this.#startStripe()] : []),
     ]);
-    if (this.options.billing && this.#billing) await setUpSimulatedStripe(this.#billing);
     const workers = Array.from({ length: this.options.workers ?? 1 }, () => this.startWorker());
     await Promise.all([
       this.#startSingle('control-plane', this.urls.controlPlane),
       this.#startSingle('edge-api', this.urls.edge.sg),
       this.#startSingle('webhook-dispatcher'),
-      ...(this.urls.billing === undefined ? [] : [this.#startSingle('billing', this.urls.billing)]),
+      ...(this.#billing ? [this.#startBilling(this.#billing)] : []),
       ...workers,
       this.#startSecondRegion(),
     ]);
@@ -211,6 +210,12 @@ class RunningStack implements Stack {
     const url = `http://127.0.0.1:${await this.ports.choose('billing')}`;
     this.urls.billing = url;
     this.#billing = { url, stripe: { ...used } };
+  }
+
+  /** The simulated Stripe is set up once billing receives its webhooks. */
+  async #startBilling(billing: BillingPlace): Promise<void> {
+    await this.#startSingle('billing', billing.url);
+    if (this.options.billing) await setUpSimulatedStripe(billing);
   }
 
   async #startMailbox(): Promise<void> {

@@ -244,6 +244,28 @@ describe('limits', () => {
   });
 });
 
+describe('docs/settings.md', () => {
+  const [, section = ''] = readFileSync(`${ROOT_FOLDER}docs/settings.md`, 'utf8').split(
+    '## Switches of an installation',
+  );
+  const rows = [...section.matchAll(/^\| (`[A-Z].*?) +\| ([a-z, -]+?) +\|/gm)].flatMap(([, names = '', apps = '']) =>
+    [...names.matchAll(/`([A-Z0-9_]+)`/g)].flatMap(([, name = '']) => apps.split(', ').map((app) => ({ name, app }))),
+  );
+
+  it('has every switch of billing but those that all servers have', () => {
+    const common =
+      /^(PORT|PROBE_PORT|HOST|LOG_LEVEL|GLOBAL_DATABASE_URL|REGIONS|DATABASE_CONNECTIONS|TRUSTED_PROXIES|DOCS_URL|SUPPORT_ADDRESS)$/;
+    const switches = [...knownSwitches('apps/billing')].filter((name) => !common.test(name));
+    const ofSetup = ['STRIPE_WEBHOOK_URL'];
+    const named = rows.map(({ name }) => name);
+    expect(switches.filter((name) => !named.includes(name) && !ofSetup.includes(name))).toEqual([]);
+  });
+
+  it.each(rows)('$name is a switch of $app', ({ name, app }) => {
+    expect(knownSwitches(`apps/${app}`)).toContain(name);
+  });
+});
+
 describe('what customers reach', () => {
   const folder = `${ROOT_FOLDER}infra/kubernetes/`;
   const manifests = readdirSync(folder)
