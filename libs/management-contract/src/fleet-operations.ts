@@ -1,3 +1,4 @@
+import { freeNumbers, freeNumbersBody } from './free-numbers.js';
 import type { Operation } from './operation.js';
 import {
   fleetChannel,
@@ -154,5 +155,33 @@ export const FLEET_OPERATIONS = {
     status: 200,
     answer: stuckThings,
     failures: [404, 503],
+  },
+  getFreeNumbers: {
+    method: 'get',
+    path: '/fleet/accounts/{account}/free-numbers',
+    summary: 'How many numbers of an account are free, and what operators gave',
+    access: { for: 'operators' },
+    status: 200,
+    answer: freeNumbers,
+    failures: [404, 409, 503],
+  },
+  giveFreeNumbers: {
+    method: 'put',
+    path: '/fleet/accounts/{account}/free-numbers',
+    summary: 'Give an account free numbers beside those of every account, in place of what was given before',
+    access: { for: 'operators' },
+    body: freeNumbersBody,
+    status: 200,
+    answer: freeNumbers,
+    failures: [404, 409, 503],
+  },
+  endFreeNumbers: {
+    method: 'delete',
+    path: '/fleet/accounts/{account}/free-numbers',
+    summary: 'End the free numbers that operators gave an account',
+    access: { for: 'operators' },
+    status: 200,
+    answer: freeNumbers,
+    failures: [404, 409, 503],
   },
 } as const satisfies Record<string, Operation>;

@@ -2,52 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { jest } from '@jest/globals';
 import { NumberPull } from '../numbers/number-pull.js';
-import { TestBilling, type TestRegion } from '../test-billing.js';
+import { TestBilling } from '../test-billing.js';
+import { Life, mortal } from '../test-mortal.js';
 import { Recompute } from './recompute.js';
 import { StandingOutbox } from './standing-outbox.js';
 
 jest.setTimeout(120_000);
 
 const RULES = { isOn: true, freeNumbers: 1, graceMs: 1_000 };
-
-/** The life of a process that ends at one of its statements: before it reaches the server, or after, with the answer lost. */
-class Life {
-  statements = 0;
-  #isOver = false;
-
-  constructor(
-    private readonly endsAt: number,
-    private readonly how: 'before' | 'after',
-  ) {}
-
-  async spend<T>(statement: () => Promise<T>): Promise<T> {
-    if (this.#isOver) throw new Error('the process is dead');
-    this.statements += 1;
-    if (this.statements !== this.endsAt) return statement();
-    if (this.how === 'after') await statement();
-    this.#isOver = true;
-    throw new Error('the process died');
-  }
-}
-
-/** The database as that process reaches it. */
-function mortal<Database extends TestBilling['database'] | TestRegion['database']>(
-  database: Database,
-  life: Life,
-): Database {
-  const mortalQueries = <Target extends object>(target: Target): Target =>
-    new Proxy(target, {
-      get(of, name) {
-        const value: unknown = Reflect.get(of, name);
-        if (typeof value !== 'function') return value;
-        if (name === 'query')
-          return (...given: unknown[]) => life.spend(() => Reflect.apply(value, of, given) as Promise<unknown>);
-        if (name === 'connect') return async () => mortalQueries((await Reflect.apply(value, of, [])) as object);
-        return value.bind(of) as unknown;
-      },
-    });
-  return { ...database, pool: mortalQueries(database.pool) };
-}
 
 describe('billing that dies', () => {
   let billing: TestBilling;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jest } from '@jest/globals';
-import { RunningControlPlane } from '../test-control-plane.js';
+import { OPERATOR_KEY, RunningControlPlane } from '../test-control-plane.js';
 
 jest.setTimeout(60_000);
 
@@ -152,5 +152,32 @@ describe('GET /billing and what is bought', () => {
       answering(status, body);
       expect((await on.call(other, 'GET', '/api/v1/billing')).status).toBe(503);
     }
+  });
+
+  it('has operators give an account free numbers, and nobody else', async () => {
+    const { accountKey, accountId } = await on.newAccount();
+    const path = `/api/v1/fleet/accounts/${accountId}/free-numbers`;
+    const given = { free: 6, given: [] };
+    answering(200, given);
+    const body = { numbers: 5, reason: 'a promise', ends_at: 1_900_000_000 };
+    expect(await on.call(OPERATOR_KEY, 'PUT', path, { body })).toMatchObject({ status: 200, body: given });
+    expect(received.at(-1)).toMatchObject({
+      path: '/internal/billing/give-free-numbers',
+      body: { accountId, given: body, requester: { actor: { kind: 'operator', id: 'ada' } } },
+    });
+    expect((await on.call(OPERATOR_KEY, 'GET', path)).body).toEqual(given);
+    expect((await on.call(OPERATOR_KEY, 'DELETE', path)).status).toBe(200);
+    expect(received.at(-1)?.path).toBe('/internal/billing/end-free-numbers');
+    const before = received.length;
+    expect((await on.call(accountKey, 'PUT', path, { body })).status).toBe(403);
+    expect((await on.call(OPERATOR_KEY, 'GET', '/api/v1/fleet/accounts/nobody/free-numbers')).status).toBe(404);
+    const refused = await on.call(OPERATOR_KEY, 'PUT', path, { body: { numbers: 0, reason: 'x' } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { details: expect.stringMatching(/^numbers: /) as string } },
+    });
+    expect(received).toHaveLength(before);
+    const { accountId: free } = await off.newAccount();
+    expect((await off.call(OPERATOR_KEY, 'GET', `/api/v1/fleet/accounts/${free}/free-numbers`)).status).toBe(409);
   });
 });

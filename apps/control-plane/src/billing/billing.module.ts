@@ -3,9 +3,10 @@ import { BILLING_ADDRESS } from '../services.js';
 import { BillingClient, type BillingAddress } from './billing-client.js';
 import { BillingController } from './billing.controller.js';
 import { Billing } from './billing.js';
+import { FreeNumbersController } from './free-numbers.controller.js';
 
 @Module({
-  controllers: [BillingController],
+  controllers: [BillingController, FreeNumbersController],
   providers: [
     {
       provide: Billing,

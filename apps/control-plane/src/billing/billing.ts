@@ -5,6 +5,8 @@ import type {
   BillingRecord,
   ChangeBillingBody,
   CheckoutBody,
+  FreeNumbers,
+  FreeNumbersBody,
   InvoiceList,
   InvoicesQuery,
   PreviewBody,
@@ -67,6 +69,19 @@ export class Billing {
    */
   async end(accountId: string, cause: Cause): Promise<void> {
     await this.client?.call('end', { accountId, requester: requesterOf(cause) });
+  }
+
+  /** Free numbers of an account. @throws {GatewayError} 409 while billing is off: every number is free */
+  async freeNumbers(accountId: string): Promise<FreeNumbers> {
+    return this.#on().call('free-numbers', { accountId });
+  }
+
+  async giveFreeNumbers(accountId: string, given: FreeNumbersBody, cause: Cause): Promise<FreeNumbers> {
+    return this.#on().call('give-free-numbers', { accountId, given, requester: requesterOf(cause) });
+  }
+
+  async endFreeNumbers(accountId: string, cause: Cause): Promise<FreeNumbers> {
+    return this.#on().call('end-free-numbers', { accountId, requester: requesterOf(cause) });
   }
 
   #on(): BillingClient {
