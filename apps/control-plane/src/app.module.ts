@@ -10,6 +10,7 @@ import type { BillingAddress } from './billing/billing-client.js';
 import { BillingModule } from './billing/billing.module.js';
 import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
+import { EndingModule } from './ending/ending.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { MailModule, type MailServices } from './mail/mail.module.js';
@@ -76,6 +77,7 @@ export class AppModule {
         ChannelsModule,
         EventsModule,
         FleetModule,
+        EndingModule,
         UsersModule,
         DocumentationModule,
         ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail)] : []),

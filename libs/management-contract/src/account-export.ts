@@ -3,7 +3,7 @@ import { accountRecord, invitationRecord, keyRecord, memberRecord } from './acco
 import { auditRecord } from './audit.js';
 import { channelEntry } from './channels.js';
 
-/** Answer of GET /api/v1/account/export: everything that is stored of an account, but messages, files and secrets. */
+/** Answer of GET /api/v1/account/export: everything that is stored of an account, but messages, files, tokens and keys. */
 export const accountExport = z.object({
   account: accountRecord,
   members: z.array(memberRecord),

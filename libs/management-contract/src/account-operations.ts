@@ -7,6 +7,7 @@ import {
   accountRecord,
   changeRoleBody,
   createKeyBody,
+  endAccountBody,
   invitationList,
   inviteBody,
   joinBody,
@@ -16,10 +17,12 @@ import {
   memberList,
   memberRecord,
 } from './account.js';
+import { accountExport } from './account-export.js';
 import { auditPage, auditQuery } from './audit.js';
 import type { Operation } from './operation.js';
 
 const READ = { for: 'members', roles: EVERY_ROLE, scope: 'account:read' } as const;
+const END = { for: 'members', roles: OWNERS, scope: 'account:end', proof: true } as const;
 const WRITE = { for: 'members', roles: OWNERS, scope: 'account:write' } as const;
 
 /** Accounts, their members and keys, and what was done in them. */
@@ -60,6 +63,26 @@ export const ACCOUNT_OPERATIONS = {
     body: accountBody,
     status: 200,
     answer: accountRecord,
+    failures: [404],
+  },
+  exportAccount: {
+    method: 'get',
+    path: '/account/export',
+    summary:
+      'Export what is stored of the account as JSON: members, keys, channels with settings, audit log; no messages',
+    access: END,
+    status: 200,
+    answer: accountExport,
+    failures: [404],
+  },
+  endAccount: {
+    method: 'delete',
+    path: '/account',
+    summary:
+      'End the account: nothing has access any more; its channels are deleted, its subscription is cancelled and personal data is erased',
+    access: END,
+    body: endAccountBody,
+    status: 204,
     failures: [404],
   },
   listMembers: {

@@ -42,7 +42,7 @@ import { RequestLimits } from './request-limits.js';
       ) => new AccountGuard({ callers, operators, limits, keyUse, publicUrl: settings?.publicUrl }),
     },
   ],
-  exports: [Callers],
+  exports: [Callers, Keys],
 })
 export class AccountsModule implements OnApplicationShutdown {
   constructor(private readonly keyUse: KeyUse) {}

@@ -80,7 +80,8 @@ const ADD_KEY = defineStatement({
 const ADD_MEMBER = defineStatement({
   name: 'add-member',
   scope: 'global',
-  text: `INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, $3)
+  // The user's row is locked, so that a user who is just erased becomes no member.
+  text: `INSERT INTO memberships (account_id, user_id, role) SELECT $1, u.id, $3 FROM users u WHERE u.id = $2 FOR KEY SHARE
          ON CONFLICT (account_id, user_id) DO NOTHING`,
   parameters: ['text', 'text', 'text'],
 });
