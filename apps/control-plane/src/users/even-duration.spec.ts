@@ -1,4 +1,4 @@
-import { evenDuration } from './even-duration.js';
+import { evenDuration, evenFailure } from './even-duration.js';
 
 describe('evenDuration', () => {
   it('ends at a quarter of a second, whatever was done and whether it failed', async () => {
@@ -15,5 +15,13 @@ describe('evenDuration', () => {
     expect(none).toBeGreaterThanOrEqual(245);
     expect(failed).toBeGreaterThanOrEqual(245);
     expect(busy).toBeGreaterThanOrEqual(495);
+  });
+
+  it('may be for failures alone', async () => {
+    const startedMs = performance.now();
+    await evenFailure(() => Promise.resolve());
+    expect(performance.now() - startedMs).toBeLessThan(200);
+    await expect(evenFailure(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(245);
   });
 });

@@ -11,7 +11,22 @@ export async function evenDuration<Result>(work: () => Promise<Result>): Promise
   try {
     return await work();
   } finally {
-    const spentMs = performance.now() - startedMs;
-    await pause(Math.ceil(STEP_MS - (spentMs % STEP_MS)));
+    await untilStep(startedMs);
   }
+}
+
+/** The same for failures alone; success is not delayed. */
+export async function evenFailure<Result>(work: () => Promise<Result>): Promise<Result> {
+  const startedMs = performance.now();
+  try {
+    return await work();
+  } catch (error) {
+    await untilStep(startedMs);
+    throw error;
+  }
+}
+
+function untilStep(startedMs: number): Promise<void> {
+  const spentMs = performance.now() - startedMs;
+  return pause(Math.ceil(STEP_MS - (spentMs % STEP_MS)));
 }

@@ -1,7 +1,7 @@
 /**
  * Sign-ins: by password, by a second step, through the identity provider.
  *
- * Guarantee: an unknown address and a wrong password are answered alike, after one computed hash. Failures are limited for each
+ * Guarantee: an unknown address and a wrong password are answered alike, after one computed hash and after an even duration. Failures are limited for each
  * address and each network; what succeeds is not counted.
  */
 import { GatewayError } from '@dormouse/gateway-contract';
@@ -14,6 +14,7 @@ import type {
   StartIdentityProviderBody,
 } from '@dormouse/management-contract';
 import { z } from 'zod';
+import { evenFailure } from './even-duration.js';
 import type { AttemptLimits } from './attempt-limits.js';
 import { IDENTITY_PROVIDER, type EngineAnswer, type SignInEngine, type Visitor } from './sign-in-engine.js';
 import type { SignInSettings } from './sign-in-settings.js';
@@ -65,7 +66,8 @@ export class SigningIn {
   async signIn({ email, password }: SignInBody, visitor: Visitor): Promise<WithCookies<SignInAnswer>> {
     const from = { about: email, address: visitor.address };
     await this.parts.limits.count('sign-in', from);
-    const answer = await this.parts.engine.call({ path: '/sign-in/email', body: { email, password }, visitor });
+    const call = { path: '/sign-in/email', body: { email, password }, visitor };
+    const answer = await evenFailure(() => this.parts.engine.call(call));
     await this.parts.limits.giveBack('sign-in', from);
     return signInAnswer(answer);
   }
