@@ -4,6 +4,7 @@ import type { Redis } from '@dormouse/redis';
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import type { Registry } from 'prom-client';
 import { GiftsModule } from './gifts/gifts.module.js';
+import { OffModule } from './internal/off.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { NumbersModule } from './numbers/numbers.module.js';
 import { Regions } from './regions/regions.js';
@@ -58,7 +59,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ...[JobsModule.with(redis), NumbersModule, StandingsModule, GiftsModule],
-        ...(given.stripe ? [StripeModule] : []),
+        given.stripe ? StripeModule : OffModule,
       ],
       providers: services,
       exports: services,

@@ -53,6 +53,21 @@ export const billingRecord = z.object({
 export type BillingRecord = z.output<typeof billingRecord>;
 export type OpenPayment = z.output<typeof openPayment>;
 
+/** The record of every account of an installation that charges nothing. */
+export const BILLING_OFF: BillingRecord = {
+  plan: 'off',
+  status: null,
+  numbers: null,
+  free: null,
+  bought: 0,
+  limit: 0,
+  price: null,
+  period_end: null,
+  cancel_at_period_end: false,
+  next_invoice: null,
+  open: [],
+};
+
 /** Body of PATCH /billing. */
 export const changeBillingBody = z.object({
   /** The new limit; 0: nothing is bought without asking. */

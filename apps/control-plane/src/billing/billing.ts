@@ -1,34 +1,20 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import type {
-  BillingPage,
-  BillingPreview,
-  BillingRecord,
-  ChangeBillingBody,
-  CheckoutBody,
-  FreeNumbers,
-  FreeNumbersBody,
-  InvoiceList,
-  InvoicesQuery,
-  PreviewBody,
+import {
+  BILLING_OFF,
+  type BillingPage,
+  type BillingPreview,
+  type BillingRecord,
+  type ChangeBillingBody,
+  type CheckoutBody,
+  type FreeNumbers,
+  type FreeNumbersBody,
+  type InvoiceList,
+  type InvoicesQuery,
+  type PreviewBody,
 } from '@dormouse/management-contract';
 import type { Account } from '../accounts/accounts.js';
 import type { Cause } from '../accounts/cause.js';
 import type { BillingClient } from './billing-client.js';
-
-/** An installation that charges nothing: every number is served. */
-const OFF: BillingRecord = {
-  plan: 'off',
-  status: null,
-  numbers: null,
-  free: null,
-  bought: 0,
-  limit: 0,
-  price: null,
-  period_end: null,
-  cancel_at_period_end: false,
-  next_invoice: null,
-  open: [],
-};
 
 /** What an account pays. Without an address of billing, billing is off. */
 export class Billing {
@@ -36,7 +22,7 @@ export class Billing {
 
   /** @throws {GatewayError} 503 while billing is away */
   async read(accountId: string): Promise<BillingRecord> {
-    return this.client ? this.client.call('read', { accountId }) : OFF;
+    return this.client ? this.client.call('read', { accountId }) : BILLING_OFF;
   }
 
   async change({ id: accountId }: Account, change: ChangeBillingBody, cause: Cause): Promise<BillingRecord> {
