@@ -257,7 +257,7 @@ export const PROJECTS = {
     specFolders: ['testing'],
   },
   'tools/bench': {
-    projects: ['stack', 'stack/hostile-files', PROCESS_MEMORY, 'stack/sample-files'],
+    projects: ['billing/subscription-facts', 'stack', 'stack/hostile-files', PROCESS_MEMORY, 'stack/sample-files'],
     packages: [...NETWORK, 'pg'],
   },
 };

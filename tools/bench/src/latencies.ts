@@ -51,6 +51,29 @@ export async function time(call: (index: number) => Promise<void>, { total, inFl
   return { latenciesMs, elapsedMs: performance.now() - startedAt };
 }
 
+/** Calls that are due at fixed times. */
+export interface Pace {
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/**
+ * Makes calls at fixed times, whether or not earlier ones have ended; waiting for a late one counts as latency.
+ * @param call receives the number of the call
+ * @returns latencies in the order of the calls
+ */
+export async function steadily(call: (index: number) => Promise<void>, { perSecond, seconds }: Pace): Promise<Timed> {
+  const startedAt = performance.now();
+  const calls: Promise<number>[] = [];
+  for (let index = 0; index < seconds * perSecond; index += 1) {
+    const dueAt = startedAt + (index * 1_000) / perSecond;
+    const earlyMs = dueAt - performance.now();
+    if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+    calls.push(call(index).then(() => performance.now() - dueAt));
+  }
+  return { latenciesMs: await Promise.all(calls), elapsedMs: performance.now() - startedAt };
+}
+
 /** See {@link time}. */
 export async function measure(call: (index: number) => Promise<void>, series: Series): Promise<Summary> {
   return summarizeAll([await time(call, series)]);

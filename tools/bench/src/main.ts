@@ -1,4 +1,5 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
+import { benchAccounts } from './accounts-bench.js';
 import { benchEvents } from './events-bench.js';
 import { benchFleet } from './fleet-bench.js';
 import { benchGroups } from './groups-bench.js';
@@ -12,6 +13,7 @@ import { benchSleeps } from './sleeps-bench.js';
 import { benchSoak } from './soak-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
+  accounts: { about: 'payments until they are served, sessions, sign-ins, a sweep of 10,000', run: benchAccounts },
   events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
   groups: { about: 'sends to groups of up to 1,024, the first and the later ones', run: benchGroups },
   fleet: { about: 'many numbers: memory, bytes asleep, wakes, restarts, kills', run: benchFleet },

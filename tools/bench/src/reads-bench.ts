@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '@dormouse/stack';
 import { Pool } from 'undici';
-import { summarize, type Summary } from './latencies.js';
+import { steadily, summarize, type Summary } from './latencies.js';
 import { fillChannel, GROUPS, type FilledChannel } from './filled-channel.js';
 import { printTable } from './table.js';
 
@@ -78,10 +78,10 @@ export async function benchReads(): Promise<void> {
     const pool = new Pool(stack.urls.edge.sg, { connections: 64 });
     const byEndpoint = requests(channel);
     console.error(`${PER_SECOND} requests a second ...`);
-    await steadily(pool, channel.token, byEndpoint, WARMED_FOR_S);
+    await inTurn(pool, channel.token, byEndpoint, WARMED_FOR_S);
     const edge = [stack.processes['edge-api'] ?? []].flat();
     const before = await cpuMs(edge);
-    const measured = await steadily(pool, channel.token, byEndpoint, MEASURED_FOR_S);
+    const measured = await inTurn(pool, channel.token, byEndpoint, MEASURED_FOR_S);
     const perRequest = ((await cpuMs(edge)) - before) / (MEASURED_FOR_S * PER_SECOND);
     const groups = await wholeGroupList(pool, channel.token);
     await pool.close();
@@ -95,32 +95,23 @@ export async function benchReads(): Promise<void> {
   }
 }
 
-/**
- * Sends requests at fixed times, whether or not earlier ones are answered; waiting for a late one counts as latency.
- * @returns milliseconds from when each was due, by endpoint
- */
-async function steadily(
+/** Requests of all endpoints in turn. @returns milliseconds from when each was due, by endpoint */
+async function inTurn(
   pool: Pool,
   token: string,
   byEndpoint: Record<string, (turn: number) => string>,
-  forS: number,
+  seconds: number,
 ): Promise<Map<string, number[]>> {
   const endpoints = Object.entries(byEndpoint);
   const latencies = new Map(endpoints.map(([name]): [string, number[]] => [name, []]));
-  const startedAt = performance.now();
-  const requests: Promise<void>[] = [];
-  for (let turn = 0; turn < forS * PER_SECOND; turn++) {
-    const dueAt = startedAt + (turn * 1_000) / PER_SECOND;
-    const earlyMs = dueAt - performance.now();
-    if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
-    const [name, path] = endpoints[turn % endpoints.length] ?? ['', () => ''];
-    requests.push(
-      get(pool, token, path(Math.floor(turn / endpoints.length))).then(() => {
-        latencies.get(name)?.push(performance.now() - dueAt);
-      }),
-    );
-  }
-  await Promise.all(requests);
+  const { latenciesMs } = await steadily(
+    (index) => {
+      const [, path] = endpoints[index % endpoints.length] ?? ['', () => ''];
+      return get(pool, token, path(Math.floor(index / endpoints.length)));
+    },
+    { perSecond: PER_SECOND, seconds },
+  );
+  latenciesMs.forEach((ms, index) => latencies.get(endpoints[index % endpoints.length]?.[0] ?? '')?.push(ms));
   return latencies;
 }
 

@@ -68,14 +68,15 @@ export class World {
     }
   }
 
-  /** A channel linked to a phone of its own. */
-  async link(webhook?: string): Promise<LinkedChannel> {
+  /** A channel linked to a phone of its own. @param accountKey of the account that it belongs to */
+  async link(webhook?: string, accountKey = this.stack.accountKey): Promise<LinkedChannel> {
     const { controlPlane, edge } = this.stack.urls;
     const made = { name: 'bench', region: 'sg' };
     const { channel, token } = await this.call<{ channel: { id: string }; token: string }>(
       `${controlPlane}/api/v1/channels`,
       'POST',
       made,
+      accountKey,
     );
     if (webhook !== undefined) {
       await this.call(`${edge.sg}/settings`, 'PATCH', { webhooks: [{ url: webhook }] }, token);

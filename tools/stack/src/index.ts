@@ -1,4 +1,5 @@
 export type { AppName } from './app-names.js';
+export { ensureOwner, type NewUser } from './launch/accounts-and-money.js';
 export { startStack } from './launch/stack.js';
 export type { AppSwitches, Stack, StackOptions, StackUrls, StoreAddresses, Switches } from './launch/stack-options.js';
 export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './testing/test-stores.js';
