@@ -4,6 +4,7 @@ import { Queue, Worker } from 'bullmq';
 import { RepeatedJob } from './background-jobs.js';
 
 const EVERY_MS = 50;
+const HOUR_MS = 3_600_000;
 
 describe('a repeated job', () => {
   let store: TestStore;
@@ -25,10 +26,10 @@ describe('a repeated job', () => {
     expect(failures).toEqual([]);
   });
 
-  const repeated = (): RepeatedJob => {
+  const repeated = (everyMs = EVERY_MS): RepeatedJob => {
     const job = new RepeatedJob(queue, {
       name: 'look',
-      everyMs: EVERY_MS,
+      everyMs,
       storedAgainMs: 100,
       onError: (error) => failures.push(error),
     });
@@ -70,6 +71,19 @@ describe('a repeated job', () => {
     await runs(2);
     await redis.flushdb();
     await runs(2);
+  });
+
+  it('keeps the time of its next run over a restart, and runs at once when its interval is changed', async () => {
+    const nextAtMs = async () => (await queue.getJobScheduler('look'))?.next;
+    repeated(HOUR_MS);
+    await runs(1);
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    const before = await nextAtMs();
+    expect(before).toBeGreaterThan(Date.now());
+    await repeated(HOUR_MS).stop();
+    expect(await nextAtMs()).toBe(before);
+    repeated(2 * HOUR_MS);
+    expect(await runs(1)).toEqual(['look']);
   });
 
   it('stops within a second and does not fail while Redis is away', async () => {

@@ -154,6 +154,21 @@ describe('standings on their way from stored facts to the regions', () => {
     await sg.becomes(ids[1] ?? '', 'over_free_allowance');
   });
 
+  it('are computed anew when another grace is configured: longer, an unpaid invoice stops nothing any more', async () => {
+    const sg = billing.region();
+    const accountId = randomUUID();
+    await sg.link(accountId);
+    const second = await sg.link(accountId);
+    await billing.setFacts(accountId, { status: 'past_due', bought: 1, oldestUnpaidAtMs: nowMs - 86_400_000 });
+    await sg.becomes(second, 'past_due');
+    await billing.stop();
+    await billing.start({ GRACE_S: '172800' });
+    await sg.becomes(second, 'good');
+    await billing.stop();
+    await billing.start();
+    await sg.becomes(second, 'past_due');
+  });
+
   it('are there within 4 s of a link at the interval of production, so that an edge answers 402 within 5 s', async () => {
     const sg = billing.region();
     await billing.stop();
