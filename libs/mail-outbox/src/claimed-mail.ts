@@ -29,7 +29,7 @@ const CLAIM = defineStatement({
   name: 'claim-mail',
   scope: 'global',
   text: `UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = now() + $2 * interval '1 millisecond'
-         WHERE id IN (SELECT id FROM mail_outbox WHERE next_attempt_at <= now()
+         WHERE id IN (SELECT id FROM mail_outbox WHERE next_attempt_at < now() + interval '1 ms'
                       ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
          RETURNING id, reason, kind, data, to_address, to_name, to_user_id, to_account_id, to_audience, attempts,
                    extract(epoch FROM now() - created_at)::float8 * 1000 AS age_ms`,

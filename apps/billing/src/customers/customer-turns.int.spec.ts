@@ -57,6 +57,22 @@ describe('the turn of an account', () => {
     expect(await takeTurn(pool, accountId, HOLDER)).toBeUndefined();
   });
 
+  it('is due at once, also when its time was rounded up as it was stored', async () => {
+    const connection = await running.database.pool.connect();
+    try {
+      for (let times = 0; times < 20; times += 1) {
+        const accountId = running.newAccount();
+        // In one transaction `now()` does not move: every second time it is stored as later than it is.
+        await connection.query('BEGIN');
+        await requestTurn(connection, accountId);
+        expect(await takeTurn(connection, accountId, HOLDER)).toBeDefined();
+        await connection.query('ROLLBACK');
+      }
+    } finally {
+      connection.release();
+    }
+  });
+
   it('is taken over when its process died, and the dead one writes nothing any more', async () => {
     const { pool } = running.database;
     const accountId = await subscribed();

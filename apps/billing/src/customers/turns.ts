@@ -9,6 +9,9 @@
  */
 import { defineStatement, type Queryable } from '@dormouse/database';
 
+/** Times are stored in whole milliseconds, rounded: what is due now may be so up to half of one later. */
+const IS_DUE = `due_at < now() + interval '1 ms'`;
+
 const REQUEST = defineStatement({
   name: 'request-billing-turn',
   scope: 'global',
@@ -33,7 +36,7 @@ const TAKE = defineStatement({
   name: 'take-billing-turn',
   scope: 'global',
   text: `UPDATE billing_turns SET holder = $2, held_until = now() + $3::float8 * interval '1 ms'
-         WHERE account_id = $1 AND due_at <= now() AND (held_until IS NULL OR held_until < now())
+         WHERE account_id = $1 AND ${IS_DUE} AND (held_until IS NULL OR held_until < now())
          RETURNING wanted, failures`,
   parameters: ['text', 'uuid', 'float8'],
   row: { wanted: 'int8', failures: 'int4' },
@@ -61,7 +64,7 @@ const DUE = defineStatement({
   name: 'due-billing-turns',
   scope: 'global',
   text: `SELECT account_id FROM billing_turns
-         WHERE due_at <= now() AND (held_until IS NULL OR held_until < now()) ORDER BY due_at LIMIT $1`,
+         WHERE ${IS_DUE} AND (held_until IS NULL OR held_until < now()) ORDER BY due_at LIMIT $1`,
   parameters: ['int8'],
   row: { account_id: 'text' },
 });
