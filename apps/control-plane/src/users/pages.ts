@@ -78,8 +78,8 @@ function serveLinkPage(fastify: FastifyInstance, page: LinkPage, isSecure: boole
   });
 }
 
-const LINK_USELESS = 'This link was used, or is too old. Request another mail.';
-const LINK_MISSING = 'Open the link in the mail again: this page needs it.';
+const LINK_USELESS = 'This link was used, or is too old. Request a new one.';
+const LINK_MISSING = 'Open again the link that you were given: this page needs it.';
 
 function send(reply: FastifyReply, status: number, page: Page): FastifyReply {
   return reply.code(status).headers(PAGE_HEADERS).send(renderPage(page));
