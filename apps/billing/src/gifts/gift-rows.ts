@@ -16,11 +16,12 @@ export const END_GIFTS = defineStatement({
   parameters: ['text', 'timestamptz'],
 });
 
+/** The newest first; of the same time, the one that replaced the other. */
 export const LIST_GIFTS = defineStatement({
   name: 'list-free-number-gifts',
   scope: 'global',
   text: `SELECT id, numbers, reason, granted_by, created_at, ends_at FROM free_number_gifts
-         WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT 100`,
+         WHERE account_id = $1 ORDER BY created_at DESC, ends_at DESC, id DESC LIMIT 100`,
   parameters: ['text'],
   row: {
     id: 'text',
