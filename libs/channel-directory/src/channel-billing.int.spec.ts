@@ -77,7 +77,11 @@ describe('What is due for billing', () => {
 
   it('comes in the order of the first links, as many as are fetched', async () => {
     const ids = [await create(), await create(), await create()];
-    for (const id of ids.toReversed()) await link(id);
+    for (const id of ids.toReversed()) {
+      // Two links of the same millisecond are in the order of their ids.
+      await database.pool.query(`UPDATE channels SET first_linked_at = first_linked_at - interval '1 s'`);
+      await link(id);
+    }
     expect((await channelsDueForBilling(database.pool, 2)).map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
   });
 });
