@@ -1,4 +1,4 @@
-/** What the SMTP server does wrong on purpose, until it is told to stop or as often as it was told. */
+/** What the SMTP server does wrong on purpose, until it is removed or as often as it was set. */
 import { z } from 'zod';
 
 const times = z.int().min(1).optional();

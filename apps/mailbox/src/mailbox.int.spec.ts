@@ -97,7 +97,7 @@ describe('the mailbox', () => {
     ['sender', { code: 'EENVELOPE', responseCode: 451 }],
     ['recipient', { code: 'EENVELOPE', responseCode: 451 }],
     ['message', { code: 'EMESSAGE', responseCode: 451 }],
-  ] as const)('refuses at the step %s as often as it was told, and stores nothing', async (at, failure) => {
+  ] as const)('refuses at the step %s as often as it was set, and stores nothing', async (at, failure) => {
     mailbox.fail({ kind: 'refuse', at, code: 451, times: 1 });
     await expect(send()).rejects.toMatchObject(failure);
     expect(mailbox.list()).toEqual([]);

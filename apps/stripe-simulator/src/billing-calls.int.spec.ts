@@ -279,7 +279,7 @@ const CALLS: Call[] = [
     does: ({ stripe, customer }) => stripe.paymentMethods.list({ customer: customer.id, type: 'card' }),
   },
   {
-    name: 'events that no webhook told are listed and read',
+    name: 'events that no webhook reported are listed and read',
     request: 'GET /v1/events',
     must: ['delivery_success', 'types'],
     does: async ({ stripe }) => {

@@ -2,7 +2,7 @@
  * Stores mail that is to be sent.
  *
  * Guarantees: given the connection of a transaction, the mail is sent if and only if that commits. For one reason there is one row,
- * whoever stores it and how often, so no mail is sent twice for it. Neither SMTP nor Redis takes part: with both away, mail waits.
+ * however many store it and how often, so no mail is sent twice for it. Neither SMTP nor Redis takes part: with both away, mail waits.
  */
 import { defineStatement, storable, storableJson, type Queryable } from '@dormouse/database';
 import type { Mail, MailRecipient } from './mail.js';

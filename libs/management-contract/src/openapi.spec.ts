@@ -3,7 +3,14 @@ import { OPERATIONS } from './operations.js';
 
 describe('managementOpenApi', () => {
   const document = managementOpenApi();
-  const paths = document['paths'] as Record<string, Record<string, { operationId: string; parameters: object[] }>>;
+  interface Described {
+    operationId: string;
+    description: string;
+    parameters: object[];
+    security: object;
+    responses: object;
+  }
+  const paths = document['paths'] as Record<string, Record<string, Described>>;
 
   it('has every operation under its path and method', () => {
     const described = Object.values(paths).flatMap((methods) => Object.values(methods).map((each) => each.operationId));
@@ -14,11 +21,9 @@ describe('managementOpenApi', () => {
   });
 
   it('marks operations that need an operator key or may be carried out later, and required query parameters', () => {
-    const drain = paths['/api/v1/fleet/{region}/workers/{worker}/drain'] as unknown as {
-      put: { security: object; responses: object };
-    };
-    expect(drain.put.security).toEqual([{ operatorKey: [] }, { session: [] }]);
-    expect(Object.keys(drain.put.responses)).toEqual(expect.arrayContaining(['200', '202', '403', '404', '503']));
+    const drain = paths['/api/v1/fleet/{region}/workers/{worker}/drain']?.['put'];
+    expect(drain?.security).toEqual([{ operatorKey: [] }, { session: [] }]);
+    expect(Object.keys(drain?.responses ?? {})).toEqual(expect.arrayContaining(['200', '202', '403', '404', '503']));
     const query = paths['/api/v1/fleet/{region}/channels']?.['get']?.parameters;
     expect(query).toEqual(
       expect.arrayContaining([
@@ -29,9 +34,8 @@ describe('managementOpenApi', () => {
     expect(paths['/api/v1/channels']?.['get']).not.toHaveProperty('security');
   });
 
-  it('says of each operation which roles and which scope it takes, and where a password is asked for', () => {
-    const described = paths['/api/v1/channels/{id}/token'] as unknown as { post: { description: string } };
-    expect(described.post.description).toBe(
+  it('states of each operation which roles and which scope it takes, and where a password is asked for', () => {
+    expect(paths['/api/v1/channels/{id}/token']?.['post']?.description).toBe(
       'Roles: owner, developer. Scope of a key: channels:write. A session must have entered its password within 15 minutes.',
     );
   });

@@ -4,7 +4,7 @@ import type { IntentRequest, Intents } from '../stripe/intents.js';
 import { atStripe, StripeRefusedError } from '../stripe/stripe-client.js';
 import type { QuantityStep } from './quantity-plan.js';
 
-/** What a step came to. Declined: nothing was changed, the card or its bank said no at once. */
+/** What a step came to. Declined: nothing was changed, the card or its bank refused at once. */
 export type StepOutcome = 'made' | 'declined';
 
 /** Carries out steps of the quantity plan. */

@@ -1,5 +1,5 @@
 /**
- * What Stripe says of one customer, in our own words. Pure.
+ * What Stripe answers about one customer, in our own words. Pure.
  *
  * What it guarantees: a status, or any other word, that this version does not know is passed on as it is and breaks nothing;
  * places that were paid for stay bought until the period ends, however low the quantity for the next one is by then; the
@@ -182,7 +182,7 @@ function openInvoiceOf(invoice: Stripe.Invoice): OpenInvoice {
   };
 }
 
-/** The same for the same facts: by it the sweep compares what is stored with what Stripe says. */
+/** The same for the same facts: by it the sweep compares what is stored with what Stripe answers. */
 export function fingerprintOf({ subscription, overdue, pendingInvoice, duplicates }: CustomerFacts): string {
   // One that ended differs from none in nothing that is sold, and Stripe does not list it for ever.
   if (!subscription || ENDED.has(subscription.status)) return 'none';

@@ -2,7 +2,7 @@
  * Whether a number may be used: decided here and nowhere else, from stored facts alone. Pure.
  *
  * What it guarantees: the free numbers are always good; a number that is covered by what was bought is refused only when
- * payment failed for good (and after the grace), never because Stripe or billing is away, or says something that this version
+ * payment failed for good (and after the grace), never because Stripe or billing is away, or answers something that this version
  * does not know: then its standing stays as it is. While billing is off every number is good.
  */
 import type { Standing } from '@dormouse/channel-directory';

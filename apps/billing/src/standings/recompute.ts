@@ -2,7 +2,7 @@
  * Computes the standings of an account's numbers from what is stored, and stores those that changed, for the regions to get.
  *
  * What it guarantees: facts, numbers and gifts are read, and standings are written, in one transaction that holds the account's row;
- * whoever changes any of them marks that row in the transaction of the change (marked-accounts.ts). So no change is missed, and
+ * a change of any of them marks that row in the transaction of the change (marked-accounts.ts). So no change is missed, and
  * computing twice changes nothing. Neither Stripe nor a region is asked. With the global database away everything stays as stored.
  * Redis holds nothing: an account that is due is found by its row.
  */

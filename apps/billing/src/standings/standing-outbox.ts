@@ -1,7 +1,7 @@
 /**
  * The outbox of standings to the regions.
  *
- * What it guarantees: a region gets the newest standing of each number, also when it was away, and each change is told to the
+ * What it guarantees: a region gets the newest standing of each number, also when it was away, and each change is notified to the
  * customer once: the version is written with it, and an older or equal one changes nothing there. Killed between the region's
  * commit and the mark here, the same version is sent again, which changes nothing. A standing that changes several times while
  * its region is away is one write. With the global database away nothing is sent; nothing is kept in memory or in Redis.

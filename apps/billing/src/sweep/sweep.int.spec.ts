@@ -40,7 +40,7 @@ describe('the sweep', () => {
     ]);
   });
 
-  it('finds what no webhook told: a cancellation, a payment, a quantity changed by hand', async () => {
+  it('finds what no webhook reported: a cancellation, a payment, a quantity changed by hand', async () => {
     const [cancelled, changed, quiet] = [await subscribed(), await subscribed(), await subscribed()];
     const subscriptionOf = async (accountId: string) => {
       const found = await running.subscriptionOf(accountId);
@@ -67,7 +67,7 @@ describe('the sweep', () => {
     expect((await running.subscriptionOf(accountId))?.items.data[0]?.quantity).toBe(0);
   });
 
-  it('cancels and refunds the newer of two subscriptions, and says so to operators', async () => {
+  it('cancels and refunds the newer of two subscriptions, and reports it to operators', async () => {
     const accountId = await subscribed();
     const customer = await running.customerOf(accountId);
     const first = await running.subscriptionOf(accountId);

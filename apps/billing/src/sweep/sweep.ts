@@ -1,5 +1,5 @@
 /**
- * Compares every account with Stripe, and repairs what no webhook told.
+ * Compares every account with Stripe, and repairs what no webhook reported.
  *
  * What it guarantees: Stripe is read in pages, by a client of a bounded rate; an account that agrees causes no call and no write. Whatever
  * differs (status, quantity, period, what is open, a second subscription, a customer that is gone) gets a turn, which reads the

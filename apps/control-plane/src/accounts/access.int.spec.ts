@@ -36,7 +36,7 @@ describe('the access table', () => {
     await (await SpecUser.create(plane)).join(accountId, 'owner');
   });
 
-  /** The path of an operation for what does not exist, so that whoever may do it changes nothing. */
+  /** The path of an operation for what does not exist, so that a caller who may do it changes nothing. */
   const request = ({ method, path }: Operation): [Method, string] => [
     method.toUpperCase() as Method,
     path.replaceAll(/\{\w+\}/g, 'unknown'),

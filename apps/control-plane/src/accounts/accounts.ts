@@ -146,7 +146,7 @@ export class Accounts {
     return rows.map((row) => ({ account: toAccount(row), role: toRole(row.role) }));
   }
 
-  /** Adds an account with one key that may do everything, for whoever runs the installation: without limits of creation. */
+  /** Adds an account with one key that may do everything, for the operator of the installation: without limits of creation. */
   async create(name: string): Promise<MintedKey> {
     const { minted, stored } = newKey(newId('acc_'));
     const { accountId } = minted;

@@ -1,7 +1,7 @@
 /**
  * Who makes a request, and whether they may.
  *
- * Guarantees: keys, sessions, memberships and roles are read from the global database at every request, so whoever was ended or
+ * Guarantees: keys, sessions, memberships and roles are read from the global database at every request, so who was ended or
  * removed is refused at the next one, at every process. Without the database requests fail with 502.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -71,7 +71,7 @@ export class Callers {
     throw new GatewayError(403, { details: 'enter the password again first: POST /auth/prove' });
   }
 
-  /** Whether whoever made a request may still do what it did. For answers that last, such as streams. */
+  /** Whether the maker of a request may still do what it did. For answers that last, such as streams. */
   async isStillAllowed(
     caller: Caller,
     { key, headers }: { key: string | undefined; headers: Headers },

@@ -140,7 +140,7 @@ export class EndedAccounts {
 
   /**
    * Ends an account: from here on nothing has access to it. The steps that follow are begun at once, and not waited for.
-   * @param name the account's, as whoever ends it typed it
+   * @param name the account's, as typed by the user who ends it
    * @throws {GatewayError} 400 for another name, 404
    */
   async begin(accountId: string, name: string, cause: Cause): Promise<void> {

@@ -79,7 +79,7 @@ describe('the sender of mail', () => {
       )
     ).rows;
 
-  it('sends what is due once, whoever looks and how often', async () => {
+  it('sends what is due once, however many senders look and how often', async () => {
     for (let index = 0; index < 12; index += 1) await enqueue(stopped(`numbers-stopped:${index}`));
     await Promise.all([sender().sendDue(), sender().sendDue(), sender().sendDue()]);
     await sender().sendDue();

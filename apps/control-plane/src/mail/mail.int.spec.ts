@@ -136,7 +136,7 @@ describe('mail of the control plane', () => {
       ],
     );
 
-  it('tells the owners of a number unlinked on its phone, once for each time', async () => {
+  it('notifies the owners of a number unlinked on its phone, once for each time', async () => {
     await channel('UNLINKED', { reason: 'unlinked' });
     await channel('LOGGED-OUT');
     await channel('LINKED', { reason: 'unlinked', linked: true });
@@ -181,7 +181,7 @@ describe('mail of the control plane', () => {
     );
   };
 
-  it('tells the owners of a webhook that has accepted nothing for an hour, once until it accepts something', async () => {
+  it('notifies the owners of a webhook that has accepted nothing for an hour, once until it accepts something', async () => {
     await failing('FAILS', { accepted: '2 hours', event: '61 minutes' });
     await failing('FAILS-SHORTLY', { accepted: '2 hours', event: '59 minutes' });
     await failing('ACCEPTS-OTHERS', { accepted: '10 minutes', event: '2 hours' });

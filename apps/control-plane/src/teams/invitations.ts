@@ -3,7 +3,7 @@
  *
  * Guarantees: an invitation works once, for {@link VALID_FOR_DAYS} days, and only for the address that it was sent to; of two
  * requests that accept it at once one succeeds. Its token is stored as a hash: the mail (or, where no mail is sent, the answer
- * to whoever invites) has it alone. An account has one open invitation for an address. One that was used, withdrawn, replaced or
+ * to the inviter) has it alone. An account has one open invitation for an address. One that was used, withdrawn, replaced or
  * is past its end, and one for another address, are 404 alike. The mail and the audit log are written in the same transaction.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -91,7 +91,7 @@ const IS_MEMBER = defineStatement({
 export interface InvitationSettings {
   /** Origin of this installation. */
   publicUrl: string;
-  /** Whether mail is sent; else whoever invites gets the link. */
+  /** Whether mail is sent; else the inviter gets the link. */
   hasMail: boolean;
 }
 

@@ -167,7 +167,7 @@ describe('the members of an account', () => {
       expect([signIn.status, (await browser.call('GET', '/account')).body['role']]).toEqual([200, 'viewer']);
     });
 
-    it('do not give away a user: whoever has one signs in to accept', async () => {
+    it('do not give away a user: who has one signs in to accept', async () => {
       const user = await SpecUser.create(plane);
       await invite(user.email);
       const token = await tokenIn(plane, user.email, 'invitation');

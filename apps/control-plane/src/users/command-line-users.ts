@@ -1,5 +1,5 @@
 /**
- * Users that whoever runs the installation makes: by command, and by a link with which the first owner of an account makes
+ * Users that the operator of the installation makes: by command, and by a link with which the first owner of an account makes
  * themselves one.
  *
  * Guarantees: a link works once and for a day; it is stored as a hash; user, password and membership are stored in the transaction

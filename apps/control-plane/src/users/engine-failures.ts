@@ -15,7 +15,7 @@ const FAILED = 'sign-in failed';
 const LINK_FACTS = { details: 'token: not valid, or not valid any more; request another mail' };
 const CHALLENGE_FACTS = { message: FAILED, details: 'sign in with address and password first' };
 
-/** What is said for each refusal of the engine; none of its own texts is shown. */
+/** The text for each refusal of the engine; none of its own texts is shown. */
 const REFUSALS: Readonly<Record<string, { status: ErrorStatus } & ErrorFacts>> = {
   INVALID_EMAIL_OR_PASSWORD: { status: 401, message: FAILED, details: 'the address or the password is wrong' },
   EMAIL_NOT_VERIFIED: {

@@ -1,27 +1,37 @@
-import { evenDuration, evenFailure } from './even-duration.js';
+import { evenDuration, evenFailure, type Timer } from './even-duration.js';
 
 describe('evenDuration', () => {
+  let nowMs = 0;
+  const timer: Timer = {
+    nowMs: () => nowMs,
+    pause: (ms) => {
+      nowMs += ms;
+      return Promise.resolve();
+    },
+  };
+  const workOf = (ms: number): Promise<void> => {
+    nowMs += ms;
+    return Promise.resolve();
+  };
+  const failAfter = async (ms: number): Promise<never> => {
+    await workOf(ms);
+    throw new Error('failed');
+  };
+  const durationOf = async (run: () => Promise<unknown>): Promise<number> => {
+    const startedMs = nowMs;
+    await run().catch(() => undefined);
+    return nowMs - startedMs;
+  };
+
   it('ends at a quarter of a second, whatever was done and whether it failed', async () => {
-    const durationOf = async (work: () => Promise<unknown>): Promise<number> => {
-      const startedMs = performance.now();
-      await evenDuration(work).catch(() => undefined);
-      return performance.now() - startedMs;
-    };
-    const [none, failed, busy] = await Promise.all([
-      durationOf(() => Promise.resolve()),
-      durationOf(() => Promise.reject(new Error('failed'))),
-      durationOf(() => new Promise((resolve) => setTimeout(resolve, 260))),
-    ]);
-    expect(none).toBeGreaterThanOrEqual(245);
-    expect(failed).toBeGreaterThanOrEqual(245);
-    expect(busy).toBeGreaterThanOrEqual(495);
+    expect(await durationOf(() => evenDuration(() => workOf(0), timer))).toBe(250);
+    expect(await durationOf(() => evenDuration(() => failAfter(28), timer))).toBe(250);
+    expect(await durationOf(() => evenDuration(() => workOf(260), timer))).toBe(500);
   });
 
   it('may be for failures alone', async () => {
-    const startedMs = performance.now();
-    await evenFailure(() => Promise.resolve());
-    expect(performance.now() - startedMs).toBeLessThan(200);
-    await expect(evenFailure(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(245);
+    expect(await durationOf(() => evenFailure(() => workOf(23), timer))).toBe(23);
+    expect(await durationOf(() => evenFailure(() => failAfter(23), timer))).toBe(250);
+    await expect(evenFailure(() => failAfter(0), timer)).rejects.toThrow('failed');
   });
 });

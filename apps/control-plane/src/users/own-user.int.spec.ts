@@ -170,7 +170,7 @@ describe('users who are signed in', () => {
     for (const secret of [email, password, PASSWORD]) expect(JSON.stringify(rows)).not.toContain(secret);
   });
 
-  it('are told by mail of a sign-in from a network that is new, not of the first one and not twice', async () => {
+  it('are notified by mail of a sign-in from a network that is new, not of the first one and not twice', async () => {
     const kinds = async () => (await mailsTo(plane, email)).filter(({ kind }) => kind === 'new-sign-in');
     const browser = await signedIn(plane, email);
     browser.address = '127.0.0.9';

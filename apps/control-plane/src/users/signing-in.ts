@@ -104,7 +104,7 @@ export class SigningIn {
     const { publicUrl } = this.#requireIdentityProvider();
     const call = { method: 'GET', path: `/callback/${IDENTITY_PROVIDER}`, query, visitor } as const;
     const { location, cookies } = await this.parts.engine.callIdentityProvider(call);
-    // Why it failed would tell whether a user has the address.
+    // Why it failed would show whether a user has the address.
     const failed = publicUrl + SIGN_IN_FAILED_PAGE;
     return { body: { location: location === undefined || location.startsWith(failed) ? failed : location }, cookies };
   }

@@ -136,7 +136,7 @@ describe('a new user', () => {
       }
     });
 
-    it('is told by mail, once a day, that somebody tried to sign up; the stranger gets no session and no mail', async () => {
+    it('is notified by mail, once a day, that somebody tried to sign up; the stranger gets no session and no mail', async () => {
       await signUp(known, 'a new password 17 owls');
       await signUp(known, 'a new password 17 owls');
       const kinds = (await mailsTo(plane, known)).map(({ kind }) => kind);

@@ -1,7 +1,7 @@
 /**
  * From a stranger to a user: sign-up, confirmation of the address, reset of the password.
  *
- * Guarantee: no answer, no duration and no mail tells a stranger whether an address belongs to a user. Known and unknown addresses
+ * Guarantee: no answer, no duration and no mail shows a stranger whether an address belongs to a user. Known and unknown addresses
  * get the same answer after the same work (a sign-up computes one hash in any case), which ends at an even duration; what differs
  * is said in a mail to the address itself.
  */

@@ -14,7 +14,7 @@ export interface ProviderUser {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** An OpenID Connect provider for specs: whoever is named signs in without being asked. */
+/** An OpenID Connect provider for specs: the user who is named signs in without a question. */
 export class TestIdentityProvider {
   readonly #keys = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   readonly #codes = new Map<string, { user: ProviderUser; nonce: string }>();

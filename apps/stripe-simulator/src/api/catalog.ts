@@ -62,7 +62,7 @@ function productOf(world: World, id: string, param = 'id'): Product {
   return product;
 }
 
-/** A lookup key belongs to one active price; it moves only when that is said. */
+/** A lookup key belongs to one active price; it moves only when that is requested. */
 function claimLookupKey(world: World, key: string, mayTransfer: boolean, owner?: string): void {
   const [holder] = world.store.prices.filter(({ id, lookup_key }) => lookup_key === key && id !== owner);
   if (!holder) return;

@@ -92,7 +92,7 @@ describe('webhooks', () => {
   it.each([
     ['as they are sent', { isShuffled: true }, { isShuffled: false }],
     ['when they are released', { isShuffled: false }, { isShuffled: true }],
-  ])('are shuffled %s: what was told in order arrives in another', async (_, rules, release) => {
+  ])('are shuffled %s: what was sent in order arrives in another', async (_, rules, release) => {
     await bed.control('PATCH', '/webhooks', { mode: 'hold', ...rules });
     for (let number = 0; number < 12; number += 1)
       await bed.stripe.customers.create({ description: `number ${number}` });
@@ -104,7 +104,7 @@ describe('webhooks', () => {
     expect(order).not.toEqual([...order].sort((a, b) => a - b));
   });
 
-  it('are signed with both secrets after a rotation, for as long as was said', async () => {
+  it('are signed with both secrets after a rotation, for as long as was requested', async () => {
     const [{ id } = { id: '' }] = (await bed.stripe.webhookEndpoints.list()).data;
     const { secret } = await bed.control<{ secret: string }>('POST', `/webhook_endpoints/${id}/roll`, {
       keepForMs: 60_000,

@@ -103,7 +103,7 @@ describe('the API on the wire', () => {
     await slow.close();
   });
 
-  it('moves a lookup key only when that is said', async () => {
+  it('moves a lookup key only when that is requested', async () => {
     const params = {
       product: bed.price.product as string,
       currency: 'usd',

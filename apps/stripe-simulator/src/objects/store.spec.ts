@@ -34,7 +34,7 @@ describe('the store', () => {
     expect(names(store)).toEqual(['a']);
   });
 
-  it('tells the records of a transaction once it is done, and nothing of one that failed', () => {
+  it('notifies of the records of a transaction once it is done, and nothing of one that failed', () => {
     const store = new Store();
     const told: string[] = [];
     store.onCommit((records) => told.push(...records.map(({ id }) => id)));

@@ -6,7 +6,7 @@ import { endSubscription, expireIncomplete } from './ending.js';
 import { draftInvoice, keepPending, pendingItems, takePendingLines } from './invoices.js';
 import { prorationLines } from './lines.js';
 
-/** Cancels at once, as a request says: with credit for unused time if `prorate`, with a last invoice if `invoiceNow`. */
+/** Cancels at once, as a request demands: with credit for unused time if `prorate`, with a last invoice if `invoiceNow`. */
 export function cancelNow(world: World, id: string, how: { prorate: boolean; invoiceNow: boolean }): Subscription {
   const subscription = subscriptionOf(world, id);
   if (subscription.status === 'incomplete') return expireIncomplete(world, id);

@@ -30,7 +30,7 @@ export interface SubscriptionUpdate {
   trial_settings?: { end_behavior: { missing_payment_method: Subscription['missingPaymentMethod'] } } | undefined;
 }
 
-/** Changes a subscription as a request says. Throws the API's 400 for what its state does not allow. */
+/** Changes a subscription as a request demands. Throws the API's 400 for what its state does not allow. */
 export function updateSubscription(world: World, id: string, update: SubscriptionUpdate): Subscription {
   const subscription = subscriptionOf(world, id);
   checkAllowed(subscription, update);
