@@ -79,7 +79,8 @@ export const USER_OPERATIONS = {
   signInWithCode: {
     method: 'post',
     path: '/auth/sign-in/code',
-    summary: 'Second step of a sign-in: a code of the authenticator app, or a recovery code',
+    summary:
+      'Second step of a sign-in, or what a session waits for: a code of the authenticator app, or a recovery code',
     access: ANYONE,
     body: signInCodeBody,
     status: 200,

@@ -28,8 +28,9 @@ export class SpecUser {
     );
     const now = Date.now();
     await pool.query(
-      'INSERT INTO user_sessions (id, user_id, token, expires_at, proven_at) VALUES ($1, $1, $2, $3, $4)',
-      [id, token, new Date(now + HOUR_MS), new Date(now - provenAgoMs)],
+      `INSERT INTO user_sessions (id, user_id, token, expires_at, proven_at, second_factor_at)
+       VALUES ($1, $1, $2, $3, $4, CASE WHEN $5 THEN now() END)`,
+      [id, token, new Date(now + HOUR_MS), new Date(now - provenAgoMs), secondFactor],
     );
     const signature = createHmac('sha256', SIGN_IN.secret).update(token).digest('base64');
     const cookie = `dormouse.session_token=${encodeURIComponent(`${token}.${signature}`)}`;

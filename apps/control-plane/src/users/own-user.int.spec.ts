@@ -1,8 +1,7 @@
 import { OPERATIONS } from '@dormouse/management-contract';
 import { jest } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { RunningControlPlane, type Answer } from '../test-control-plane.js';
-import { mailsTo, newUser, PASSWORD, signedIn, SpecBrowser, tokenIn } from './test-browser.js';
+import { mailsTo, newUser, PASSWORD, signedIn, SpecBrowser, tokenIn, turnOnSecondFactor } from './test-browser.js';
 
 jest.setTimeout(60_000);
 
@@ -183,18 +182,9 @@ describe('users who are signed in', () => {
   });
 
   describe('second factor', () => {
-    /** Turns it on; codes of any half minute beside the present one. */
     const turnOn = async () => {
       const browser = await signedIn(plane, email);
-      const start = await browser.call('POST', '/auth/second-factor', { password: PASSWORD });
-      const { totp_uri: uri, recovery_codes: recoveryCodes } = OPERATIONS.startSecondFactor.answer.parse(start.body);
-      const secret = Secret.fromBase32(new URL(uri).searchParams.get('secret') ?? '');
-      const totp = new TOTP({ secret });
-      const startedMs = Date.now();
-      const codeAt = (step: number): string => totp.generate({ timestamp: startedMs + step * 30_000 });
-      const confirm = await browser.call('POST', '/auth/second-factor/confirm', { code: codeAt(-1) });
-      expect(confirm.status).toBe(200);
-      return { browser, recoveryCodes, codeAt, secret };
+      return { browser, ...(await turnOnSecondFactor(browser)) };
     };
     const firstStep = async (): Promise<SpecBrowser> => {
       const browser = new SpecBrowser(plane);

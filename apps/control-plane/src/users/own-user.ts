@@ -162,6 +162,8 @@ export class OwnUser {
       await prisma.$transaction([
         prisma.user.update({ where: { id }, data: { twoFactorEnabled: false } }),
         prisma.userSecondFactor.deleteMany({ where: { userId: id } }),
+        // A code of this factor is none of the next one.
+        prisma.userSession.updateMany({ where: { userId: id }, data: { secondFactorAt: null } }),
       ]);
       return DONE;
     });

@@ -3,7 +3,8 @@
  *
  * What it is given and refused: sessions are rows and are looked up at every request (no cookie cache, no other storage); links
  * in mails lead to our pages; what a link carries is stored as a hash; tokens of identity providers are not stored; the address
- * of a request is the one that we found, not a header's. Its own rate limits, error pages and telemetry are off.
+ * of a request is the one that we found, not a header's. Its own rate limits, error pages and telemetry are off. A session that a
+ * code began is marked so; any other waits for one while the second factor is on (`user-sessions.ts`).
  *
  * Its failures become errors of the gateway, so that they leave in the envelope. Without PostgreSQL every call fails with 502;
  * an identity provider that is away fails sign-ins through it alone, which is why those have an instance of their own.
@@ -13,13 +14,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
-import { betterAuth, type BetterAuthOptions } from 'better-auth';
+import { betterAuth, type BetterAuthOptions, type GenericEndpointContext } from 'better-auth';
 import { genericOAuth } from 'better-auth/plugins/generic-oauth';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { engineFailure } from './engine-failures.js';
 import type { Passwords } from './passwords.js';
 import type { SecondFactorCodes } from './second-factor-codes.js';
-import { signInObserver, type SignedIn } from './sign-in-observer.js';
+import { isCodePath, signInObserver, type SignedIn } from './sign-in-observer.js';
 import type { SignInSettings } from './sign-in-settings.js';
 import { CREDENTIAL_TABLE, SECOND_FACTOR_TABLE, SESSION_TABLE, USER_TABLE, VERIFICATION_TABLE } from './user-tables.js';
 import { RESET_MINUTES, VERIFY_HOURS, type UserMails } from './user-mails.js';
@@ -182,7 +183,12 @@ function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOpt
     },
     databaseHooks: {
       session: {
-        create: { before: (session) => Promise.resolve({ data: { ...session, provenAt: provenAt(session) } }) },
+        create: {
+          before: (session, context) => {
+            const marks = { provenAt: provenAt(session), secondFactorAt: secondFactorAt(context) };
+            return Promise.resolve({ data: { ...session, ...marks } });
+          },
+        },
       },
       account: {
         create: {
@@ -222,6 +228,14 @@ function identityProviderOf({ identityProvider, isSignUpOpen }: SignInSettings) 
 /** A session that replaces another keeps its proof; a new one begins with one. */
 function provenAt(session: object): unknown {
   return Reflect.get(session, 'provenAt') ?? new Date();
+}
+
+/** A session that a code began has the second factor; one that replaces another after a change of the password keeps it. */
+function secondFactorAt(context: GenericEndpointContext | null): unknown {
+  const path = context?.path ?? '';
+  if (isCodePath(path)) return new Date();
+  const replaced: unknown = path === '/change-password' ? context?.context.session?.session : undefined;
+  return (typeof replaced === 'object' && replaced !== null && Reflect.get(replaced, 'secondFactorAt')) || null;
 }
 
 export function newUserId(): string {

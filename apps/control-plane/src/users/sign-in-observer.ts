@@ -6,10 +6,17 @@ import type { BetterAuthPlugin } from 'better-auth';
 import type { SecondFactorCodes } from './second-factor-codes.js';
 
 const VERIFY_CODE_PATH = '/two-factor/verify-totp';
-/** After these, a session that was begun is complete; of the first one only if no code is required. */
-const SIGN_INS = new Set(['/sign-in/email', VERIFY_CODE_PATH, '/two-factor/verify-backup-code', '/callback/:id']);
+const VERIFY_RECOVERY_CODE_PATH = '/two-factor/verify-backup-code';
+const CALLBACK_PATH = '/callback/:id';
+/** After these, a session that was begun is complete; of the first and the last one only if no code is required. */
+const SIGN_INS = new Set(['/sign-in/email', VERIFY_CODE_PATH, VERIFY_RECOVERY_CODE_PATH, CALLBACK_PATH]);
 /** No code: the engine counts the attempt as a failure. */
 const REFUSED_CODE = 'used';
+
+/** Whether a code is looked at there. */
+export function isCodePath(path: string): boolean {
+  return path === VERIFY_CODE_PATH || path === VERIFY_RECOVERY_CODE_PATH;
+}
 
 export interface SignedIn {
   userId: string;
@@ -44,7 +51,7 @@ export function signInObserver({ codes, onSignedIn }: ObserverParts): BetterAuth
           matcher: ({ path }) => path !== undefined && SIGN_INS.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const begun = ctx.context.newSession;
-            if (!begun) return;
+            if (!begun || (ctx.path === CALLBACK_PATH && begun.user.twoFactorEnabled === true)) return;
             const { id, userId, ipAddress, userAgent } = begun.session;
             await onSignedIn({ userId, sessionId: id, address: ipAddress ?? '', browser: userAgent ?? '' });
           }),

@@ -11,9 +11,11 @@ import { Passwords } from './passwords.js';
 import { SecondFactorCodes } from './second-factor-codes.js';
 import { SignInEngine, type KnownUser } from './sign-in-engine.js';
 import type { SignInSettings } from './sign-in-settings.js';
+import type { SignedIn } from './sign-in-observer.js';
 import { SigningIn } from './signing-in.js';
 import { SigningUp } from './signing-up.js';
 import { UserMails } from './user-mails.js';
+import { UserSessions } from './user-sessions.js';
 
 export interface SignInParts {
   signingUp: SigningUp;
@@ -57,7 +59,12 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
   const codes = new SecondFactorCodes(database, secret);
   const limits = new AttemptLimits(database, attempts);
   const mails = new UserMails(database, publicUrl, hasMail);
+  const sessions = new UserSessions(database, settings);
   const places = new KnownPlaces(database, hasMail);
+  const onSignedIn = async (signedIn: SignedIn): Promise<void> => {
+    await places.see(signedIn);
+    await forgetEndedSessions(database, signedIn.userId);
+  };
   const engine: SignInEngine = new SignInEngine({
     database,
     settings,
@@ -65,16 +72,13 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
     codes,
     mails,
     log,
-    onSignedIn: async (signedIn) => {
-      await places.see(signedIn);
-      await forgetEndedSessions(database, signedIn.userId);
-    },
+    onSignedIn,
     onPasswordReset: (userId) => confirmByReset(database, userId),
     onKnownSignUp: (user) => tellKnownUser(user, mails, engine),
   });
   return {
     signingUp: new SigningUp({ database, settings, engine, limits }),
-    signingIn: new SigningIn({ settings, engine, limits }),
+    signingIn: new SigningIn({ settings, engine, limits, database, sessions, onSignedIn }),
     ownUser: new OwnUser({ database, engine, passwords, codes, limits, hasMail }),
     limits,
     passwords,

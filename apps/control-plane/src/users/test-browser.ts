@@ -1,3 +1,5 @@
+import { OPERATIONS } from '@dormouse/management-contract';
+import { Secret, TOTP } from 'otpauth';
 import { PUBLIC_URL, type Answer, type Method, type RunningControlPlane } from '../test-control-plane.js';
 
 /** A browser for specs: keeps cookies, names its origin with everything that changes something. */
@@ -84,4 +86,25 @@ export async function signedIn(plane: RunningControlPlane, email: string): Promi
   const { status } = await browser.call('POST', '/auth/sign-in', { email, password: PASSWORD });
   if (status !== 200) throw new Error(`sign-in failed: ${status}`);
   return browser;
+}
+
+/** What a user whose second factor is on has. */
+export interface SpecSecondFactor {
+  recoveryCodes: string[];
+  secret: Secret;
+  /** The code of a half minute, counted from the present one; that of -1 is used up. */
+  codeAt: (step: number) => string;
+}
+
+/** Turns the second factor of a signed-in user on. */
+export async function turnOnSecondFactor(browser: SpecBrowser): Promise<SpecSecondFactor> {
+  const start = await browser.call('POST', '/auth/second-factor', { password: PASSWORD });
+  const { totp_uri: uri, recovery_codes: recoveryCodes } = OPERATIONS.startSecondFactor.answer.parse(start.body);
+  const secret = Secret.fromBase32(new URL(uri).searchParams.get('secret') ?? '');
+  const totp = new TOTP({ secret });
+  const startedMs = Date.now();
+  const codeAt = (step: number): string => totp.generate({ timestamp: startedMs + step * 30_000 });
+  const { status } = await browser.call('POST', '/auth/second-factor/confirm', { code: codeAt(-1) });
+  if (status !== 200) throw new Error(`the second factor is not on: ${status}`);
+  return { recoveryCodes, secret, codeAt };
 }

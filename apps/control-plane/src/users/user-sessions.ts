@@ -1,11 +1,13 @@
 /**
  * Who makes a request, by the cookie of a session.
  *
- * Guarantee: looked up in the global database at every request. A session that was ended, a user who was removed and whose password
- * was changed are refused at the next request, at every process. Without the database requests with a session fail with 502.
+ * Guarantees: looked up in the global database at every request. A session that was ended, a user who was removed and whose password
+ * was changed are refused at the next request, at every process. A session of a user whose second factor is on is refused until a
+ * code was given in it, however it was begun. Without the database requests with a session fail with 502.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { defineStatement, type GlobalDatabase } from '@dormouse/database';
+import { GatewayError } from '@dormouse/gateway-contract';
 import { readSessionToken } from './session-cookie.js';
 
 export interface SessionUser {
@@ -33,7 +35,7 @@ export interface SignedInUser {
 const FIND_SESSION = defineStatement({
   name: 'find-user-session',
   scope: 'global',
-  text: `SELECT s.id, s.created_at, s.expires_at, s.proven_at, u.id AS user_id, u.name, u.email, u.two_factor_enabled, u.is_operator
+  text: `SELECT s.id, s.created_at, s.expires_at, s.proven_at, s.second_factor_at, u.id AS user_id, u.name, u.email, u.two_factor_enabled, u.is_operator
          FROM user_sessions s JOIN users u ON u.id = s.user_id WHERE s.token = $1 AND s.expires_at > now()`,
   parameters: ['text'],
   row: {
@@ -41,6 +43,7 @@ const FIND_SESSION = defineStatement({
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
     proven_at: 'timestamptz?',
+    second_factor_at: 'timestamptz?',
     user_id: 'text',
     name: 'text',
     email: 'text',
@@ -59,22 +62,43 @@ export class UserSessions {
 
   /**
    * The user and session of a request, or undefined without a valid session.
+   * @throws {GatewayError} 401 when the session waits for a code
    * @throws the driver's errors
    */
   async of(headers: Pick<IncomingHttpHeaders, 'cookie'>): Promise<SignedInUser | undefined> {
-    const token = this.signIn && readSessionToken(headers.cookie, this.signIn);
+    const found = await this.#find(headers);
+    if (found?.needsCode) {
+      const details = 'a code of the second factor is required: POST /auth/sign-in/code';
+      throw new GatewayError(401, { message: 'code required', details });
+    }
+    return found?.signedIn;
+  }
+
+  /** The user and session of a request when only a code is missing. @throws the driver's errors */
+  async waitingForCode(headers: Pick<IncomingHttpHeaders, 'cookie'>): Promise<SignedInUser | undefined> {
+    const found = await this.#find(headers);
+    return found?.needsCode ? found.signedIn : undefined;
+  }
+
+  async #find({
+    cookie,
+  }: Pick<IncomingHttpHeaders, 'cookie'>): Promise<{ signedIn: SignedInUser; needsCode: boolean } | undefined> {
+    const token = this.signIn && readSessionToken(cookie, this.signIn);
     if (token === undefined) return undefined;
     const row = await FIND_SESSION.first(this.database.pool, token);
     if (!row) return undefined;
     return {
-      user: {
-        id: row.user_id,
-        name: row.name,
-        email: row.email,
-        twoFactorEnabled: row.two_factor_enabled,
-        isOperator: row.is_operator,
+      needsCode: row.two_factor_enabled && row.second_factor_at === null,
+      signedIn: {
+        user: {
+          id: row.user_id,
+          name: row.name,
+          email: row.email,
+          twoFactorEnabled: row.two_factor_enabled,
+          isOperator: row.is_operator,
+        },
+        session: { id: row.id, createdAt: row.created_at, expiresAt: row.expires_at, provenAt: row.proven_at },
       },
-      session: { id: row.id, createdAt: row.created_at, expiresAt: row.expires_at, provenAt: row.proven_at },
     };
   }
 }

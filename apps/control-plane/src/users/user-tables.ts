@@ -13,7 +13,10 @@ export const USER_TABLE = {
 export const SESSION_TABLE = {
   modelName: 'user_sessions',
   fields: { userId: 'user_id', expiresAt: 'expires_at', ipAddress: 'ip_address', userAgent: 'user_agent', ...TIMES },
-  additionalFields: { provenAt: { type: 'date', required: false, input: false, fieldName: 'proven_at' } },
+  additionalFields: {
+    provenAt: { type: 'date', required: false, input: false, fieldName: 'proven_at' },
+    secondFactorAt: { type: 'date', required: false, input: false, fieldName: 'second_factor_at' },
+  },
 } as const;
 
 export const CREDENTIAL_TABLE = {

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "user_sessions" ADD COLUMN     "second_factor_at" TIMESTAMPTZ(3);
