@@ -159,6 +159,7 @@ export const PROJECTS = {
       'channel-token',
       'database',
       'database/shards',
+      'docs',
       'event-outbox',
       'gateway-contract',
       'http-server',
@@ -173,6 +174,7 @@ export const PROJECTS = {
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads', 'mailbox'],
   },
+  'apps/docs': { projects: ['gateway-contract', 'gateway-contract/openapi', 'management-contract'], packages: [] },
   'apps/billing': {
     projects: [
       'audit-log',

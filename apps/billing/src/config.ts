@@ -62,8 +62,8 @@ const environment = z.object({
   DATABASE_CONNECTIONS: variable.integer(1, 200).default(5),
   /** Addresses or networks of proxies whose X-Forwarded-For is trusted, with commas. Empty: the connection's address counts. */
   TRUSTED_PROXIES: variable.networks().default([]),
-  /** Where the documentation is served: errors link to its errors page. */
-  DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+  /** Where the documentation is served: errors link to its errors page. Default: `/docs` of `PUBLIC_URL`, where the control plane serves it. */
+  DOCS_URL: variable.url('https', 'http').optional(),
   /** Address of support, named in every error. */
   SUPPORT_ADDRESS: z.string().default('support@example.com'),
 });
@@ -87,7 +87,10 @@ export function billingConfig(source: Readonly<Record<string, string | undefined
     rules: { isOn: env.STRIPE_SECRET_KEY !== undefined, freeNumbers: env.FREE_NUMBERS, graceMs: env.GRACE_S * 1_000 },
     regionPollMs: env.REGION_POLL_MS,
     trustedProxies: env.TRUSTED_PROXIES,
-    site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
+    site: {
+      docsUrl: (env.DOCS_URL ?? new URL('/docs', env.PUBLIC_URL).href).replace(/\/+$/, ''),
+      supportAddress: env.SUPPORT_ADDRESS,
+    },
   };
 }
 

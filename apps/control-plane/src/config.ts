@@ -1,4 +1,5 @@
 import { masterKeysFrom, readConfig, requireTogether, storagePlace, variable } from '@dormouse/bootstrap';
+import { DOCS_PREFIX } from '@dormouse/docs';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
@@ -120,8 +121,8 @@ const schema = z
     BILLING_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     /** Timeout of a request to billing, which may wait for Stripe. */
     BILLING_TIMEOUT_MS: variable.integer(100, 120_000).default(30_000),
-    /** Where the documentation is served: errors link to its errors page. */
-    DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+    /** Where the documentation is served: errors link to its errors page. Default: `/docs` of `PUBLIC_URL`, as this app serves it. */
+    DOCS_URL: variable.url('https', 'http').optional(),
     /** Address of support, named in every error. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
   })
@@ -158,11 +159,23 @@ const schema = z
     signIn: signInFrom(env),
     billing: billingFrom(env),
     trustedProxies: env.TRUSTED_PROXIES,
-    site: { docsUrl: env.DOCS_URL.replace(/\/+$/, ''), supportAddress: env.SUPPORT_ADDRESS },
+    site: { docsUrl: docsUrlFrom(env), supportAddress: env.SUPPORT_ADDRESS },
   }))
   .refine(({ regions }) => regions.size > 0, { path: ['REGIONS'], message: 'must name a region' });
 
 export type ControlPlaneConfig = z.output<typeof schema>;
+
+/** Address of the documentation, without a trailing slash. A path alone where nothing is known about the address of this app. */
+function docsUrlFrom({
+  DOCS_URL,
+  PUBLIC_URL,
+}: {
+  DOCS_URL?: string | undefined;
+  PUBLIC_URL?: string | undefined;
+}): string {
+  if (DOCS_URL !== undefined) return DOCS_URL.replace(/\/+$/, '');
+  return PUBLIC_URL === undefined ? DOCS_PREFIX : `${originOf(PUBLIC_URL)}${DOCS_PREFIX}`;
+}
 
 /** Undefined: billing is off. */
 function billingFrom(env: {

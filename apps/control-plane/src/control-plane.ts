@@ -16,6 +16,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type Services } from './app.module.js';
 import type { ControlPlaneConfig } from './config.js';
+import { serveSite } from './documentation/serve-site.js';
 import { readJsonBodies } from './http/json-body.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';
@@ -63,6 +64,7 @@ export async function createApp(
   });
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
   servePages(fastify, { signIn: app.get(SignIn), joining: app.get(Joining, { strict: false }) }, services.log);
+  serveSite(fastify);
   measureFleet(probes.metrics, app.get(Fleet));
   app.useGlobalPipes(pathIds);
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log, FRAMEWORK_ERRORS));

@@ -90,8 +90,8 @@ const schema = z
     ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
     /** Largest JSON body of an endpoint that takes media as base64, in bytes. */
     MAX_MEDIA_JSON_BYTES: variable.integer(1_024).default(DEFAULT_MAX_JSON_BYTES),
-    /** Where the documentation lives: errors link to its errors page. */
-    DOCS_URL: variable.url('https', 'http').default('https://docs.example.com'),
+    /** Where the documentation is served: `/docs` of the control plane, as browsers reach it. Errors link to its errors page. */
+    DOCS_URL: variable.url('https', 'http').default('http://127.0.0.1:3100/docs'),
     /** Origins whose pages may call from a browser: `*`, `off`, or a list separated by commas. */
     CORS_ORIGINS: allowedOrigins.default('*'),
     /** Support address shown in errors. */

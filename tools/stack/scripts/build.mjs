@@ -57,6 +57,27 @@ function clientsAreStale() {
   });
 }
 
+/** Times of the newest file below some paths. */
+function newest(paths) {
+  const times = paths.flatMap((path) => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found?.isDirectory()) return found ? [found.mtimeMs] : [];
+    return [newest(readdirSync(path).map((name) => join(path, name)))];
+  });
+  return Math.max(0, ...times);
+}
+
+/** The documentation is older than its texts, its generator, or the contracts that its references are made of. */
+function documentationIsStale() {
+  const docs = join(root, 'apps/docs');
+  const compiled = readdirSync(join(docs, 'dist'))
+    .filter((name) => name !== 'site')
+    .map((name) => join(docs, 'dist', name));
+  const contracts = ['gateway-contract', 'management-contract'].map((name) => join(root, 'libs', name, 'dist'));
+  const sources = [join(docs, 'content'), join(docs, 'assets'), join(root, 'docs'), ...compiled, ...contracts];
+  return newest([join(docs, 'dist/site/index.html')]) < newest(sources);
+}
+
 /** Projects below a folder that have this file. */
 function projects(folder, file) {
   return readdirSync(join(root, folder))
@@ -65,7 +86,7 @@ function projects(folder, file) {
 }
 
 /**
- * Generates the database clients and compiles, as far as either is needed (half a second if nothing is).
+ * Generates the database clients, compiles, and makes the documentation, as far as either is needed (half a second if nothing is).
  * @param wanted 'servers': what the launcher starts; 'all': every project
  * @throws when something does not compile
  */
@@ -80,5 +101,8 @@ export async function build(wanted) {
   const all = ['apps', 'libs', 'tools'].flatMap((folder) => projects(folder, 'tsconfig.json'));
   if ((await runScript(compiler, ['-b', ...(wanted === 'all' ? all : servers)])) !== 0) {
     throw new Error('The build failed.');
+  }
+  if (documentationIsStale() && (await runScript(join(root, 'apps/docs/dist/build.js'), [])) !== 0) {
+    throw new Error('The documentation could not be built.');
   }
 }

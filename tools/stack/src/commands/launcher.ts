@@ -65,6 +65,7 @@ export function addressRows(stack: Stack): [string, string][] {
   return [
     ['Gateway API', stack.urls.edge.sg],
     ['Management API', `${stack.urls.controlPlane}/api/v1`],
+    ['Documentation', `${stack.urls.controlPlane}/docs`],
     ...(stack.urls.simulator === undefined ? [] : simulatorRows(stack.urls.simulator)),
     ...optionalRow('Billing', stack.urls.billing),
     ...optionalRow('Simulated Stripe', stack.urls.stripe),

@@ -14,6 +14,7 @@ function machineLine(stack: Stack, world: SandboxWorld): string {
     ready: true,
     edge: stack.urls.edge,
     controlPlane: stack.urls.controlPlane,
+    docs: `${stack.urls.controlPlane}/docs`,
     simulator: stack.urls.simulator,
     accountKey: stack.accountKey,
     channel: world.channel,

@@ -123,7 +123,7 @@ export function appEnvironment(
       ...(shardCount === undefined ? {} : { SHARD_COUNT: String(shardCount) }),
     },
     'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },
-    'edge-api': { ...regional, ...files, ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(facts.edge) },
+    'edge-api': { ...regional, ...files, ...edgeSwitches(facts) },
   };
   return {
     ...inheritedEnvironment(),
@@ -145,6 +145,10 @@ function listening(app: AppName, port: number, { probePort, smtpPort }: MorePort
   if (app === 'network-simulator' || app === 'stripe-simulator') return own;
   if (app === 'mailbox') return { ...own, SMTP_PORT: String(smtpPort) };
   return app === 'session-worker' || app === 'webhook-dispatcher' ? probes : { ...own, ...probes };
+}
+
+function edgeSwitches({ edge, publicUrl }: AppEnvironmentFacts): Switches {
+  return { ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(edge), DOCS_URL: `${publicUrl}/docs` };
 }
 
 /** What reaches the whole installation. */
