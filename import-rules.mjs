@@ -45,7 +45,7 @@ export const PROJECTS = {
   'libs/mail-outbox': { projects: ['database'], packages: [], specs: TEST_STORES },
   'libs/audit-log': { projects: ['database'], packages: [], specs: TEST_STORES },
   'libs/channel-directory': {
-    projects: ['gateway-contract', 'database', 'database/shards', 'event-outbox'],
+    projects: ['gateway-contract', 'database', 'database/shards', 'event-outbox', 'public-addresses'],
     packages: [],
     specs: TEST_STORES,
   },

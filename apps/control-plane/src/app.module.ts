@@ -23,7 +23,14 @@ import type { SignInSettings } from './users/sign-in-settings.js';
 import { SignIn } from './users/sign-in.js';
 import { UserSessions } from './users/user-sessions.js';
 import { UsersModule } from './users/users.module.js';
-import { BILLING_ADDRESS, CHANNEL_LIMITS, GLOBAL_DATABASE, JOBS_REDIS, LOG } from './services.js';
+import {
+  ALLOW_PRIVATE_WEBHOOKS,
+  BILLING_ADDRESS,
+  CHANNEL_LIMITS,
+  GLOBAL_DATABASE,
+  JOBS_REDIS,
+  LOG,
+} from './services.js';
 
 /** Services that the process opens once and every module can inject. */
 export interface Services {
@@ -36,6 +43,8 @@ export interface Services {
   signIn?: SignInSettings | undefined;
   /** Absent: billing is off. */
   billing?: BillingAddress | undefined;
+  /** Webhooks and proxies may be at private addresses: development only. */
+  allowPrivateWebhooks?: boolean;
   /** Redis of background jobs, and what is done there. Absent: none, as in most specs. */
   jobs?: { redis: Redis; mail: MailServices };
   log: Logger;
@@ -51,6 +60,7 @@ export class AppModule {
     limits = DEFAULT_LIMITS,
     signIn,
     billing,
+    allowPrivateWebhooks = false,
     jobs,
     log,
   }: Services): DynamicModule {
@@ -62,6 +72,7 @@ export class AppModule {
       { provide: OperatorKeys, useValue: operators },
       { provide: RequestLimits, useValue: new RequestLimits(limits) },
       { provide: CHANNEL_LIMITS, useValue: limits },
+      { provide: ALLOW_PRIVATE_WEBHOOKS, useValue: allowPrivateWebhooks },
       { provide: SignIn, useValue: new SignIn(database, signIn, log) },
       { provide: UserSessions, useValue: new UserSessions(database, signIn) },
       { provide: Accounts, useValue: new Accounts(database) },

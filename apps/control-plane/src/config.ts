@@ -80,6 +80,8 @@ const schema = z
     CHANNELS_PER_HALF_HOUR: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.channelsPerHalfHour),
     /** Channels that an account may have without ever having linked them, where an operator has not set another number; 0: no limit. */
     NEVER_LINKED_CHANNELS: variable.integer(0, 1_000_000).default(DEFAULT_LIMITS.neverLinkedChannels),
+    /** Webhooks and proxies may be set to private addresses: for development. The same as at the edges. */
+    ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
     /** Redis of the jobs that the control plane does by itself; regions have their own. Without it mail waits. */
     REDIS_URL: variable.url('redis', 'rediss'),
     /** Addresses or networks of proxies whose X-Forwarded-For is trusted, with commas. Empty: the connection's address counts. */
@@ -156,6 +158,7 @@ const schema = z
       channelsPerHalfHour: env.CHANNELS_PER_HALF_HOUR,
       neverLinkedChannels: env.NEVER_LINKED_CHANNELS,
     },
+    allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
     signIn: signInFrom(env),
     billing: billingFrom(env),
     trustedProxies: env.TRUSTED_PROXIES,

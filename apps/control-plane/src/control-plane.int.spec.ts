@@ -91,6 +91,9 @@ describe('management API', () => {
         region: 'sg',
         created_at: expect.any(Number) as number,
         status: { code: 0, text: 'not_linked' },
+        state: 'not_linked',
+        since: expect.any(Number) as number,
+        attention: { what: 'link', since: expect.any(Number) as number },
         standing: 'good',
       });
       expect(readToken(tokenOf(answer))).toEqual({ region: 'sg' });

@@ -93,6 +93,7 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
     {
       ...{ database, regions, operators, log },
       ...{ limits: config.limits, signIn: config.signIn, billing: config.billing, jobs: { redis, mail } },
+      allowPrivateWebhooks: config.allowPrivateWebhooks,
     },
     { site: config.site, trustedProxies: config.trustedProxies, probes },
   );

@@ -5,3 +5,5 @@ export const CHANNEL_LIMITS = 'limits of channels';
 /** {@link BillingAddress}; provided only where billing is on. */
 export const BILLING_ADDRESS = 'address of billing';
 export const JOBS_REDIS = 'Redis of the background jobs';
+/** Whether webhooks and proxies may be at private addresses. */
+export const ALLOW_PRIVATE_WEBHOOKS = 'private webhooks';

@@ -143,6 +143,12 @@ const SET_SLEEP = defineStatement({
   parameters: ['text', 'jsonb?'],
 });
 
+const RENAME = defineStatement({
+  name: 'rename-channel',
+  text: 'UPDATE channels SET name = $2 WHERE id = $1 AND deleted_at IS NULL',
+  parameters: ['text', 'text'],
+});
+
 const PICK_SHARD = defineStatement({
   name: 'pick-shard',
   text: `SELECT s.shard FROM unnest($1::int[]) AS s(shard)
@@ -304,6 +310,13 @@ export class ChannelDirectory {
   /** Replaces the channel's differences from the default sleep; null: none. False when there is no such live channel. */
   async setSleep(id: string, override: SleepOverride | null): Promise<boolean> {
     const count = await SET_SLEEP.count(this.pool, id, override && JSON.stringify(override));
+    this.forget(id);
+    return count === 1;
+  }
+
+  /** Replaces the display name. False when there is no such live channel. */
+  async rename(id: string, name: string): Promise<boolean> {
+    const count = await RENAME.count(this.pool, id, name);
     this.forget(id);
     return count === 1;
   }

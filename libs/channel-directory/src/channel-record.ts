@@ -99,6 +99,6 @@ export function toChannelRecord(row: ChannelRow, seals?: ChannelSeals): ChannelR
 }
 
 /** A reason this version does not know still means that the channel may not be billed. */
-function toStanding(stored: string): Standing {
+export function toStanding(stored: string): Standing {
   return stored === 'good' || stored === 'over_free_allowance' ? stored : 'past_due';
 }

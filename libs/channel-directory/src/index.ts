@@ -36,6 +36,7 @@ export {
   sessionsByState,
   type FleetChannelRow,
 } from './fleet-channels.js';
+export { channelOverviews, channelsOfPhone, type ChannelOverview } from './channel-overviews.js';
 export { healthOf, linkedUser } from './health.js';
 export { countNeverLinked } from './never-linked.js';
 export {
@@ -50,6 +51,7 @@ export { ChannelSeals, SealedValueError, type SettingsKeys } from './sealed-valu
 export { resealChannel } from './settings-reseal.js';
 export { STANDING_REASONS } from './standing.js';
 export { unlinkedNumbers } from './unlinked-numbers.js';
+export { requireUsableSettings } from './usable-settings.js';
 export { webhookIds } from './webhook-ids.js';
 export { WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
 export { readWebhookSettings } from './webhook-settings.js';

@@ -1,18 +1,29 @@
-import { plainText, REGIONS } from '@dormouse/gateway-contract';
+import { plainText, PROXY_REASONS, REGIONS } from '@dormouse/gateway-contract';
 import { z } from 'zod';
 import { wholeNumber } from './fields.js';
 
+/** Display name; need not be unique. */
+const channelName = plainText.trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters');
+
 /** Body of POST /api/v1/channels. */
 export const createChannelBody = z.object({
-  /** Display name; need not be unique. */
-  name: plainText.trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
+  name: channelName,
   /** Region of the channel; it cannot be changed. Absent: the service's first region. */
   region: z.enum(REGIONS).optional(),
 });
 export type CreateChannelBody = z.output<typeof createChannelBody>;
 
+/** Body of PATCH /api/v1/channels/{id}. */
+export const renameChannelBody = z.object({ name: channelName });
+export type RenameChannelBody = z.output<typeof renameChannelBody>;
+
 /** Query of GET /api/v1/channels. */
 export const listChannelsQuery = z.object({
+  /**
+   * Part of the name or the id, in upper or lower case, or at least three digits of the linked number. Numbers of a region that
+   * is away are not found.
+   */
+  search: plainText.trim().max(100, 'must have at most 100 characters').optional(),
   count: wholeNumber(1, 500, 100),
   offset: wholeNumber(0, 999_999_999, 0),
 });
@@ -34,6 +45,41 @@ export const channelStatusShape = z.object({
   code: z.int().optional(),
   text: z.string(),
   hibernated: z.literal(true).optional(),
+  reason: z.enum(PROXY_REASONS).optional(),
+});
+
+/**
+ * What a channel does, as one word. `not_linked`: no number. `linking`: a code waits to be scanned, or was scanned a moment ago.
+ * `connecting`: it reconnects by itself. `connected`, `asleep` (healthy: the next request wakes it), `waking`. `stopped`: it stays
+ * closed until a person has acted. `unknown`: the region does not answer.
+ */
+export const CHANNEL_STATES = [
+  ...(['not_linked', 'linking', 'connecting', 'connected', 'asleep', 'waking', 'stopped', 'unknown'] as const),
+] as const;
+export type ChannelState = (typeof CHANNEL_STATES)[number];
+
+/**
+ * Why a person must act, one for each text that a page has:
+ * - `link`: it was never linked. `link_again`: it was logged out here. `unlinked`: it was logged out on the phone.
+ * - `proxy_unreachable`, `proxy_refused`: the proxy of its settings; it goes on trying, and never goes around the proxy.
+ * - `restricted`: the network refuses the number for some time, or until its owner has appealed on the phone. `banned`: for good.
+ * - `phone_outdated`: the app on the phone must be updated, or the number linked again.
+ * - `unreachable`: the network was not reached for long; it is tried again every few minutes.
+ * - `damaged`: what is stored of the session does not open: an operator must act, or the number be linked again.
+ * - `pay`: the number is not paid for, so requests are answered 402.
+ */
+export const ATTENTIONS = [
+  ...(['link', 'link_again', 'unlinked', 'proxy_unreachable', 'proxy_refused', 'restricted', 'banned'] as const),
+  ...(['phone_outdated', 'unreachable', 'damaged', 'pay'] as const),
+] as const;
+export type Attention = (typeof ATTENTIONS)[number];
+
+export const attention = z.object({
+  what: z.enum(ATTENTIONS),
+  /** Since when, in epoch seconds; absent for `pay`, which has no time. */
+  since: z.int().optional(),
+  /** Name of the reason for which the session closed, for support. */
+  reason: z.string().optional(),
 });
 
 const MONTH_S = 2_592_000;
@@ -53,10 +99,19 @@ export type ChannelSleep = z.output<typeof channelSleep>;
 /** A channel with its present state in the region. */
 export const channelRecord = channelEntry.extend({
   status: channelStatusShape,
+  state: z.enum(CHANNEL_STATES),
+  /** Since when it is in this state, in epoch seconds; absent while the region does not answer. */
+  since: z.int().optional(),
+  /** Absent: nobody must act, or the region does not answer. What keeps the number from the network comes before `pay`. */
+  attention: attention.optional(),
   /** `good`, or why the channel may not be billed. */
   standing: z.enum(['good', 'past_due', 'over_free_allowance']).optional(),
   /** Digits of the linked number. */
   phone: z.string().optional(),
+  /** The name that the number shows to others. */
+  phone_name: z.string().optional(),
+  /** When a sleeping channel is woken by itself, in epoch seconds. */
+  wake_at: z.int().optional(),
   /** Absent: the default applies. */
   sleep: channelSleep.optional(),
 });
@@ -72,10 +127,10 @@ export type ChannelWithToken = z.output<typeof channelWithToken>;
 
 /** Answer of GET /api/v1/channels, newest first. */
 export const channelList = z.object({
-  channels: z.array(channelEntry),
+  channels: z.array(channelRecord),
   /** The requested page size. */
   count: z.int(),
-  /** All channels of the account. */
+  /** All channels of the account, or all that the search finds. */
   total: z.int(),
   offset: z.int(),
 });
@@ -88,3 +143,7 @@ export const channelDeleted = z.object({
   unlinked: z.boolean(),
 });
 export type ChannelDeleted = z.output<typeof channelDeleted>;
+
+/** Answer of POST /api/v1/channels/{id}/logout. */
+export const channelLoggedOut = z.object({ success: z.literal(true) });
+export type ChannelLoggedOut = z.output<typeof channelLoggedOut>;

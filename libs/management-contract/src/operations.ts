@@ -1,14 +1,17 @@
+import { settingsPatchBody, settingsSchema } from '@dormouse/gateway-contract';
 import { DEVELOPERS, READERS } from './access.js';
 import { ACCOUNT_OPERATIONS } from './account-operations.js';
 import { BILLING_OPERATIONS } from './billing-operations.js';
 import {
   channelDeleted,
   channelList,
+  channelLoggedOut,
   channelRecord,
   channelSleep,
   channelWithToken,
   createChannelBody,
   listChannelsQuery,
+  renameChannelBody,
 } from './channels.js';
 import {
   deadLetterList,
@@ -49,7 +52,7 @@ export const OPERATIONS = {
   listChannels: {
     method: 'get',
     path: '/channels',
-    summary: 'List the channels of the account, newest first',
+    summary: 'List the channels of the account with their present status, newest first; or those that a search finds',
     access: { for: 'members', roles: READERS, scope: 'channels:read' },
     query: listChannelsQuery,
     status: 200,
@@ -64,6 +67,45 @@ export const OPERATIONS = {
     status: 200,
     answer: channelRecord,
     failures: [404],
+  },
+  renameChannel: {
+    method: 'patch',
+    path: '/channels/{id}',
+    summary: 'Rename a channel',
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write' },
+    body: renameChannelBody,
+    status: 200,
+    answer: channelRecord,
+    failures: [404, 503],
+  },
+  getSettings: {
+    method: 'get',
+    path: '/channels/{id}/settings',
+    summary: 'Get the settings of a channel: the same record as GET /settings of the gateway',
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write' },
+    status: 200,
+    answer: settingsSchema,
+    failures: [404, 503],
+  },
+  changeSettings: {
+    method: 'patch',
+    path: '/channels/{id}/settings',
+    summary:
+      'Change some of the settings, by the same rules as PATCH /settings of the gateway; answers the whole record',
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write' },
+    body: settingsPatchBody,
+    status: 200,
+    answer: settingsSchema,
+    failures: [404, 503],
+  },
+  logOutChannel: {
+    method: 'post',
+    path: '/channels/{id}/logout',
+    summary: 'Log the number out: it disappears from the linked devices of the phone, and can be linked again',
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write', proof: true },
+    status: 200,
+    answer: channelLoggedOut,
+    failures: [404, 503],
   },
   deleteChannel: {
     method: 'delete',

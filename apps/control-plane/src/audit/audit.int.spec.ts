@@ -73,6 +73,9 @@ describe('the audit log', () => {
     const created = await run('createChannel', ['channel.create'], { body: { name: 'Shop' } });
     const id = String(Reflect.get(Object(created.body['channel']), 'id'));
     await run('rotateToken', ['channel.rotate-token'], { ids: { id } });
+    await run('renameChannel', ['channel.rename'], { ids: { id }, body: { name: 'Shop 2' } });
+    await run('changeSettings', ['channel.change-settings'], { ids: { id }, body: { auto_read: true } });
+    await run('logOutChannel', ['channel.log-out'], { ids: { id } });
     await run('setSleep', ['channel.set-sleep'], { ids: { id }, body: { idle_after_s: 0 } });
     const rotated = await run('rotateWebhookSecret', ['webhook.rotate-secret'], { ids: { id } });
     for (const { secret } of OPERATIONS.rotateWebhookSecret.answer.parse(rotated.body).secrets) secrets.push(secret);

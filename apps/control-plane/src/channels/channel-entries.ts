@@ -179,24 +179,41 @@ export class ChannelEntries {
     return found ? entryOf(found) : undefined;
   }
 
-  /** A page of the account's channels, newest first, and how many there are. */
+  /** Replaces the display name. */
+  async rename(id: string, name: string): Promise<void> {
+    await this.database.prisma.channelEntry.updateMany({ where: { id, ...IS_VISIBLE }, data: { name } });
+  }
+
+  /**
+   * A page of the account's channels, newest first, and how many there are.
+   * @param page.search part of the name or id; empty: all
+   * @param page.orIn ids that the search finds, too
+   */
   async list(
     accountId: string,
-    page: { count: number; offset: number },
+    page: { count: number; offset: number; search?: string; orIn?: readonly string[] },
   ): Promise<{ entries: ChannelEntryRow[]; total: number }> {
-    const where = { accountId, ...IS_VISIBLE };
+    const { count, offset, search = '', orIn = [] } = page;
+    const contains = { contains: escaped(search), mode: 'insensitive' } as const;
+    const found = { OR: [{ name: contains }, { id: contains }, { id: { in: [...orIn] } }] };
+    const where = { accountId, ...IS_VISIBLE, ...(search === '' ? {} : found) };
     const { channelEntry } = this.database.prisma;
     const [entries, total] = await Promise.all([
       channelEntry.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
-        take: page.count,
-        skip: page.offset,
+        take: count,
+        skip: offset,
       }),
       channelEntry.count({ where }),
     ]);
     return { entries: entries.map(entryOf), total };
   }
+}
+
+/** Text without the wildcards of LIKE. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&');
 }
 
 /** What the entry of a channel in the audit log is about. */

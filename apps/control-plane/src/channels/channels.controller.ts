@@ -2,16 +2,19 @@ import {
   channelSleep,
   createChannelBody,
   listChannelsQuery,
+  renameChannelBody,
   type ChannelDeleted,
   type ChannelList,
+  type ChannelLoggedOut,
   type ChannelSleep,
   type ChannelWithToken,
   type CreateChannelBody,
   type ListChannelsQuery,
   type ManagedChannel,
+  type RenameChannelBody,
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CurrentAccount, CurrentCause } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
 import type { Cause } from '../accounts/cause.js';
@@ -41,6 +44,26 @@ export class ChannelsController {
   @Get(':id')
   get(@CurrentAccount() account: Account, @Param('id') id: string): Promise<ManagedChannel> {
     return this.channels.get(account.id, id);
+  }
+
+  @Patch(':id')
+  rename(
+    @CurrentAccount() account: Account,
+    @Param('id') id: string,
+    @CurrentCause() cause: Cause,
+    @Body(valid(renameChannelBody)) body: RenameChannelBody,
+  ): Promise<ManagedChannel> {
+    return this.channels.rename(account.id, id, body, cause);
+  }
+
+  @Post(':id/logout')
+  @HttpCode(200)
+  logOut(
+    @CurrentAccount() account: Account,
+    @Param('id') id: string,
+    @CurrentCause() cause: Cause,
+  ): Promise<ChannelLoggedOut> {
+    return this.channels.logOut(account.id, id, cause);
   }
 
   @Delete(':id')

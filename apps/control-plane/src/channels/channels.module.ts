@@ -2,14 +2,16 @@ import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Regions } from '../regions/regions.js';
-import { CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from '../services.js';
+import { ALLOW_PRIVATE_WEBHOOKS, CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from '../services.js';
 import { ChannelEntries } from './channel-entries.js';
+import { ChannelSettingsController } from './channel-settings.controller.js';
+import { SettingsOfChannels } from './channel-settings.js';
 import { ChannelsController } from './channels.controller.js';
 import { Channels, type ChannelLimits } from './channels.js';
 import { UnsettledChannels } from './unsettled-channels.js';
 
 @Module({
-  controllers: [ChannelsController],
+  controllers: [ChannelsController, ChannelSettingsController],
   providers: [
     {
       provide: ChannelEntries,
@@ -26,6 +28,12 @@ import { UnsettledChannels } from './unsettled-channels.js';
         database: GlobalDatabase,
         limits: ChannelLimits,
       ) => new Channels(entries, regions, log, database, limits),
+    },
+    {
+      provide: SettingsOfChannels,
+      inject: [ChannelEntries, Regions, GLOBAL_DATABASE, ALLOW_PRIVATE_WEBHOOKS],
+      useFactory: (entries: ChannelEntries, regions: Regions, database: GlobalDatabase, allowPrivate: boolean) =>
+        new SettingsOfChannels(entries, regions, database, { allowPrivate }),
     },
     {
       provide: UnsettledChannels,

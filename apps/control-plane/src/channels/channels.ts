@@ -13,19 +13,25 @@
  * While a region is away, only creating, deleting and changing its channels fails, with 503.
  */
 import { newRequestId, type Logger } from '@dormouse/bootstrap';
-import type { ChannelDirectory, ChannelRecord, SleepOverride } from '@dormouse/channel-directory';
+import {
+  channelOverviews,
+  channelsOfPhone,
+  type ChannelDirectory,
+  type ChannelOverview,
+} from '@dormouse/channel-directory';
 import { hashToken, mintToken } from '@dormouse/channel-token';
 import type { GlobalDatabase } from '@dormouse/database';
-import { channelStatus, GatewayError, type Region } from '@dormouse/gateway-contract';
+import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import type {
   ChannelDeleted,
-  ChannelEntry,
   ChannelList,
+  ChannelLoggedOut,
   ChannelSleep,
   ChannelWithToken,
   CreateChannelBody,
   ListChannelsQuery,
   ManagedChannel,
+  RenameChannelBody,
 } from '@dormouse/management-contract';
 import type { Cause } from '../accounts/cause.js';
 import { recorded } from '../audit/recorded.js';
@@ -33,9 +39,14 @@ import { RegionAwayError, type RegionLink, type Regions } from '../regions/regio
 import { DEFAULT_LIMITS } from '../management-limits.js';
 import { about, type ChannelEntries, type ChannelEntryRow, type CreationLimits } from './channel-entries.js';
 import { requireFewUnlinked } from './never-linked.js';
+import { shownChannel, toOverride } from './shown-channel.js';
 
 /** Timeout of the query for a channel's present status. */
 const STATUS_TIMEOUT_MS = 2_000;
+/** How long a request to log out waits for the channel's worker. */
+const LOGOUT_STARTS_WITHIN_MS = 5_000;
+/** Most channels of a region that a search by number finds. */
+const MOST_BY_PHONE = 500;
 const RETRY_AFTER_S = 5;
 
 export interface ChannelLimits extends CreationLimits {
@@ -62,61 +73,95 @@ export class Channels {
     const entry = await this.entries.begin({ accountId, region: link.region, name: body.name }, this.limits);
     const token = mintToken(link.region);
     try {
-      const record = await link.run(async (directory) =>
-        directory.create({
-          id: entry.id,
-          accountId,
-          name: entry.name,
-          tokenHash: hashToken(token),
-          shard: await pickShard(directory),
-        }),
-      );
+      const overview = await link.run(async (directory, { pool }) => {
+        const shard = await pickShard(directory);
+        const { id, name } = entry;
+        await directory.create({ id, accountId, name, tokenHash: hashToken(token), shard });
+        return (await channelOverviews(pool, [id])).get(id);
+      });
       if (!(await this.entries.settleCreation(entry.id, cause)))
         throw new Error('given up meanwhile: it took too long');
-      return { channel: shown(entry, record), token };
+      return { channel: shownChannel(entry, overview), token };
     } catch (error) {
       await this.#giveUp(entry);
       throw error instanceof RegionAwayError ? regionAway(error, 'nothing was created') : error;
     }
   }
 
-  async list(accountId: string, page: ListChannelsQuery): Promise<ChannelList> {
-    const { entries, total } = await this.entries.list(accountId, page);
-    return { channels: entries.map(shownEntry), count: page.count, total, offset: page.offset };
+  /**
+   * A page of the account's channels with their present status. Each region is queried once, and may take two seconds: after them
+   * the status of its channels is `unknown`.
+   */
+  async list(accountId: string, { search = '', count, offset }: ListChannelsQuery): Promise<ChannelList> {
+    const ofPhone = await this.#idsOfPhone(accountId, search);
+    const { entries, total } = await this.entries.list(accountId, { count, offset, search, orIn: ofPhone });
+    const regions = [...new Set(entries.map(({ region }) => region))];
+    const overviews = new Map(
+      await Promise.all(
+        regions.map(async (region) => {
+          const ids = entries.filter((entry) => entry.region === region).map(({ id }) => id);
+          return [region, await this.#overviewsOf(region, ids)] as const;
+        }),
+      ),
+    );
+    const channels = entries.map((entry) => shownChannel(entry, overviews.get(entry.region)?.get(entry.id)));
+    return { channels, count, total, offset };
   }
 
   /** The channel with its present status, which is `unknown` while its region does not answer. @throws 404 */
   async get(accountId: string, id: string): Promise<ManagedChannel> {
     const entry = await this.#find(accountId, id);
-    try {
-      const record = await this.regions.link(entry.region)?.run((directory) => directory.byId(id), STATUS_TIMEOUT_MS);
-      return shown(entry, record);
-    } catch (error) {
-      this.log.warn({ err: error, channelId: id }, 'reading the status of a channel failed');
-      return shown(entry, undefined);
-    }
+    return shownChannel(entry, (await this.#overviewsOf(entry.region, [id]))?.get(id));
+  }
+
+  /** Replaces the display name. @throws 404; 503 when the region is away, and then the name stays */
+  async rename(accountId: string, id: string, { name }: RenameChannelBody, cause: Cause): Promise<ManagedChannel> {
+    const entry = await this.#find(accountId, id);
+    const overview = await this.#change(entry, 'channel.rename', cause, {
+      work: (directory) => directory.rename(id, name),
+      whenAway: 'the name was not changed: try again',
+    });
+    await this.entries.rename(id, name);
+    return shownChannel({ ...entry, name }, overview);
+  }
+
+  /** Logs the number out through its worker. @throws 404; 503 when no worker or no region answers, and then it stays linked */
+  async logOut(accountId: string, id: string, cause: Cause): Promise<ChannelLoggedOut> {
+    const entry = await this.#find(accountId, id);
+    const requestId = cause.requestId ?? newRequestId();
+    return recorded(this.database, { ...cause, ...about(accountId, id), action: 'channel.log-out' }, async () => {
+      const link = this.#linkOf(entry);
+      const record = await link
+        .run((directory) => directory.byId(id), STATUS_TIMEOUT_MS)
+        .catch((error: unknown) => {
+          throw regionAway(error, 'the number was not logged out: try again');
+        });
+      if (!record || record.deleted) throw channelNotFound();
+      if (!record.session.linked && record.session.state === 'closed') return { success: true };
+      return link.command(record, 'channel.logout', {}, { requestId, startWithinMs: LOGOUT_STARTS_WITHIN_MS });
+    });
   }
 
   /** Replaces the token. @throws 404; 503 when the region is away, and then either token may be the valid one */
   async rotateToken(accountId: string, id: string, cause: Cause): Promise<ChannelWithToken> {
     const entry = await this.#find(accountId, id);
     const token = mintToken(entry.region);
-    const record = await this.#change(entry, 'channel.rotate-token', cause, {
+    const overview = await this.#change(entry, 'channel.rotate-token', cause, {
       work: (directory) => directory.rotateToken(id, hashToken(token)),
       whenAway: 'try again: until it succeeds, either token may be the valid one',
     });
-    return { channel: shown(entry, record), token };
+    return { channel: shownChannel(entry, overview), token };
   }
 
   /** Sets when the channel's number sleeps. @throws 404; 503 when the region is away */
   async setSleep(accountId: string, id: string, sleep: ChannelSleep, cause: Cause): Promise<ManagedChannel> {
     const entry = await this.#find(accountId, id);
     const override = toOverride(sleep);
-    const record = await this.#change(entry, 'channel.set-sleep', cause, {
+    const overview = await this.#change(entry, 'channel.set-sleep', cause, {
       work: (directory) => directory.setSleep(id, override),
       whenAway: 'try again',
     });
-    return shown(entry, record);
+    return shownChannel(entry, overview);
   }
 
   /** Deletes a channel. After a 503, repeating it continues the deletion. @throws 404; 503 when the region is away */
@@ -152,16 +197,44 @@ export class Channels {
     action: string,
     cause: Cause,
     { work, whenAway }: { work: (directory: ChannelDirectory) => Promise<boolean>; whenAway: string },
-  ): Promise<ChannelRecord> {
+  ): Promise<ChannelOverview> {
     return recorded(this.database, { ...cause, ...about(entry.accountId, entry.id), action }, async () => {
-      const record = await this.#linkOf(entry)
-        .run(async (directory) => ((await work(directory)) ? directory.byId(entry.id) : undefined))
+      const overview = await this.#linkOf(entry)
+        .run(async (directory, { pool }) =>
+          (await work(directory)) ? (await channelOverviews(pool, [entry.id])).get(entry.id) : undefined,
+        )
         .catch((error: unknown) => {
           throw regionAway(error, whenAway);
         });
-      if (!record) throw channelNotFound();
-      return record;
+      if (!overview) throw channelNotFound();
+      return overview;
     });
+  }
+
+  /** Undefined while the region does not answer. */
+  async #overviewsOf(region: Region, ids: readonly string[]): Promise<Map<string, ChannelOverview> | undefined> {
+    try {
+      const link = this.regions.link(region);
+      return await link?.run((_directory, { pool }) => channelOverviews(pool, ids), STATUS_TIMEOUT_MS);
+    } catch (error) {
+      this.log.warn({ err: error, region, channels: ids.length }, 'reading the status of channels failed');
+      return undefined;
+    }
+  }
+
+  /** Channels whose number contains what was searched for, if that can be one; those of a region that is away are not found. */
+  async #idsOfPhone(accountId: string, search: string): Promise<string[]> {
+    const digits = search.replaceAll(/[\s+()-]/g, '');
+    if (!/^\d{3,15}$/.test(digits)) return [];
+    const found = await Promise.all(
+      this.regions.names.map(async (name) => {
+        const ids = this.regions
+          .link(name)
+          ?.run((_directory, { pool }) => channelsOfPhone(pool, accountId, digits, MOST_BY_PHONE), STATUS_TIMEOUT_MS);
+        return (await ids?.catch(() => [])) ?? [];
+      }),
+    );
+    return found.flat();
   }
 
   async #find(accountId: string, id: string): Promise<ChannelEntryRow> {
@@ -212,40 +285,4 @@ export function channelNotFound(): GatewayError {
 export function regionAway(cause: unknown, details: string): GatewayError {
   const facts = { message: 'region does not answer', details, retryAfterS: RETRY_AFTER_S };
   return new GatewayError(503, facts, { cause });
-}
-
-function shownEntry(entry: ChannelEntryRow): ChannelEntry {
-  return {
-    id: entry.id,
-    name: entry.name,
-    region: entry.region,
-    created_at: Math.floor(entry.createdAtMs / 1_000),
-  };
-}
-
-function shown(entry: ChannelEntryRow, record: ChannelRecord | undefined): ManagedChannel {
-  if (!record) return { ...shownEntry(entry), status: { text: 'unknown' } };
-  const { session, settings, standing } = record;
-  return {
-    ...shownEntry(entry),
-    status: channelStatus(session, { legacyText: settings.legacy_status_text ?? false }),
-    standing,
-    ...(session.phone === null ? {} : { phone: session.phone }),
-    ...(record.sleep ? { sleep: fromOverride(record.sleep) } : {}),
-  };
-}
-
-function toOverride({ idle_after_s: idleS, drain_every_s: drainS }: ChannelSleep): SleepOverride | null {
-  if (idleS === undefined && drainS === undefined) return null;
-  return {
-    ...(idleS === undefined ? {} : { idleAfterMs: idleS === 0 ? null : idleS * 1_000 }),
-    ...(drainS === undefined ? {} : { drainEveryMs: drainS * 1_000 }),
-  };
-}
-
-function fromOverride({ idleAfterMs, drainEveryMs }: SleepOverride): ChannelSleep {
-  return {
-    ...(idleAfterMs === undefined ? {} : { idle_after_s: idleAfterMs === null ? 0 : idleAfterMs / 1_000 }),
-    ...(drainEveryMs === undefined ? {} : { drain_every_s: drainEveryMs / 1_000 }),
-  };
 }

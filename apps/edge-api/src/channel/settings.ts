@@ -1,7 +1,5 @@
-import type { ChannelDirectory } from '@dormouse/channel-directory';
+import { requireUsableSettings, type ChannelDirectory } from '@dormouse/channel-directory';
 import { GatewayError, shownSettings, type SettingsPatch, type SettingsUpdateResult } from '@dormouse/gateway-contract';
-import { requireUsableProxy } from './proxy-address.js';
-import { requirePublicWebhooks } from './webhook-address.js';
 
 export interface SettingsServices {
   directory: Pick<ChannelDirectory, 'updateSettings'>;
@@ -17,9 +15,7 @@ export class Settings {
   constructor(private readonly services: SettingsServices) {}
 
   async update(channelId: string, patch: SettingsPatch): Promise<SettingsUpdateResult> {
-    const { allowPrivateWebhooks } = this.services;
-    if (!allowPrivateWebhooks) requirePublicWebhooks(patch);
-    requireUsableProxy(patch, { allowPrivate: allowPrivateWebhooks });
+    requireUsableSettings(patch, { allowPrivate: this.services.allowPrivateWebhooks });
     const update = await this.services.directory.updateSettings(channelId, patch);
     if (!update) throw new GatewayError(401, { details: 'the channel is gone' });
     return {

@@ -113,6 +113,7 @@ export function appEnvironment(
       CHANNELS_PER_ACCOUNT: '1000000',
       CHANNELS_PER_HALF_HOUR: '0',
       NEVER_LINKED_CHANNELS: '0',
+      ALLOW_PRIVATE_WEBHOOKS: 'true',
       OPERATORS: JSON.stringify({ local: createHash('sha256').update(installation.operatorKey).digest('hex') }),
     },
     'session-worker': {
