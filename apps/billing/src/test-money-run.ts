@@ -8,18 +8,11 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ChannelDirectory } from '@dormouse/channel-directory';
-import { openLog } from '@dormouse/bootstrap';
-import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
-import { dueTurns, requestTurns } from './customers/turns.js';
-import { NumberPull } from './numbers/number-pull.js';
 import { WEBHOOK_EVENTS } from './setup/setup.js';
-import { Recompute } from './standings/recompute.js';
-import { StandingOutbox } from './standings/standing-outbox.js';
-import { StripeSide } from './stripe/stripe-side.js';
 import type { TestRegion } from './test-billing.js';
-import { Life, mortal } from './test-mortal.js';
+import { Life } from './test-mortal.js';
 import type { RunningStripeSide } from './test-stripe-side.js';
+import { unending, WholeBilling } from './test-whole-billing.js';
 import { readSignedEvent } from './webhook/signed-event.js';
 
 const DAY_MS = 86_400_000;
@@ -58,17 +51,14 @@ export class MoneyRun {
   deaths = 0;
   #aheadMs = 0;
   #webhooks: Server | undefined;
-  /** The regions' databases as billing reaches them. */
-  readonly #reached: readonly RegionalDatabase[];
+  readonly #billing: WholeBilling;
 
   constructor(
     readonly running: RunningStripeSide,
     readonly regions: readonly [TestRegion, TestRegion],
     private readonly random: () => number,
   ) {
-    this.#reached = regions.map(({ proxy }) =>
-      openRegionalDatabase({ url: proxy.url, applicationName: 'billing-spec' }),
-    );
+    this.#billing = new WholeBilling({ running, regions, rules: RULES, nowMs: () => this.nowMs() });
   }
 
   nowMs(): number {
@@ -93,7 +83,7 @@ export class MoneyRun {
   async close(): Promise<void> {
     this.#webhooks?.close();
     this.#webhooks?.closeAllConnections();
-    await Promise.all(this.#reached.map((database) => database.close()));
+    await this.#billing.close();
   }
 
   /** Something happens to an account, and some days pass, under faults; then there is rest. */
@@ -122,7 +112,7 @@ export class MoneyRun {
   async rest(): Promise<void> {
     for (let rounds = 0; rounds < 4; rounds += 1) {
       await this.#timePasses();
-      await this.#live(new Life(0, 'before'));
+      await this.#billing.live(unending());
     }
   }
 
@@ -151,7 +141,7 @@ export class MoneyRun {
 
   async #liveAndDie(): Promise<void> {
     const life = new Life(1 + Math.floor(this.random() * MOST_STATEMENTS), this.#oneOf(['before', 'after'] as const));
-    await this.#live(life).catch(() => undefined);
+    await this.#billing.live(life).catch(() => undefined);
     if (life.isOver) this.deaths += 1;
     await this.#timePasses();
   }
@@ -172,35 +162,6 @@ export class MoneyRun {
     await this.running.database.pool.query(
       'UPDATE billing_turns SET held_until = NULL, due_at = now() WHERE due_at IS NOT NULL OR held_until IS NOT NULL',
     );
-  }
-
-  /** Everything that billing does by itself, once. */
-  async #live(life: Life): Promise<void> {
-    const database = mortal(this.running.database, life);
-    const nowMs = (): number => this.nowMs();
-    const log = openLog({ name: 'money-run', level: 'silent' });
-    const links = this.regions.map(({ region }, index) => {
-      const reached = this.#reached[index];
-      if (!reached) throw new Error(`there is no database of ${region}`);
-      const regional = mortal(reached, life);
-      return { region, database: regional, directory: new ChannelDirectory({ database: regional, cacheMs: 0 }) };
-    });
-    const side = new StripeSide({
-      ...{ settings: this.running.settings, database, rules: RULES, nowMs, log },
-      kick: () => undefined,
-      onFacts: () => undefined,
-    });
-    const pull = new NumberPull({ database, onChange: requestTurns });
-    for (const link of links) await pull.pull(link).catch(unlessDead(life));
-    const recompute = new Recompute({ database, rules: RULES, nowMs });
-    const compute = async (): Promise<void> => {
-      for (const accountId of await recompute.due()) await recompute.account(accountId);
-    };
-    await compute();
-    for (const accountId of await dueTurns(database.pool, 1_000)) await side.turns.run(accountId);
-    await compute();
-    const outbox = new StandingOutbox(database);
-    for (const link of links) await outbox.deliver(link).catch(unlessDead(life));
   }
 
   async #receiveWebhooks(): Promise<void> {
@@ -237,12 +198,4 @@ export class MoneyRun {
     if (one === undefined) throw new Error('there is nothing to choose from');
     return one;
   }
-}
-
-/** A region that is away ends nothing but what is done in it. */
-function unlessDead(life: Life): (error: unknown) => undefined {
-  return (error) => {
-    if (life.isOver) throw error;
-    return undefined;
-  };
 }

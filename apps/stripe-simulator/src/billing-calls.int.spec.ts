@@ -173,10 +173,10 @@ const CALLS: Call[] = [
     does: ({ stripe, subscription }) => stripe.subscriptions.retrieve(subscription.id, { expand: ['latest_invoice'] }),
   },
   {
-    name: 'subscriptions of all statuses are listed page by page',
+    name: 'subscriptions of all statuses are listed page by page, with their customers',
     request: 'GET /v1/subscriptions',
-    must: ['limit', 'status'],
-    does: ({ stripe }) => stripe.subscriptions.list({ status: 'all', limit: 100 }),
+    must: ['expand', 'limit', 'status'],
+    does: ({ stripe }) => stripe.subscriptions.list({ status: 'all', limit: 100, expand: ['data.customer'] }),
   },
   {
     name: 'the amount of a further number is shown before it is charged',
@@ -244,9 +244,9 @@ const CALLS: Call[] = [
     does: ({ stripe, invoice }) => stripe.invoicePayments.list({ invoice: invoice.id }),
   },
   {
-    name: 'an open invoice is paid with the card on file',
+    name: 'an open invoice is paid with a new card',
     request: 'POST /v1/invoices/:id/pay',
-    must: [],
+    must: ['payment_method'],
     does: async ({ stripe, bed, customer, subscription, item }) => {
       await bed.control('POST', `/customers/${customer.id}/card`, { card: 'pm_card_chargeDeclinedInsufficientFunds' });
       const { latest_invoice: open } = await stripe.subscriptions.update(subscription.id, {
@@ -257,7 +257,8 @@ const CALLS: Call[] = [
         },
       });
       await bed.control('POST', `/customers/${customer.id}/card`, { card: 'pm_card_visa' });
-      await stripe.invoices.pay(open as string, {}, { idempotencyKey: 'pay' });
+      const [card] = (await stripe.paymentMethods.list({ customer: customer.id, type: 'card' })).data;
+      await stripe.invoices.pay(open as string, { payment_method: card?.id ?? '' }, { idempotencyKey: 'pay' });
     },
   },
   {
@@ -308,12 +309,24 @@ const CALLS: Call[] = [
     },
   },
   {
-    name: 'a paused subscription is resumed',
+    name: 'a paused subscription is resumed in the periods that it had',
     request: 'POST /v1/subscriptions/:id/resume',
-    must: [],
+    must: ['billing_cycle_anchor', 'payment_behavior', 'proration_behavior'],
     does: async ({ stripe, subscription }) => {
       await stripe.subscriptions.pause(subscription.id);
-      await stripe.subscriptions.resume(subscription.id, { billing_cycle_anchor: { type: 'now' } });
+      await stripe.subscriptions.resume(subscription.id, {
+        ...{ billing_cycle_anchor: { type: 'unchanged' }, proration_behavior: 'always_invoice' },
+        payment_behavior: 'resume_on_payment_attempt',
+      });
+    },
+  },
+  {
+    name: "the customer's new card becomes that of the subscription",
+    request: 'POST /v1/subscriptions/:id',
+    must: ['default_payment_method'],
+    does: async ({ stripe, customer, subscription }) => {
+      const [card] = (await stripe.paymentMethods.list({ customer: customer.id, type: 'card' })).data;
+      await stripe.subscriptions.update(subscription.id, { default_payment_method: card?.id ?? '' });
     },
   },
   {

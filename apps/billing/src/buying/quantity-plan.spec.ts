@@ -18,6 +18,7 @@ function subscription(changed: Partial<SubscriptionFacts> = {}): SubscriptionFac
     cancelAtPeriodEnd: false,
     pending: null,
     paymentMethod: 'pm_1',
+    customerPaymentMethod: null,
     ...changed,
   };
 }

@@ -12,7 +12,9 @@ const PAGE = 100;
  */
 export async function readCustomer(stripe: Stripe, customer: string): Promise<CustomerFacts> {
   const [subscriptions, invoices] = await Promise.all([
-    atStripe(() => stripe.subscriptions.list({ customer, status: 'all', limit: PAGE })).catch(noneIfMissing),
+    atStripe(() =>
+      stripe.subscriptions.list({ customer, status: 'all', limit: PAGE, expand: ['data.customer'] }),
+    ).catch(noneIfMissing),
     atStripe(() => stripe.invoices.list({ customer, status: 'open', limit: PAGE })).catch(noneIfMissing),
   ]);
   // Nothing at all: it never bought, it was deleted, or it is unknown, which is refused here.

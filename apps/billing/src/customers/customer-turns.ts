@@ -13,9 +13,11 @@ import { transaction, type GlobalDatabase, type Queryable } from '@dormouse/data
 import { enqueueMail } from '@dormouse/mail-outbox';
 import { randomUUID } from 'node:crypto';
 import type { Stripe } from 'stripe';
+import { newCardOf, type NewCards } from '../buying/new-cards.js';
 import type { QuantityChanges } from '../buying/quantity-changes.js';
 import { nextQuantityStep, type Declined } from '../buying/quantity-plan.js';
 import type { Previews } from '../buying/previews.js';
+import { waitsForResumption, type Resumption } from '../buying/resumption.js';
 import type { Intents } from '../stripe/intents.js';
 import { StripeAwayError } from '../stripe/stripe-client.js';
 import { findBillingAccount, lockBillingAccount, setDeclined, setFacts } from './billing-accounts.js';
@@ -32,6 +34,8 @@ export interface CustomerTurnParts {
   intents: Intents;
   changes: QuantityChanges;
   duplicates: Duplicates;
+  newCards: NewCards;
+  resumption: Resumption;
   previews: Previews;
   /** How many numbers of an account count beyond its free ones. */
   furtherNumbers: (on: Queryable, accountId: string) => Promise<number>;
@@ -78,14 +82,15 @@ export class CustomerTurns {
 
   /** @returns when the next turn is due, in ms; null: when it is requested */
   async #bringInOrder(turn: Turn): Promise<number | null> {
-    const { database, intents, changes, duplicates, stripe } = this.parts;
+    const { database, duplicates, stripe } = this.parts;
     const { accountId } = turn;
     const before = await findBillingAccount(database.pool, accountId);
     if (!before || before.stripe_customer_id === null) return null;
-    await intents.resume(accountId, { ...changes.acts, ...duplicates.acts });
+    await this.#finishOpen(accountId);
     let facts = await readCustomer(stripe, before.stripe_customer_id);
     for (const subscription of facts.duplicates) await duplicates.remove(accountId, subscription);
-    if (facts.duplicates.length > 0) facts = await readCustomer(stripe, before.stripe_customer_id);
+    const hasNewCard = await this.#useNewCard(turn, before, facts);
+    if (hasNewCard || facts.duplicates.length > 0) facts = await readCustomer(stripe, before.stripe_customer_id);
     let row = await this.#store(turn, facts);
     for (let steps = 0; steps < MAX_STEPS && (await this.#step(turn, row, facts)); steps += 1) {
       facts = await readCustomer(stripe, before.stripe_customer_id);
@@ -94,11 +99,36 @@ export class CustomerTurns {
     return this.#nextInMs(row, facts);
   }
 
-  /** Makes the next step of the quantity plan. @returns whether there was one */
+  /** Finishes what a crash or a cut connection left open. */
+  async #finishOpen(accountId: string): Promise<void> {
+    const { intents, changes, duplicates, newCards, resumption } = this.parts;
+    await intents.resume(accountId, {
+      ...{ ...changes.acts, ...duplicates.acts },
+      ...{ ...newCards.acts, ...resumption.acts },
+    });
+  }
+
+  /** @returns whether there was a new card */
+  async #useNewCard(turn: Turn, before: BillingAccountRow, facts: CustomerFacts): Promise<boolean> {
+    const { database, furtherNumbers, newCards } = this.parts;
+    const { accountId } = turn;
+    const card = newCardOf(before.facts?.subscription, facts.subscription);
+    if (card === undefined) return false;
+    await renewTurn(database.pool, turn);
+    const wantedPlaces = Math.min(await furtherNumbers(database.pool, accountId), before.buy_limit);
+    await newCards.use(accountId, card, facts, wantedPlaces);
+    return true;
+  }
+
+  /** Resumes what is paid, or makes the next step of the quantity plan. @returns whether there was something to do */
   async #step(turn: Turn, row: BillingAccountRow, facts: CustomerFacts): Promise<boolean> {
-    const { database, changes, furtherNumbers, previews } = this.parts;
+    const { database, changes, furtherNumbers, previews, resumption, nowMs } = this.parts;
     const { accountId } = turn;
     const { subscription } = facts;
+    if (subscription && waitsForResumption(facts)) {
+      await renewTurn(database.pool, turn);
+      return resumption.resume(accountId, subscription, nowMs());
+    }
     const step = nextQuantityStep({
       subscription,
       furtherNumbers: await furtherNumbers(database.pool, accountId),

@@ -21,6 +21,7 @@ function facts(changed: Partial<SubscriptionFacts>, overdue = [invoice]): Custom
     cancelAtPeriodEnd: false,
     pending: null,
     paymentMethod: 'pm_1',
+    customerPaymentMethod: null,
     ...changed,
   };
   return { subscription, overdue, pendingInvoice: null, duplicates: [] };

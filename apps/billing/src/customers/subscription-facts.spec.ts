@@ -15,6 +15,7 @@ function subscription(changed: object = {}, item: object = {}): Stripe.Subscript
   };
   const given = {
     id: 'sub_1',
+    customer: 'cus_1',
     status: 'active',
     created: 100,
     metadata: { [ACCOUNT_KEY]: 'acc_1' },
@@ -55,6 +56,7 @@ describe('customerFacts', () => {
     expect(pausedBy('final_payment_failure')).toBe('payment_failed');
     expect(pausedBy('first_payment_failure')).toBe('payment_failed');
     expect(pausedBy('a kind of tomorrow')).toBe('a kind of tomorrow');
+    expect(factsOf(subscription({ status: 'paused' }))?.pausedKind).toBeNull();
   });
 
   it('keeps the places that were paid for bought until the period ends, and no longer', () => {

@@ -37,7 +37,7 @@ export interface SubscriptionFacts {
   itemId: string;
   /** As Stripe gave it. */
   status: string;
-  /** 'requested' or 'payment_failed'; another word of Stripe as it is. */
+  /** Of a paused one: 'requested' or 'payment_failed'; another word of Stripe as it is; null: not given. */
   pausedKind: string | null;
   /** What the next period will be charged for. */
   quantity: number;
@@ -51,7 +51,10 @@ export interface SubscriptionFacts {
   created: number;
   cancelAtPeriodEnd: boolean;
   pending: PendingPurchase | null;
+  /** With what it is paid. */
   paymentMethod: string | null;
+  /** The customer's default, which Stripe uses only where a subscription has none of its own. */
+  customerPaymentMethod: string | null;
 }
 
 /** The facts of one customer. */
@@ -90,7 +93,7 @@ function byImportance(one: Stripe.Subscription, other: Stripe.Subscription): num
 }
 
 /**
- * @param subscriptions of the customer, the newest first, as Stripe lists them
+ * @param subscriptions of the customer, the newest first, as Stripe lists them, with the customer expanded
  * @param openInvoices of the customer, in any order
  */
 export function customerFacts(
@@ -137,7 +140,14 @@ function factsOf(subscription: Stripe.Subscription, item: Stripe.SubscriptionIte
     cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
     pending: pendingOf(subscription, item),
     paymentMethod: idOf(subscription.default_payment_method),
+    customerPaymentMethod: defaultOf(subscription.customer),
   };
+}
+
+/** Known only where the customer was expanded. */
+function defaultOf(customer: Stripe.Subscription['customer']): string | null {
+  if (typeof customer === 'string' || customer.deleted) return null;
+  return idOf(customer.invoice_settings.default_payment_method);
 }
 
 /** Places that were paid for this very period before the quantity was lowered. */
@@ -149,10 +159,11 @@ function paidPlaces(
   return Number.isInteger(places) && Number(metadata[PAID_UNTIL_KEY]) === periodEnd ? places : 0;
 }
 
-function pausedKindOf({ status_details: details }: Stripe.Subscription): string {
+function pausedKindOf({ status_details: details }: Stripe.Subscription): string | null {
   const type = details?.paused?.subscription?.type;
   switch (type) {
     case undefined:
+      return null;
     case 'pause_requested':
       return 'requested';
     case 'final_payment_failure':

@@ -4,9 +4,11 @@ import type { Stripe } from 'stripe';
 import { AccountEnd } from '../buying/account-end.js';
 import { Checkout } from '../buying/checkout.js';
 import { Customers } from '../buying/customers.js';
+import { NewCards } from '../buying/new-cards.js';
 import { Portal } from '../buying/portal.js';
 import { Previews } from '../buying/previews.js';
 import { QuantityChanges } from '../buying/quantity-changes.js';
+import { Resumption } from '../buying/resumption.js';
 import { CustomerTurns } from '../customers/customer-turns.js';
 import { Duplicates } from '../customers/duplicates.js';
 import { AccountBilling } from '../internal/account-billing.js';
@@ -64,6 +66,8 @@ export class StripeSide {
     this.turns = new CustomerTurns({
       ...{ database, stripe: paced, intents, duplicates, previews, nowMs, log, onFacts },
       changes: new QuantityChanges(paced, intents),
+      newCards: new NewCards(paced, intents, log),
+      resumption: new Resumption(paced, intents, log),
       furtherNumbers: async (on, accountId) => (await counts(on, accountId)).further,
       graceMs: rules.graceMs,
     });

@@ -28,7 +28,9 @@ export async function readStripeState(stripe: Stripe): Promise<StripeState> {
     const accountId = metadata[ACCOUNT_KEY];
     if (accountId !== undefined) state.accounts.set(id, accountId);
   }
-  const subscriptions = pagesOf((page) => stripe.subscriptions.list({ limit: PAGE, ...page }));
+  const subscriptions = pagesOf((page) =>
+    stripe.subscriptions.list({ limit: PAGE, expand: ['data.customer'], ...page }),
+  );
   for await (const subscription of subscriptions) addTo(state.subscriptions, idOf(subscription.customer), subscription);
   const invoices = pagesOf((page) => stripe.invoices.list({ status: 'open', limit: PAGE, ...page }));
   for await (const invoice of invoices) addTo(state.openInvoices, idOf(invoice.customer), invoice);

@@ -119,7 +119,7 @@ describeInBrowser('the hosted pages', () => {
     expect((await stripe.checkout.sessions.retrieve(session.id)).status).toBe('expired');
   });
 
-  it('the portal replaces the card and links to what is open, which is paid there; the subscription is active again', async () => {
+  it('the portal replaces the card of the customer, not that of a subscription, and links to what is open, which is paid there', async () => {
     const { customer, subscription } = await bed.subscriber('pm_card_chargeCustomerFail');
     await bed.advance(31 * DAY + HOUR);
     await openPortal(customer);
@@ -128,6 +128,8 @@ describeInBrowser('the hosted pages', () => {
     expect(await page.getByRole('status').textContent()).toContain('replaced');
     await page.getByRole('row').filter({ hasText: 'open' }).getByRole('link').click();
     await pay('Card on file', 'Pay');
+    expect(await page.getByRole('alert').textContent()).toContain('declined');
+    await pay('Works (4242', 'Pay');
     expect(await page.getByRole('status').textContent()).toContain('Paid on');
     expect((await stripe.subscriptions.retrieve(subscription.id)).status).toBe('active');
   });

@@ -68,7 +68,7 @@ function quantityForm(portal: Portal, subscription: Subscription): Html {
 }
 
 function cardForm(world: World, portal: Portal, subscription: Subscription | undefined): Html {
-  const present = cardName(world, subscription?.default_payment_method ?? portal.customer.defaultPaymentMethod);
+  const present = cardName(world, portal.customer.defaultPaymentMethod ?? subscription?.default_payment_method ?? null);
   return html`<form method="post" action="${action(portal, 'card')}">
     <h2>Payment method</h2>
     <p>${present === undefined ? 'No card is on file.' : `Card on file: ${present}`}</p>

@@ -5,7 +5,7 @@ import { newId } from '../wire/ids.js';
 import { StripeFault } from '../wire/stripe-fault.js';
 import { cancelNow } from '../subscriptions/cancelling.js';
 import { pauseSubscription, resumeSubscription } from '../subscriptions/pausing.js';
-import { replaceCard } from '../subscriptions/replace-card.js';
+import { replaceDefaultCard } from '../subscriptions/replace-card.js';
 import { updateSubscription } from '../subscriptions/updates.js';
 import type { World } from '../world/world.js';
 import { fieldsOf, show, showNothing, type PageParts } from './answers.js';
@@ -22,7 +22,7 @@ const DEEDS: Record<string, { isAllowed: (portal: Portal) => boolean; act: Deed 
       if (!card) throw new StripeFault(400, 'invalid_request_error', 'Pick a card.');
       if (card.token === 'pm_card_chargeDeclined')
         throw new StripeFault(402, 'card_error', 'Your card was declined. Try another one.');
-      replaceCard(world, customer.id, card.token);
+      replaceDefaultCard(world, customer.id, card.token);
       return 'Your card was replaced.';
     },
   },

@@ -114,7 +114,7 @@ function unchanged(world: World, subscription: Subscription, at: number, how: Re
       ...{ ...item, current_period_start: anniversary(anchor, recurring, count) },
       current_period_end: anniversary(anchor, recurring, count + 1),
     };
-    if (how.proration === 'none' || item.billed) return moved;
+    if (how.proration === 'none' || (item.billed && item.billed.end > at)) return moved;
     const change = prorationLines(world, subscription, undefined, moved, at);
     lines.push(...change.lines);
     return { ...moved, billed: change.billed };
