@@ -2,8 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 import pg from 'pg';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { eventually } from './harness/eventually.js';
-import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
+import { loginCode, RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
+import { WebhookReceiver } from './harness/webhook-receiver.js';
 
 interface BillingRecord {
   plan: string;
@@ -23,6 +24,7 @@ describeInBrowser('an account that buys numbers', () => {
   let browser: Browser;
   let page: Page;
   let friend: VirtualPhone;
+  let webhook: WebhookReceiver;
   const numbers: LinkedChannel[] = [];
 
   beforeAll(async () => {
@@ -30,6 +32,7 @@ describeInBrowser('an account that buys numbers', () => {
     browser = await openBrowser();
     page = await browser.newPage();
     friend = await running.network.createPhone({ name: 'Fred Friend' });
+    webhook = await WebhookReceiver.start();
     // The first account has a gift of free numbers, for journeys that are not about money.
     const database = new pg.Client({ connectionString: running.stack.databases.global });
     await database.connect();
@@ -39,6 +42,7 @@ describeInBrowser('an account that buys numbers', () => {
   afterAll(async () => {
     await browser.close();
     await running.stop();
+    await webhook.close();
   }, 60_000);
 
   const billing = async (): Promise<BillingRecord> =>
@@ -82,13 +86,41 @@ describeInBrowser('an account that buys numbers', () => {
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   };
 
-  it('gets 402 for the second number, and keeps its session', async () => {
+  /** A number whose messages are received by webhook, and which is linked when this resolves. */
+  const linkReporting = async (): Promise<void> => {
+    const { id, client } = await running.createChannel('reporting');
+    const webhooks = [{ url: webhook.url, mode: 'path', events: [{ type: 'messages', method: 'post' }] }];
+    expect((await client.request('PATCH', '/settings', { body: { webhooks } })).status).toBe(200);
+    const phone = await running.network.createPhone({ name: 'Second' });
+    const { device } = await eventually(async () => phone.scan(await loginCode(client)), { what: 'it is linked' });
+    await untilConnected(client);
+    numbers.push({ id, client, phone, device });
+  };
+
+  it('gets 402 at the edge within 5 s of the link of the second number, which keeps its session and its webhooks', async () => {
     await link();
-    await link();
-    await untilStatuses([200, 402]);
-    expect(await billing()).toMatchObject({ plan: 'free', numbers: 2, bought: 0 });
-    const { body } = await numbers[1]!.client.get<{ status: { text: string } }>('/health');
+    await untilStatuses([200]);
+    await linkReporting();
+    const second = numbers[1]!;
+    const linkedAtMs = performance.now();
+    const refused = await eventually(
+      async () => {
+        const answer = await second.client.post('/messages/text', { to: friend.phone, body: 'hello' });
+        return answer.status === 402 ? answer : undefined;
+      },
+      { what: 'a send is refused', withinMs: 30_000 },
+    );
+    expect(performance.now() - linkedAtMs).toBeLessThan(5_000);
+    expect(refused.body).toMatchObject({ error: { code: 402, details: expect.stringContaining('free') as string } });
+    expect(await statusOf(numbers[0]!)).toBe(200);
+    await eventually(async () => (await billing()).numbers === 2, { what: 'billing has both numbers' });
+    expect(await billing()).toMatchObject({ plan: 'free', bought: 0 });
+    const { body } = await second.client.get<{ status: { text: string } }>('/health');
     expect(body.status.text).toBe('connected');
+    await friend.send(second.phone.phone, 'are you there?');
+    await webhook.waitFor('what a refused number receives', ({ body: call }) =>
+      JSON.stringify(call).includes('are you there?'),
+    );
   }, 90_000);
 
   it('is declined on the hosted page, pays there with another card, and both numbers are served', async () => {
@@ -131,6 +163,7 @@ describeInBrowser('an account that buys numbers', () => {
     const portal = await post<{ url: string }>('/billing/portal');
     await page.goto(portal.url);
     await pick(LATER_DECLINED, 'Replace card');
+    await untilSubscriptionHasDefaultCard();
     await stripe('PATCH', '/settings', { collection: { retryAfterSeconds: [DAY_S], afterLastRetry: 'unpaid' } });
     await stripe('POST', '/clock', { advanceSeconds: 35 * DAY_S });
     await untilStatuses([200, 402, 402]);
@@ -141,6 +174,25 @@ describeInBrowser('an account that buys numbers', () => {
     await untilStatuses([200, 200, 200]);
   }, 90_000);
 
+  /** The portal changes the customer's card alone: billing has the subscription use it. */
+  const untilSubscriptionHasDefaultCard = (): Promise<unknown> =>
+    eventually(
+      async () => {
+        const url = running.stack.urls.stripe ?? '';
+        const { secretKey } = running.stack.installation.facts.secrets.simulatedStripe;
+        const path = '/v1/subscriptions?limit=1&expand[]=data.customer';
+        const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${secretKey}` } });
+        const { data } = (await response.json()) as {
+          data: {
+            default_payment_method: string;
+            customer: { invoice_settings: { default_payment_method: string | null } };
+          }[];
+        };
+        return data[0]?.default_payment_method === data[0]?.customer.invoice_settings.default_payment_method;
+      },
+      { what: 'the subscription is paid with the card of the portal' },
+    );
+
   it('cancels in the portal, is served until the period ends, and then has its first number', async () => {
     await page.goto((await post<{ url: string }>('/billing/portal')).url);
     await page.getByRole('button', { name: 'Cancel subscription' }).click();
@@ -149,5 +201,14 @@ describeInBrowser('an account that buys numbers', () => {
     await stripe('POST', '/clock', { advanceSeconds: 40 * DAY_S });
     await untilStatuses([200, 402, 402]);
     expect(await billing()).toMatchObject({ plan: 'free', status: 'canceled' });
+  }, 90_000);
+
+  it('deletes its first number: the next one takes the free place, and is served without a scan', async () => {
+    const [first] = numbers.splice(0, 1);
+    expect(await running.management.deleteChannel(first!.id)).toBe(200);
+    await untilStatuses([200, 402]);
+    const { body } = await numbers[0]!.client.get<{ status: { text: string } }>('/health');
+    expect(body.status.text).toBe('connected');
+    expect(await numbers[0]!.phone.devices()).toMatchObject([{ device: numbers[0]!.device, online: true }]);
   }, 90_000);
 });
