@@ -16,6 +16,8 @@ import { FleetModule } from './fleet/fleet.module.js';
 import { MailModule, type MailServices } from './mail/mail.module.js';
 import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
 import { OperatorKeys } from './operators/operator-keys.js';
+import type { InstallationFacts } from './pages/installation.controller.js';
+import { PagesModule } from './pages/pages.module.js';
 import { Regions } from './regions/regions.js';
 import { AuditModule } from './audit/audit.module.js';
 import { TeamsModule } from './teams/teams.module.js';
@@ -28,6 +30,7 @@ import {
   BILLING_ADDRESS,
   CHANNEL_LIMITS,
   GLOBAL_DATABASE,
+  INSTALLATION_FACTS,
   JOBS_REDIS,
   LOG,
 } from './services.js';
@@ -47,6 +50,8 @@ export interface Services {
   allowPrivateWebhooks?: boolean;
   /** Redis of background jobs, and what is done there. Absent: none, as in most specs. */
   jobs?: { redis: Redis; mail: MailServices };
+  /** What pages are given beside the names of the regions and whether there is billing. */
+  pages?: Pick<InstallationFacts, 'phones_url' | 'support'> & { gatewayUrls?: ReadonlyMap<string, string> };
   log: Logger;
 }
 
@@ -62,12 +67,14 @@ export class AppModule {
     billing,
     allowPrivateWebhooks = false,
     jobs,
+    pages = { support: '' },
     log,
   }: Services): DynamicModule {
     const services = [
       { provide: GLOBAL_DATABASE, useValue: database },
       { provide: LOG, useValue: log },
       ...(jobs ? [{ provide: JOBS_REDIS, useValue: jobs.redis }] : []),
+      { provide: INSTALLATION_FACTS, useValue: installationFacts(regions, pages, billing !== undefined) },
       { provide: Regions, useValue: regions },
       { provide: OperatorKeys, useValue: operators },
       { provide: RequestLimits, useValue: new RequestLimits(limits) },
@@ -91,10 +98,23 @@ export class AppModule {
         EndingModule,
         UsersModule,
         DocumentationModule,
+        PagesModule,
         ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail)] : []),
       ],
       providers: services,
       exports: services,
     };
   }
+}
+
+function installationFacts(
+  regions: Regions,
+  { gatewayUrls, ...pages }: NonNullable<Services['pages']>,
+  billing: boolean,
+): InstallationFacts {
+  const named = regions.names.map((code) => {
+    const url = gatewayUrls?.get(code);
+    return url === undefined ? { code } : { code, gateway_url: url };
+  });
+  return { regions: named, billing, ...pages };
 }

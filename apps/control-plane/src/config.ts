@@ -31,6 +31,8 @@ const region = z.object({
   redisUrl: variable.url('redis', 'rediss'),
   /** Only compared with the number of shards in the region's database, which is the one that counts. */
   shardCount: z.int().min(1).max(4_096).optional(),
+  /** Where browsers reach the region's gateway; shown in the dashboard, which sends messages there. */
+  gatewayUrl: variable.url('http', 'https').optional(),
   /** Absent: events have the links they were written with, which may have expired. */
   storage: storage.optional(),
 });
@@ -57,7 +59,7 @@ const schema = z
     LOG_LEVEL: variable.logLevel().default('info'),
     /** Accounts, their keys, and in which region each channel lives. */
     GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
-    /** JSON: region to `{"databaseUrl", "redisUrl", "shardCount", "storage"}`. A channel created without a region goes to the first. */
+    /** JSON: region to `{"databaseUrl", "redisUrl", "gatewayUrl", "shardCount", "storage"}`. A channel created without a region goes to the first. */
     REGIONS: variable.json(z.partialRecord(z.enum(REGIONS), region)),
     /**
      * JSON: name of an operator to the SHA-256 of their key in hex, as `create-operator-key.js` prints it:
@@ -125,6 +127,8 @@ const schema = z
     BILLING_TIMEOUT_MS: variable.integer(100, 120_000).default(30_000),
     /** Where the documentation is served: errors link to its errors page. Default: `/docs` of `PUBLIC_URL`, as this app serves it. */
     DOCS_URL: variable.url('https', 'http').optional(),
+    /** Page of the phones of a simulated network; the dashboard links to it where a code waits to be scanned. */
+    PHONES_URL: variable.url('https', 'http').optional(),
     /** Address of support, named in every error. */
     SUPPORT_ADDRESS: z.string().default('support@example.com'),
   })
@@ -161,6 +165,7 @@ const schema = z
     allowPrivateWebhooks: env.ALLOW_PRIVATE_WEBHOOKS,
     signIn: signInFrom(env),
     billing: billingFrom(env),
+    phonesUrl: env.PHONES_URL,
     trustedProxies: env.TRUSTED_PROXIES,
     site: { docsUrl: docsUrlFrom(env), supportAddress: env.SUPPORT_ADDRESS },
   }))

@@ -20,10 +20,12 @@ import { serveSite } from './documentation/serve-site.js';
 import { readJsonBodies } from './http/json-body.js';
 import { Fleet } from './fleet/fleet.js';
 import { measureFleet } from './fleet/fleet-metrics.js';
+import { takeAccountFromQuery } from './http/account-of-stream.js';
 import { answerLiveness } from './http/liveness.js';
 import { MemberRecipients } from './mail/member-recipients.js';
 import { openSmtp } from './mail/smtp-transport.js';
 import { OperatorKeys } from './operators/operator-keys.js';
+import { DASHBOARD_FILES, serveDashboard } from './pages/dashboard.js';
 import { Regions } from './regions/regions.js';
 import { Joining } from './teams/joining.js';
 import { servePages } from './users/pages.js';
@@ -40,7 +42,12 @@ const FRAMEWORK_ERRORS: FrameworkErrors = {
 /** The Nest application, complete but not listening. */
 export async function createApp(
   services: Services,
-  { site, probes, trustedProxies = [] }: { site: Site; probes: Probes; trustedProxies?: string[] },
+  {
+    site,
+    probes,
+    trustedProxies = [],
+    dashboardFiles = DASHBOARD_FILES,
+  }: { site: Site; probes: Probes; trustedProxies?: string[]; dashboardFiles?: string },
 ): Promise<NestFastifyApplication> {
   const adapter = openHttpAdapter({
     site,
@@ -57,6 +64,7 @@ export async function createApp(
   const fastify = adapter.getInstance();
   answerLiveness(fastify, probes);
   readJsonBodies(fastify);
+  takeAccountFromQuery(fastify);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(services), adapter, {
     logger: new NestLog(services.log),
     bodyParser: false,
@@ -65,6 +73,7 @@ export async function createApp(
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
   servePages(fastify, { signIn: app.get(SignIn), joining: app.get(Joining, { strict: false }) }, services.log);
   serveSite(fastify);
+  serveDashboard(fastify, { files: dashboardFiles, gatewayUrls: gatewayUrlsOf(services) }, services.log);
   measureFleet(probes.metrics, app.get(Fleet));
   app.useGlobalPipes(pathIds);
   app.useGlobalFilters(new ErrorEnvelopeFilter(site, services.log, FRAMEWORK_ERRORS));
@@ -94,6 +103,7 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
       ...{ database, regions, operators, log },
       ...{ limits: config.limits, signIn: config.signIn, billing: config.billing, jobs: { redis, mail } },
       allowPrivateWebhooks: config.allowPrivateWebhooks,
+      pages: pagesOf(config),
     },
     { site: config.site, trustedProxies: config.trustedProxies, probes },
   );
@@ -110,5 +120,21 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
       await database.close();
       await probeServer.close();
     },
+  };
+}
+
+function gatewayUrlsOf({ pages }: Services): string[] {
+  return [...(pages?.gatewayUrls?.values() ?? [])];
+}
+
+/** What pages are given of the settings. */
+function pagesOf({ regions, phonesUrl, site }: ControlPlaneConfig): NonNullable<Services['pages']> {
+  const named = [...regions].flatMap(([region, { gatewayUrl }]) =>
+    gatewayUrl === undefined ? [] : [[region, gatewayUrl.replace(/\/+$/, '')] as const],
+  );
+  return {
+    gatewayUrls: new Map(named),
+    support: site.supportAddress,
+    ...(phonesUrl === undefined ? {} : { phones_url: phonesUrl }),
   };
 }

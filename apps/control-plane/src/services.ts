@@ -4,6 +4,8 @@ export const LOG = 'log';
 export const CHANNEL_LIMITS = 'limits of channels';
 /** {@link BillingAddress}; provided only where billing is on. */
 export const BILLING_ADDRESS = 'address of billing';
+/** What pages are given before anybody is signed in. */
+export const INSTALLATION_FACTS = 'facts of the installation';
 export const JOBS_REDIS = 'Redis of the background jobs';
 /** Whether webhooks and proxies may be at private addresses. */
 export const ALLOW_PRIVATE_WEBHOOKS = 'private webhooks';

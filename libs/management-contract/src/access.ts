@@ -36,6 +36,9 @@ export type Access =
   /** Operators of the installation, by an operator key or signed in with a second factor. */
   | { readonly for: 'operators'; readonly proof?: true };
 
+/** Message of the 403 that only means that the password must be entered again first (`proof`). */
+export const PASSWORD_REQUIRED = 'password required';
+
 /** Roles that several rows share. */
 export const EVERY_ROLE: readonly Role[] = ROLES;
 export const OWNERS: readonly Role[] = ['owner'];

@@ -12,5 +12,6 @@ export * from './fleet.js';
 export * from './free-numbers.js';
 export * from './openapi.js';
 export type * from './operation.js';
+export * from './installation.js';
 export * from './operations.js';
 export * from './users.js';

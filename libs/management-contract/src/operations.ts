@@ -30,6 +30,7 @@ import {
   webhookSecrets,
 } from './events.js';
 import { FLEET_OPERATIONS } from './fleet-operations.js';
+import { installation } from './installation.js';
 import type { Operation } from './operation.js';
 import { USER_OPERATIONS } from './user-operations.js';
 
@@ -38,6 +39,16 @@ export const MANAGEMENT_PREFIX = '/api/v1';
 
 /** Every operation of the management API, by name. */
 export const OPERATIONS = {
+  getInstallation: {
+    method: 'get',
+    path: '/installation',
+    summary:
+      'Get what pages need before anybody signs in: regions with the addresses of their gateways, ways to sign in',
+    access: { for: 'anyone' },
+    status: 200,
+    answer: installation,
+    failures: [],
+  },
   ...ACCOUNT_OPERATIONS,
   createChannel: {
     method: 'post',

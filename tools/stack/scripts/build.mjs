@@ -67,15 +67,38 @@ function newest(paths) {
   return Math.max(0, ...times);
 }
 
-/** The documentation is older than its texts, its generator, or the contracts that its references are made of. */
-function documentationIsStale() {
-  const docs = join(root, 'apps/docs');
-  const compiled = readdirSync(join(docs, 'dist'))
-    .filter((name) => name !== 'site')
-    .map((name) => join(docs, 'dist', name));
-  const contracts = ['gateway-contract', 'management-contract'].map((name) => join(root, 'libs', name, 'dist'));
-  const sources = [join(docs, 'content'), join(docs, 'assets'), join(root, 'docs'), ...compiled, ...contracts];
-  return newest([join(docs, 'dist/site/index.html')]) < newest(sources);
+const contracts = ['gateway-contract', 'management-contract'].map((name) => join('libs', name, 'dist'));
+
+/** What browsers load: what it is made of, one file that is made, and what makes it. */
+const PAGES = [
+  {
+    name: 'documentation',
+    sources: () => ['apps/docs/content', 'apps/docs/assets', 'docs', ...compiledDocs(), ...contracts],
+    made: 'apps/docs/dist/site/index.html',
+    maker: 'apps/docs/dist/build.js',
+  },
+  {
+    name: 'dashboard',
+    sources: () => [
+      ...['src', 'public', 'index.html', 'vite.config.ts'].map((name) => `apps/dashboard/${name}`),
+      ...contracts,
+    ],
+    made: 'apps/dashboard/dist/pages/index.html',
+    maker: 'apps/dashboard/scripts/build-pages.mjs',
+  },
+];
+
+function compiledDocs() {
+  const names = readdirSync(join(root, 'apps/docs/dist')).filter((name) => name !== 'site');
+  return names.map((name) => `apps/docs/dist/${name}`);
+}
+
+/** Makes the pages that are older than what they are made of. */
+async function buildPages() {
+  for (const { name, sources, made, maker } of PAGES) {
+    if (newest([join(root, made)]) >= newest(sources().map((path) => join(root, path)))) continue;
+    if ((await runScript(join(root, maker), [])) !== 0) throw new Error(`The ${name} could not be built.`);
+  }
 }
 
 /** Projects below a folder that have this file. */
@@ -86,7 +109,7 @@ function projects(folder, file) {
 }
 
 /**
- * Generates the database clients, compiles, and makes the documentation, as far as either is needed (half a second if nothing is).
+ * Generates the database clients, compiles, and builds the pages, as far as each is needed (half a second if nothing is).
  * @param wanted 'servers': what the launcher starts; 'all': every project
  * @throws when something does not compile
  */
@@ -102,7 +125,5 @@ export async function build(wanted) {
   if ((await runScript(compiler, ['-b', ...(wanted === 'all' ? all : servers)])) !== 0) {
     throw new Error('The build failed.');
   }
-  if (documentationIsStale() && (await runScript(join(root, 'apps/docs/dist/build.js'), [])) !== 0) {
-    throw new Error('The documentation could not be built.');
-  }
+  await buildPages();
 }

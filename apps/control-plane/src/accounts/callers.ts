@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '@dormouse/gateway-contract';
-import type { Access } from '@dormouse/management-contract';
+import { PASSWORD_REQUIRED, type Access } from '@dormouse/management-contract';
 import { provenUntil } from '../users/user-records.js';
 import type { SignedInUser, UserSessions } from '../users/user-sessions.js';
 import { hashAccountKey } from './account-key.js';
@@ -68,7 +68,10 @@ export class Callers {
   requireProof({ session }: SignedInUser, access: Access): void {
     const needsProof = 'proof' in access && access.proof === true;
     if (!needsProof || provenUntil(session.provenAt, this.now()) !== undefined) return;
-    throw new GatewayError(403, { details: 'enter the password again first: POST /auth/prove' });
+    throw new GatewayError(403, {
+      message: PASSWORD_REQUIRED,
+      details: 'enter the password again first: POST /auth/prove',
+    });
   }
 
   /** Whether the maker of a request may still do what it did. For answers that last, such as streams. */

@@ -64,6 +64,7 @@ export function table(rows: readonly (readonly [string, string])[]): string {
 export function addressRows(stack: Stack): [string, string][] {
   return [
     ['Gateway API', stack.urls.edge.sg],
+    ['Dashboard', stack.urls.controlPlane],
     ['Management API', `${stack.urls.controlPlane}/api/v1`],
     ['Documentation', `${stack.urls.controlPlane}/docs`],
     ...(stack.urls.simulator === undefined ? [] : simulatorRows(stack.urls.simulator)),

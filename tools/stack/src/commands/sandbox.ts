@@ -23,6 +23,7 @@ function machineLine(stack: Stack, world: SandboxWorld): string {
     databases: stack.databases,
     redis: stack.redis,
     objects: { sg: { endpoint, bucket } },
+    dashboard: stack.urls.controlPlane,
     mail: stack.urls.mail,
     billing: stack.urls.billing,
     stripe: { url: stack.urls.stripe, secretKey: stack.installation.facts.secrets.simulatedStripe.secretKey },

@@ -7,6 +7,8 @@ import type { Stores } from '../stores/stores.js';
 
 /** The simulated network's answer to "where are you", as its start line gives it. */
 export interface NetworkAddress {
+  /** Where people use its phones. */
+  pageUrl: string;
   socketUrl: string;
   /** base64 of the root public key that its certificates are signed by. */
   rootKey: string;
@@ -108,6 +110,7 @@ export function appEnvironment(
       ...settings,
       ...global,
       ...peopleSwitches(facts),
+      ...(network ? { PHONES_URL: network.pageUrl } : {}),
       // One account has everything here, and tools send requests as fast as they can.
       REQUESTS_PER_MINUTE: '0',
       CHANNELS_PER_ACCOUNT: '1000000',
@@ -155,7 +158,7 @@ function edgeSwitches({ edge, publicUrl }: AppEnvironmentFacts): Switches {
 /** What reaches the whole installation. */
 function globalSwitches(facts: AppEnvironmentFacts): Switches {
   const { databases, redisUrl, objects } = facts.stores;
-  const sg = { databaseUrl: databases.sg, redisUrl, storage: objects };
+  const sg = { databaseUrl: databases.sg, redisUrl, gatewayUrl: facts.edge.sg, storage: objects };
   return {
     GLOBAL_DATABASE_URL: databases.global,
     REDIS_URL: redisUrl,
@@ -196,10 +199,10 @@ function moneySwitches(facts: AppEnvironmentFacts): Record<'mailbox' | 'stripe-s
 }
 
 /** The second region as the control plane reaches it. */
-function secondRegionOf({ secondRegion }: AppEnvironmentFacts): Record<string, object> {
+function secondRegionOf({ secondRegion, edge }: AppEnvironmentFacts): Record<string, object> {
   if (!secondRegion) return {};
   const { databaseUrl, redisUrl, objects: storage } = secondRegion;
-  return { [SECOND_REGION]: { databaseUrl, redisUrl, storage } };
+  return { [SECOND_REGION]: { databaseUrl, redisUrl, gatewayUrl: edge.eu, storage } };
 }
 
 /** The switches of an app of the second region that differ from those in the first one. */

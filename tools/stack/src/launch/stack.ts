@@ -266,10 +266,13 @@ class RunningStack implements Stack {
   async #startSimulator(): Promise<void> {
     const port = await this.ports.choose('network-simulator');
     await this.#startSimulation('network-simulator', { port }, '{"listening"', (line) => {
-      const { listening } = line as { listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin'> };
+      const { listening } = line as {
+        listening: { control: string } & Omit<NetworkAddress, 'mediaOrigin' | 'pageUrl'>;
+      };
       const { control, socketUrl, rootKey, certificateFile } = listening;
       // One port for everything; files go over TLS only.
-      this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin: control.replace(/^http:/, 'https:') };
+      const mediaOrigin = control.replace(/^http:/, 'https:');
+      this.#network = { socketUrl, rootKey, certificateFile, mediaOrigin, pageUrl: control };
       this.urls.simulator = control;
     });
   }

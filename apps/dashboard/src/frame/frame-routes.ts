@@ -1,0 +1,25 @@
+import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { queryClient } from '../api/api.js';
+import { sessionQuery } from '../session/session.js';
+import { BrokenPage, NotFoundPage } from './broken-page.js';
+
+export const rootRoute = createRootRoute({ errorComponent: BrokenPage, notFoundComponent: NotFoundPage });
+
+/** Pages of who is signed in; everybody else is sent to the sign-in, and back to the page afterwards. */
+export const appRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'app',
+  beforeLoad: async ({ location }) => {
+    const session = await queryClient.fetchQuery(sessionQuery());
+    if (!session) throw redirect({ to: '/sign-in', search: { returnTo: location.href } });
+  },
+  component: lazyRouteComponent(() => import('./app-frame.js'), 'AppFrame'),
+});
+
+export const homeRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/channels' });
+  },
+});

@@ -1,0 +1,5 @@
+import type { Catalogue } from '../catalogue.js';
+import { frame } from './frame.js';
+import { signIn } from './sign-in.js';
+
+export const catalogue: Catalogue = { frame, signIn };

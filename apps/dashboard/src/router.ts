@@ -1,0 +1,17 @@
+import { createRouter } from '@tanstack/react-router';
+import { channelRoutes } from './channels/channel-routes.js';
+import { appRoute, homeRoute, rootRoute } from './frame/frame-routes.js';
+import { signInRoutes } from './sign-in/sign-in-routes.js';
+
+/** Every page. An area has its addresses in its own `*-routes.ts`; its pages are loaded when they are shown. */
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([...signInRoutes, appRoute.addChildren([homeRoute, ...channelRoutes])]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,65 @@
+import type { CurrentSession } from '@dormouse/management-contract';
+import { useQuery } from '@tanstack/react-query';
+import { createContext, useContext, type ReactNode } from 'react';
+import { api, ApiFailure, operation, queryClient } from '../api/api.js';
+
+/** The session of the browser, read again when the window gets the focus; `null`: nobody is signed in. */
+export function sessionQuery() {
+  return {
+    queryKey: ['getSession'],
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<CurrentSession | null> =>
+      api.request('getSession', {}, { signal }).catch((error: unknown) => {
+        if (error instanceof ApiFailure && error.status === 401) return null;
+        throw error;
+      }),
+    staleTime: 30_000,
+  };
+}
+
+/** Who is signed in; undefined while nobody is. */
+export function useSession(): CurrentSession | undefined {
+  return useQuery(sessionQuery()).data ?? undefined;
+}
+
+const ACCOUNT_KEY = 'dormouse.account';
+
+/** An account that the user is in, and what they are in it. */
+export interface ChosenAccount {
+  id: string;
+  name: string;
+  role: 'owner' | 'developer' | 'billing' | 'viewer';
+}
+
+/** Chooses the account that the page is about; its choice outlives a reload. */
+export function chooseAccount(id: string): void {
+  localStorage.setItem(ACCOUNT_KEY, id);
+  api.account = id;
+  queryClient.removeQueries({
+    predicate: ({ queryKey }) => queryKey[0] !== 'getSession' && queryKey[0] !== 'listAccounts',
+  });
+}
+
+const AccountContext = createContext<ChosenAccount | undefined>(undefined);
+
+/** Gives the pages below it the account they are about. Undefined while the user is in none. */
+export function AccountProvider({ children }: { children: (account: ChosenAccount | undefined) => ReactNode }) {
+  const { data } = useQuery({ ...operation('listAccounts', {}), queryKey: ['listAccounts'] });
+  if (!data) return null;
+  const kept = localStorage.getItem(ACCOUNT_KEY);
+  const chosen = data.accounts.find(({ id }) => id === kept) ?? data.accounts[0];
+  const account = chosen?.role && { id: chosen.id, name: chosen.name, role: chosen.role };
+  api.account = account?.id;
+  return <AccountContext.Provider value={account}>{children(account)}</AccountContext.Provider>;
+}
+
+/** The account that the page is about. @throws outside of pages of an account */
+export function useAccount(): ChosenAccount {
+  const account = useContext(AccountContext);
+  if (!account) throw new Error('the page is not about an account');
+  return account;
+}
+
+/** Whether the user has one of these roles in the account; `undefined` in none. */
+export function useRole(): ChosenAccount['role'] | undefined {
+  return useContext(AccountContext)?.role;
+}
