@@ -1,0 +1,51 @@
+/** What a page owes to those who use it without a mouse, without seeing it, or on a small screen. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const AXE_FILE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** WCAG 2.2 AA, as axe names its parts. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const SERIOUS = new Set(['serious', 'critical']);
+const SMALLEST = { width: 360, height: 740 };
+const LOOKS = ['light', 'dark'] as const;
+
+/**
+ * Everything that is wrong with what the page shows now: serious findings of axe in the light and in the dark look, and
+ * whether it is wider than a screen of 360 px. Empty for a good page. The page is left in the light look and in its size.
+ */
+export async function pageFaults(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const look of [...LOOKS].reverse()) {
+    await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
+    faults.push(...(await axeFaults(page)).map((fault) => `${look}: ${fault}`));
+  }
+  const beyondPx = await widthBeyondSmallest(page);
+  return beyondPx > 0 ? [...faults, `${beyondPx} px wider than ${SMALLEST.width} px`] : faults;
+}
+
+/**
+ * Serious findings of axe: rule, element and what is wrong with it. axe is evaluated past the page's content security
+ * policy, which stays in force for the page itself.
+ */
+export async function axeFaults(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await readFile(AXE_FILE, 'utf8'));
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(OPTIONS)})`);
+  return violations
+    .filter(({ impact }) => SERIOUS.has(impact ?? ''))
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary ?? ''}`));
+}
+
+const OPTIONS: RunOptions = { runOnly: RULES, resultTypes: ['violations'] };
+
+/** Pixels by which the page is wider than the smallest screen. */
+async function widthBeyondSmallest(page: Page): Promise<number> {
+  const size = page.viewportSize();
+  await page.setViewportSize(SMALLEST);
+  const beyondPx = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  if (size) await page.setViewportSize(size);
+  return beyondPx;
+}
