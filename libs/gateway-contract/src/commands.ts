@@ -77,6 +77,8 @@ const command =
     ...options,
   });
 
+/** Digits with country code. */
+const phoneCodeInput = z.object({ phone: z.string().regex(/^[1-9]\d{6,14}$/, 'must be digits with country code') });
 const nothing = z.object({});
 
 /** Timeout where a file may have to be downloaded, converted and uploaded to the network. */
@@ -139,6 +141,8 @@ export const COMMANDS = {
   'presences.setOwn': command<Success>()({ input: setOwnPresenceBody }),
   'presences.send': command<Success>()({ input: sendPresenceInput }),
   'channel.loginCode': command<LoginCode>()({ input: nothing, session: 'none' }),
+  /** A code of eight letters that is entered on the phone of this number, instead of one to scan. */
+  'channel.phoneCode': command<LoginCode>()({ input: phoneCodeInput, session: 'none' }),
   'channel.logout': command<Success>()({ input: nothing, session: 'none' }),
   /** The channel is gone: unlink it from the phone and forget its session. */
   'channel.delete': command<Success>()({ input: nothing, session: 'none' }),

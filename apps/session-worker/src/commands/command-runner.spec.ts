@@ -56,6 +56,7 @@ function setup(given: Partial<Handlers> & Given = {}) {
       keepAwake: () => () => undefined,
       awaited: () => given.awaited,
       loginCode: () => Promise.resolve({ code: 'qr', expiresAtMs: 5 }),
+      phoneCode: () => Promise.resolve({ code: 'ABCD2345', expiresAtMs: 5 }),
       logout: () => Promise.resolve(),
       forget: () => Promise.resolve(),
     },

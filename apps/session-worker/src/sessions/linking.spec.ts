@@ -83,3 +83,26 @@ function refusal(linking: Linking, waited = false): unknown {
   }
   return undefined;
 }
+
+describe('letters to enter on a phone', () => {
+  it('last as long as their pairing, are those of one number, and end with the socket', () => {
+    const { clock, linking } = setup();
+    const one = linking();
+    expect(one.lastsForLetters).toBe(false);
+    one.offer('scan');
+    one.offerLetters('4915112345678', 'ABCD2345');
+    clock.nowMs += 30_000;
+    one.offer('scan 2');
+    expect(one.lettersFor('4915112345678')).toEqual({ code: 'ABCD2345', expiresAtMs: 1_160_000 });
+    expect(one.lettersFor('4915112345679')).toBeUndefined();
+    clock.nowMs = 1_070_000;
+    expect(one.lastsForLetters).toBe(true);
+    clock.nowMs = 1_070_001;
+    expect(one.lastsForLetters).toBe(false);
+    clock.nowMs = 1_160_000;
+    expect(one.lettersFor('4915112345678')).toBeUndefined();
+    clock.nowMs = 1_100_000;
+    one.clear();
+    expect(one.lettersFor('4915112345678')).toBeUndefined();
+  });
+});

@@ -13,6 +13,10 @@ import { notConnected, proxyTrouble } from './session-identity.js';
 /** Baileys shows the first code of a pairing for a minute, each later one for 20 s. */
 const FIRST_CODE_MS = 60_000;
 const LATER_CODE_MS = 20_000;
+/** The network offers six codes for one pairing, and ends it when the last has expired. */
+const PAIRING_MS = FIRST_CODE_MS + 5 * LATER_CODE_MS;
+/** A code of letters takes longer to enter than to scan: with less time left, a new pairing is begun for it. */
+const SHORTEST_LETTERS_MS = 90_000;
 
 /** A channel's last attempts that failed. */
 interface Failures {
@@ -71,7 +75,9 @@ export class LinkFailures {
 /** The attempts of one channel. */
 export class Linking {
   private code: LoginCode | undefined;
+  private letters: (LoginCode & { phone: string }) | undefined;
   private offered = 0;
+  private endsAtMs = 0;
 
   constructor(
     private readonly channelId: string,
@@ -80,6 +86,7 @@ export class Linking {
   ) {}
 
   offer(code: string): void {
+    if (this.offered === 0) this.endsAtMs = this.now() + PAIRING_MS;
     const livesMs = this.offered++ === 0 ? FIRST_CODE_MS : LATER_CODE_MS;
     this.code = { code, expiresAtMs: this.now() + livesMs };
   }
@@ -89,9 +96,27 @@ export class Linking {
     return this.code && this.code.expiresAtMs > this.now() ? this.code : undefined;
   }
 
-  /** The socket is gone, and with it the code. */
+  /** The network takes these letters from the phone of this number, as long as the pairing lasts. */
+  offerLetters(phone: string, code: string): void {
+    this.letters = { phone, code, expiresAtMs: this.endsAtMs };
+  }
+
+  /** The letters for this number; the same for every caller until they expire. */
+  lettersFor(phone: string): LoginCode | undefined {
+    const { letters } = this;
+    if (letters?.phone !== phone || letters.expiresAtMs <= this.now()) return undefined;
+    return { code: letters.code, expiresAtMs: letters.expiresAtMs };
+  }
+
+  /** Whether letters that are requested now can be entered in good time. */
+  get lastsForLetters(): boolean {
+    return this.endsAtMs - this.now() >= SHORTEST_LETTERS_MS;
+  }
+
+  /** The socket is gone, and with it its codes. */
   clear(): void {
     this.code = undefined;
+    this.letters = undefined;
     this.offered = 0;
   }
 

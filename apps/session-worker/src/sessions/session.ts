@@ -10,7 +10,7 @@
  */
 import type { ChannelSession } from '@dormouse/channel-directory';
 import { FencedError } from '@dormouse/database';
-import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
+import type { SessionState } from '@dormouse/gateway-contract';
 import { UnsealableError } from '../encryption/sealing.js';
 import { errorOutline } from '../error-outline.js';
 import { Activity } from './activity.js';
@@ -27,6 +27,7 @@ import {
 import { endsWithin } from '../socket/deferred.js';
 import type { LiveEvents, LiveSession } from '../socket/live-session.js';
 import { Linking } from './linking.js';
+import { LoginCodes } from './login-codes.js';
 import type { OpenSession } from '../socket/open-session.js';
 import { ReconnectBackoff } from './reconnect-backoff.js';
 import type { SessionContext } from './session-context.js';
@@ -49,6 +50,8 @@ export class Session {
   private readonly attempts: AttemptTimer;
   private readonly wake: WakeTries;
   private readonly linking: Linking;
+  /** Codes to link the channel. */
+  readonly codes: LoginCodes;
   private readonly backoff: ReconnectBackoff;
   private readonly keys: SessionKeys;
   private readonly record: SessionRecord;
@@ -70,6 +73,9 @@ export class Session {
       held: () => held.isHeld(),
       onFault: (error) => this.fault(error),
     });
+    const pairing = { begin: () => this.connect(), end: () => this.endPairing() };
+    const socket = { isRetired: () => this.retired, live: () => this.live };
+    this.codes = new LoginCodes({ record: this.record, linking: this.linking, now, ...socket, ...pairing });
   }
 
   get state(): SessionState {
@@ -167,23 +173,6 @@ export class Session {
     }
   }
 
-  /** See SessionControl.loginCode. */
-  async loginCode(deadlineMs: number): Promise<LoginCode> {
-    for (let waited = false; ; waited = true) {
-      if (this.retired) throw notConnected('redeploying', 2);
-      if (this.record.linked) throw new GatewayError(403, { details: 'the channel is linked already: log out first' });
-      const code = this.linking.current;
-      if (code) return code;
-      if (this.record.state === 'closed') {
-        this.linking.assertMayBegin(waited);
-        this.connect();
-      }
-      if (!(await this.record.changed.changedBy(deadlineMs, this.context.now))) {
-        throw notConnected('the network has not offered a code yet', 2);
-      }
-    }
-  }
-
   /** Unlinks: notifies the network if it can be reached, wipes everything, leaves the channel not linked. */
   async logout(): Promise<void> {
     if (this.record.linked && !needsPerson(this.record.reason)) {
@@ -194,6 +183,15 @@ export class Session {
       if (live && this.record.state === 'open') await endsWithin(LOGOUT_WITHIN_MS, live.logout().catch(this.fault));
       await live?.end();
       await this.unlink(null);
+    });
+  }
+
+  private async endPairing(): Promise<void> {
+    await this.whileEnding(async (live) => {
+      if (this.retired || this.record.linked) return;
+      await live?.end();
+      this.linking.clear();
+      this.record.move('closed');
     });
   }
 

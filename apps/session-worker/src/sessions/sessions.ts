@@ -74,7 +74,11 @@ export class Sessions implements SessionControl {
   }
 
   async loginCode(channelId: string, deadlineMs: number): Promise<LoginCode> {
-    return this.use(channelId, (session) => session.loginCode(deadlineMs));
+    return this.use(channelId, (session) => session.codes.scan(deadlineMs));
+  }
+
+  async phoneCode(channelId: string, phone: string, deadlineMs: number): Promise<LoginCode> {
+    return this.use(channelId, (session) => session.codes.letters(phone, deadlineMs));
   }
 
   async logout(channelId: string): Promise<void> {

@@ -31,6 +31,7 @@ import type { EncryptionBarrier } from './patches/encryption-barrier.js';
 import { MessageAcks } from './message-acks.js';
 import { networkSessionOf, type NetworkSession } from './network-session.js';
 import type { Attachment, GroupLookup, MessageAck, OpenSession, OwnIdentity, SessionListener } from './open-session.js';
+import { requestPhoneCode } from './phone-code.js';
 import { PlayedReceipts } from './patches/played-receipts.js';
 
 /** What a socket reports to its session. */
@@ -182,6 +183,11 @@ export class LiveSession implements OpenSession {
     this.options.onFault(error);
   }
 
+  /** A code of eight letters to be entered on the phone of this number. @throws {GatewayError} 400, 503 */
+  phoneCode(phone: string): Promise<string> {
+    return requestPhoneCode(this.socket, phone);
+  }
+
   /** Has the socket ended? */
   get ended(): boolean {
     return this.over;
@@ -260,7 +266,8 @@ export class LiveSession implements OpenSession {
   }
 
   private saveCreds(): void {
-    if (!identityOf(this.options.auth.creds)) return; // a pairing that was not scanned leaves nothing to store
+    // A pairing that did not succeed leaves nothing to store, also one by letters, which names a number from its start.
+    if (!this.options.auth.creds.account) return;
     this.hold(this.options.auth.saveCreds());
     this.options.events.identified(this);
   }

@@ -75,7 +75,9 @@ const COUNTED_FOR_EACH_COPY = 2;
 export const KEEP_ALIVE_MS = 20_000;
 
 /** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
-const LISTED_AS: WABrowserDescription = ['Dormouse', 'Chrome', '1.0.0'];
+const LISTED_AS: Readonly<WABrowserDescription> = ['Dormouse', 'Chrome', '1.0.0'];
+/** In the request for a code by phone number the network takes systems that it knows alone. */
+const KNOWN_SYSTEM = 'Windows';
 
 /** Opens a socket and begins to connect. Listeners that are added before the next turn miss nothing. */
 export function openSocket(options: SocketOptions): WASocket {
@@ -89,6 +91,7 @@ export function openSocket(options: SocketOptions): WASocket {
     const moment = chatMomentIn(facts);
     if (moment) onChatMoment(moment);
   };
+  const browser: WABrowserDescription = [...LISTED_AS];
   const config: UserFacingSocketConfig = {
     auth: { creds: auth.creds, keys: options.sharedState.keys },
     ...(version ? { version } : {}),
@@ -96,7 +99,7 @@ export function openSocket(options: SocketOptions): WASocket {
     ...(route && { agent: route.socketAgent(waWebSocketUrl), fetchAgent: route.uploads }),
     logger: libraryLog(log, onSharedChange),
     makeSignalRepository: patchedSignalRepository({ store: auth.keys, journal, barrier: encryptionBarrier }),
-    browser: LISTED_AS,
+    browser,
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
     // A linked device that appears online silences the owner's phone.
     markOnlineOnConnect: false,
@@ -112,7 +115,11 @@ export function openSocket(options: SocketOptions): WASocket {
     cachedGroupMetadata: options.groupMetadata,
   };
   const socket = withSharedAsyncStorage(() => makeWASocket(config));
-  const { messageRetryManager: retries } = socket;
+  const { messageRetryManager: retries, requestPairingCode } = socket;
+  socket.requestPairingCode = (...given) => {
+    browser[0] = KNOWN_SYSTEM; // the device has registered by then, and stays listed under its own name
+    return requestPairingCode(...given);
+  };
   if (!retries) throw new Error('the library does not count the copies it requests');
   // The same setting bounds the copies that are requested, where each is counted once.
   Reflect.set(retries, 'maxMsgRetryCount', COPIES_REQUESTED);

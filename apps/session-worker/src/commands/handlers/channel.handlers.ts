@@ -3,7 +3,8 @@ import type { Handlers } from '../command-context.js';
 /** How long a request for a login code waits for the network to offer one. */
 const CODE_TIMEOUT_MS = 20_000;
 
-type Name = 'channel.loginCode' | 'channel.logout' | 'channel.delete' | 'channel.sleep' | 'channel.wake';
+type Name =
+  'channel.loginCode' | 'channel.phoneCode' | 'channel.logout' | 'channel.delete' | 'channel.sleep' | 'channel.wake';
 
 export interface ChannelTools {
   readonly now: () => number;
@@ -14,6 +15,8 @@ export interface ChannelTools {
 export function channelHandlers(tools: ChannelTools): Pick<Handlers, Name> {
   return {
     'channel.loginCode': ({ channelId, sessions }) => sessions.loginCode(channelId, tools.now() + CODE_TIMEOUT_MS),
+    'channel.phoneCode': ({ channelId, sessions }, { phone }) =>
+      sessions.phoneCode(channelId, phone, tools.now() + CODE_TIMEOUT_MS),
     'channel.logout': async ({ channelId, sessions }) => {
       await sessions.logout(channelId);
       return { success: true };
