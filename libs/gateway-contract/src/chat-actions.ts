@@ -9,10 +9,12 @@ export type ChatEphemeral = keyof typeof CHAT_EPHEMERAL_S;
 const chatFields = {
   archive: flag.optional(),
   pin: flag.optional(),
-  /** true = for ever, false = not at all; `mute_until` wins when both are given. */
-  mute: flag.optional(),
-  /** Epoch milliseconds; 0 = not muted. */
-  mute_until: z.int('must be epoch milliseconds').min(0, 'must be 0 or more').optional(),
+  mute: flag.optional().describe('true = for ever, false = not at all; `mute_until` wins when both are given.'),
+  mute_until: z
+    .int('must be epoch milliseconds')
+    .min(0, 'must be 0 or more')
+    .optional()
+    .describe('Epoch milliseconds; 0 = not muted.'),
   mark_unread: flag.optional(),
   ephemeral: z.enum(['none', 'day', 'week', 'quarter']).optional(),
 };

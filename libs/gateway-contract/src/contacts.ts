@@ -68,9 +68,9 @@ export const checkContactsBody = z.object({
   contacts: z
     .array(writtenText)
     .min(1, 'must have at least 1 entry')
-    .max(MAX_CHECKED_CONTACTS, `must have at most ${MAX_CHECKED_CONTACTS} entries`),
-  /** Query the network even for numbers that were checked recently. */
-  force_check: flag.optional(),
+    .max(MAX_CHECKED_CONTACTS, `must have at most ${MAX_CHECKED_CONTACTS} entries`)
+    .describe('Phone numbers as people type them.'),
+  force_check: flag.optional().describe('Query the network even for numbers that were checked recently.'),
 });
 export type CheckContactsBody = z.output<typeof checkContactsBody>;
 

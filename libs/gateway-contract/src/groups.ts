@@ -12,7 +12,7 @@ export const INVITE_CODE_PATTERN = /^[A-Za-z0-9]{14,22}$/;
 /** Most members a group can have. */
 export const MAX_GROUP_SIZE = 1_024;
 
-const participants = distinct(participantField, MAX_GROUP_SIZE);
+const participants = distinct(participantField, MAX_GROUP_SIZE).describe('Phone digits, or `<digits>@s.whatsapp.net`.');
 
 /** Body of POST /groups. */
 export const createGroupBody = z.object({ subject: filledText, participants });
@@ -24,8 +24,7 @@ export type ParticipantsBody = z.output<typeof participantsBody>;
 
 const info = {
   subject: filledText.optional(),
-  /** '' removes it. */
-  description: longText.optional(),
+  description: longText.optional().describe('Empty text removes it.'),
 };
 
 /** Body of PATCH /groups/{GroupID}: what the group is called. */

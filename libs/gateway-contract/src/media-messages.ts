@@ -3,7 +3,11 @@ import { flag, measure, longText, text, writtenTextUpTo } from './fields.js';
 import { anyMedia, fileNameField, mediaOptions, mediaIdField } from './media.js';
 import { indicatorSeconds, mentions, sendOptions } from './send-options.js';
 
-const mediaSend = { ...sendOptions, ...mediaOptions, media: anyMedia };
+const mediaSend = {
+  ...sendOptions,
+  ...mediaOptions,
+  media: anyMedia.describe('The file: an http(s) URL, a data: URI, base64, or the id of an upload.'),
+};
 /** A small picture as data: URI, shown before the media is loaded; made from the media when absent. */
 const preview = writtenTextUpTo(256 * 1024).optional();
 const captioned = { caption: longText.optional(), mentions: mentions.optional() };
@@ -20,8 +24,7 @@ export type SendVideoBody = z.output<typeof sendVideoBody>;
 /** Body, and form, of POST /messages/audio. */
 export const sendAudioBody = z.object({
   ...mediaSend,
-  /** Duration; found in the file when absent. */
-  seconds: measure,
+  seconds: measure.describe('Duration; found in the file when absent.'),
   background_color: text.regex(/^#[0-9a-fA-F]{6,8}$/, 'must be a color like #00000000').optional(),
 });
 export type SendAudioBody = z.output<typeof sendAudioBody>;
@@ -30,10 +33,12 @@ export type SendAudioBody = z.output<typeof sendAudioBody>;
 export const sendVoiceBody = z.object({
   ...mediaSend,
   seconds: measure,
-  /** Seconds the recording indicator is shown before the send; the call returns after it. */
-  recording_time: indicatorSeconds.optional(),
-  /** 64 loudness values from 0 to 100, base64; computed when absent. */
-  waveform: writtenTextUpTo(1_024).optional(),
+  recording_time: indicatorSeconds
+    .optional()
+    .describe('Seconds the recording indicator is shown before the send; the call returns after it.'),
+  waveform: writtenTextUpTo(1_024)
+    .optional()
+    .describe('64 loudness values from 0 to 100, base64; computed when absent.'),
 });
 export type SendVoiceBody = z.output<typeof sendVoiceBody>;
 

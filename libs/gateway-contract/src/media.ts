@@ -167,22 +167,25 @@ const mimeTypeField = text.transform((value, context) => {
 
 /** What accompanies media wherever it is accepted. */
 export const mediaOptions = {
-  /** Type of bare base64; for all other forms a hint, because types are found by content. */
-  mime_type: mimeTypeField.optional(),
-  /** Send the bytes as they are. */
-  no_encode: flag.optional(),
-  /** Download the URL again even if its bytes are known. */
-  no_cache: flag.optional(),
+  mime_type: mimeTypeField
+    .optional()
+    .describe('Type of bare base64; for all other forms a hint, because types are found by content.'),
+  no_encode: flag.optional().describe('Send the bytes as they are.'),
+  no_cache: flag.optional().describe('Download the URL again even if its bytes are known.'),
 } as const;
 
 /** JSON body, and form, of POST /media. */
-export const uploadMediaBody = z.object({ media: newMedia, filename: fileNameField.optional(), ...mediaOptions });
+export const uploadMediaBody = z.object({
+  media: newMedia.describe('The file: an http(s) URL, a data: URI, or base64.'),
+  filename: fileNameField.optional(),
+  ...mediaOptions,
+});
 export type UploadMediaBody = z.output<typeof uploadMediaBody>;
 
 /** Query of GET /media. */
 export const listMediaQuery = pageQuery.extend({
-  time_from: queryTime.optional(),
-  time_to: queryTime.optional(),
+  time_from: queryTime.optional().describe('Epoch seconds.'),
+  time_to: queryTime.optional().describe('Epoch seconds.'),
   sort: z.enum(['asc', 'desc']).default('desc'),
 });
 export type ListMediaQuery = z.output<typeof listMediaQuery>;

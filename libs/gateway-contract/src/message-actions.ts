@@ -10,15 +10,14 @@ export const EDIT_WINDOW_S = 900;
 
 /** Body of POST /messages/{MessageID} when it has `to`. */
 export const forwardMessageBody = z.object({
-  to: recipientSchema,
-  /** Forward even what is marked as forwarded many times. */
-  force: flag.optional(),
+  to: recipientSchema.describe('Who receives it.'),
+  force: flag.optional().describe('Forward even what is marked as forwarded many times.'),
 });
 export type ForwardMessageBody = z.output<typeof forwardMessageBody>;
 
 /** Body of PUT /messages/{MessageID}: the new text, or the new caption of media. */
 export const editMessageBody = z.object({
-  body: filledText,
+  body: filledText.describe('The new text, or the new caption of a file.'),
   mentions: mentions.optional(),
   no_link_preview: flag.optional(),
 });

@@ -23,9 +23,12 @@ export type MessageStatus = keyof typeof MESSAGE_STATUS_CODES;
 /** Body of POST /messages/text. */
 export const sendTextBody = z.object({
   ...sendOptions,
-  body: writtenText.min(1, 'must not be empty').max(MAX_TEXT_LENGTH, `must have at most ${MAX_TEXT_LENGTH} characters`),
-  no_link_preview: flag.optional(),
-  wide_link_preview: flag.optional(),
+  body: writtenText
+    .min(1, 'must not be empty')
+    .max(MAX_TEXT_LENGTH, `must have at most ${MAX_TEXT_LENGTH} characters`)
+    .describe('The text.'),
+  no_link_preview: flag.optional().describe('Make no preview of a link in the text.'),
+  wide_link_preview: flag.optional().describe('Show the preview with a large picture.'),
   mentions: mentions.optional(),
 });
 export type SendTextBody = z.output<typeof sendTextBody>;
@@ -118,10 +121,10 @@ export interface MessagesList extends Page {
 
 /** Query of GET /messages/list and /messages/list/{ChatID}. */
 export const listMessagesQuery = pageQuery.extend({
-  time_from: queryTime.optional(),
-  time_to: queryTime.optional(),
-  normal_types: queryBoolean.default(true),
-  author: contactIdField.optional(),
+  time_from: queryTime.optional().describe('Epoch seconds.'),
+  time_to: queryTime.optional().describe('Epoch seconds.'),
+  normal_types: queryBoolean.default(true).describe('false: messages of type `system` and `action`, too.'),
+  author: contactIdField.optional().describe('Contact id: only messages of this person.'),
   from_me: queryBoolean.optional(),
   sort: z.enum(['asc', 'desc']).default('desc'),
 });

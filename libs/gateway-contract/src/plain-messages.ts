@@ -16,12 +16,12 @@ export const sendLocationBody = z.object({
   name: longText.optional(),
   address: longText.optional(),
   url: longText.optional(),
-  /** A small picture of the map as data: URI. */
-  preview: writtenTextUpTo(256 * 1024).optional(),
-  /** Metres, metres per second, and degrees clockwise from north. */
-  accuracy: measure,
-  speed: measure,
-  degrees: measure,
+  preview: writtenTextUpTo(256 * 1024)
+    .optional()
+    .describe('A small picture of the map as data: URI.'),
+  accuracy: measure.describe('Metres.'),
+  speed: measure.describe('Metres per second.'),
+  degrees: measure.describe('Clockwise from north.'),
   comment: longText.optional(),
 });
 export type SendLocationBody = z.output<typeof sendLocationBody>;
@@ -33,12 +33,10 @@ export type SendContactBody = z.output<typeof sendContactBody>;
 const linkPreview = {
   ...sendOptions,
   ...mediaOptions,
-  /** The text; the link is the first one in it. */
-  body: filledText,
+  body: filledText.describe('The text; the link is the first one in it.'),
   title: longText,
   description: longText.optional(),
-  /** The address the preview stands for; the link itself when absent. */
-  canonical: longText.optional(),
+  canonical: longText.optional().describe('The address the preview stands for; the link itself when absent.'),
   preview: writtenTextUpTo(256 * 1024).optional(),
   mentions: mentions.optional(),
 };
@@ -62,8 +60,7 @@ export const sendPollBody = z.object({
     .min(2, OPTIONS_RANGE)
     .max(12, OPTIONS_RANGE)
     .refine((options) => new Set(options).size === options.length, 'must be unique'),
-  /** 1 = one choice, 0 = any number. */
-  count: wholeNumber(0, 1).default(0),
+  count: wholeNumber(0, 1).default(0).describe('1 = one choice, 0 = any number.'),
 });
 export type SendPollBody = z.output<typeof sendPollBody>;
 
@@ -75,8 +72,7 @@ const groupInvite = {
   edit: sendOptions.edit,
   ...mediaOptions,
   title: longText.optional(),
-  /** `%URL%` in it is replaced by the link. */
-  body: longText.optional(),
+  body: longText.optional().describe('`%URL%` in it is replaced by the link.'),
   preview_type: z.enum(PREVIEW_TYPES).default('group_picture'),
   preview: writtenTextUpTo(256 * 1024).optional(),
   mentions: mentions.optional(),

@@ -12,8 +12,12 @@ const indicator = z
 /** Body of PUT /presences/{EntryID}. */
 export const sendPresenceBody = z.object({
   presence: indicator,
-  /** Seconds after which the indicator is cleared; the call does not wait for it. 0 = left as it is. */
-  delay: z.number('must be a number').min(0, 'must be 0 or more').max(86_400, 'must be at most 86400').default(0),
+  delay: z
+    .number('must be a number')
+    .min(0, 'must be 0 or more')
+    .max(86_400, 'must be at most 86400')
+    .default(0)
+    .describe('Seconds after which the indicator is cleared; the call does not wait for it. 0 = left as it is.'),
 });
 export type SendPresenceBody = z.output<typeof sendPresenceBody>;
 

@@ -13,7 +13,12 @@ const hasAny = (body: { name?: unknown; about?: unknown; icon?: unknown }) =>
 const NOTHING = 'one of name, about, icon is required';
 
 /** Body, and form, of PATCH /users/profile. */
-export const updateProfileBody = z.object({ ...fields, icon: anyMedia.optional() }).refine(hasAny, NOTHING);
+export const updateProfileBody = z
+  .object({
+    ...fields,
+    icon: anyMedia.optional().describe('The picture: an http(s) URL, a data: URI, base64, or the id of an upload.'),
+  })
+  .refine(hasAny, NOTHING);
 export type UpdateProfileBody = z.output<typeof updateProfileBody>;
 
 /** The same, as sent to the worker. */

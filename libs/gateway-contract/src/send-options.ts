@@ -9,23 +9,25 @@ const mention = text.regex(
 );
 
 /** The people and groups that a text or caption names. */
-export const mentions = z.array(mention);
+export const mentions = z.array(mention).describe('People and groups that the text names.');
 
 /** Seconds an indicator is shown before a send. */
 export const indicatorSeconds = bounded(0, 60);
 
 /** What every send takes. */
 export const sendOptions = {
-  to: recipientSchema,
-  /** The message this one answers. */
-  quoted: messageIdField.optional(),
-  /** An own message this one replaces: the rules of PUT /messages/{MessageID} apply. */
-  edit: messageIdField.optional(),
-  /** Seconds the typing indicator is shown before the send; the call returns after it. */
-  typing_time: indicatorSeconds.optional(),
-  /** Seconds until the message disappears. */
-  ephemeral: wholeNumber(1, 604_800).optional(),
-  view_once: flag.optional(),
+  to: recipientSchema.describe(
+    'Who receives it: digits of a phone number without +, `<digits>@s.whatsapp.net`, or `<group>@g.us`.',
+  ),
+  quoted: messageIdField.optional().describe('The message this one answers.'),
+  edit: messageIdField
+    .optional()
+    .describe('An own message this one replaces: the rules of PUT /messages/{MessageID} apply.'),
+  typing_time: indicatorSeconds
+    .optional()
+    .describe('Seconds the typing indicator is shown before the send; the call returns after it.'),
+  ephemeral: wholeNumber(1, 604_800).optional().describe('Seconds until the message disappears.'),
+  view_once: flag.optional().describe('The recipient can open it once.'),
 } as const;
 
 /** How long the indicators of a send delay it, in milliseconds: added to the caller's timeout. */

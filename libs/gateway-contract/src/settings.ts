@@ -47,8 +47,7 @@ const EVENT_TYPE_NAMES = [
 
 const webhookEvent = z.object({
   type: z.enum(EVENT_TYPE_NAMES),
-  /** Absent = every method of the type. */
-  method: z.enum(['post', 'put', 'patch', 'delete']).optional(),
+  method: z.enum(['post', 'put', 'patch', 'delete']).optional().describe('Absent = every method of the type.'),
 });
 
 const url = (kind: z.ZodString) =>
@@ -69,11 +68,14 @@ const MAX_EVENTS = 100;
 /** A webhook as it may be stored: limits that came later do not take away what a channel already has. */
 const webhookEntry = z.object({
   url: url(writtenText),
-  mode: z.enum(['body', 'path', 'method']).default('body'),
+  mode: z
+    .enum(['body', 'path', 'method'])
+    .default('body')
+    .describe('Where the kind of an event is named: in the body alone, in the path, too, or in the HTTP method, too.'),
   events: z.array(webhookEvent).default([{ type: 'messages', method: 'post' }]),
   headers: z.record(headerName, writtenText.regex(/^[^\r\n]*$/, 'must be one line')).optional(),
   send_undecrypted_ad: flag.optional(),
-  webhook_max_age_seconds: bounded(15, 172_800).optional(),
+  webhook_max_age_seconds: bounded(15, 172_800).optional().describe('Older events are not delivered.'),
 });
 
 const bytesOf = (headers: Record<string, string>) => Buffer.byteLength(Object.entries(headers).flat().join(''));
@@ -111,25 +113,26 @@ const chatIds = z.array(text.regex(/^[\d-]{7,31}@[\w.]+$/, 'must be chat ids'));
 
 /** The whole settings record of a channel, as it may be stored. */
 export const settingsSchema = z.object({
-  callback_backoff_delay_ms: bounded(3_000, 15_000),
-  max_callback_backoff_delay_ms: bounded(600_000, 3_600_000),
-  callback_persist: flag,
+  callback_backoff_delay_ms: bounded(3_000, 15_000).describe(
+    'Pause before the first repetition of an event that a webhook did not accept.',
+  ),
+  max_callback_backoff_delay_ms: bounded(600_000, 3_600_000).describe('Longest pause between two attempts.'),
+  callback_persist: flag.describe('Retry for 72 hours; false: three attempts, then the event is dropped.'),
   media: mediaSettings,
   webhooks: z.array(webhookEntry),
   proxy: proxy(writtenTextUpTo(MAX_SETTING_LENGTH)),
   mobile_proxy: writtenText.optional(),
   offline_mode: flag,
-  full_history: flag,
+  full_history: flag.describe('Request the whole history of a phone that is linked.'),
   pdo_sync: flag,
   ignored_presences: chatIds,
   on_call_pager: writtenText.optional(),
   pass_through: flag.optional(),
   sent_status: flag.optional(),
-  auto_read: flag,
+  auto_read: flag.describe('Mark every incoming message as read.'),
   auto_presence: z.enum(['none', 'online', 'typing', 'recording']),
   legacy_status_text: flag.optional(),
-  /** Group notices are `messages` events, too, not `groups` events alone. */
-  group_notices: flag.optional(),
+  group_notices: flag.optional().describe('Group notices are `messages` events, too, not `groups` events alone.'),
 });
 export type ChannelSettings = z.output<typeof settingsSchema>;
 export type WebhookEntry = ChannelSettings['webhooks'][number];
