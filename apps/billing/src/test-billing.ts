@@ -189,14 +189,14 @@ export class TestBilling {
   /** Stores facts of an account's subscription, as a look at Stripe does. */
   async setFacts(
     accountId: string,
-    facts: { status: string | null; bought?: number; oldestUnpaidAtMs?: number },
+    facts: { status: string | null; bought?: number; oldestUnpaidAtMs?: number; asOfMs?: number },
   ): Promise<void> {
-    const { status, bought = 0, oldestUnpaidAtMs } = facts;
+    const { status, bought = 0, oldestUnpaidAtMs, asOfMs = this.terms.nowMs?.() ?? Date.now() } = facts;
     await this.database.pool.query(
-      `INSERT INTO billing_accounts (account_id, subscription_status, bought, oldest_unpaid_at, dirty_since)
-       VALUES ($1, $2, $3, $4, now()) ON CONFLICT (account_id) DO UPDATE
-       SET subscription_status = $2, bought = $3, oldest_unpaid_at = $4, dirty_since = now()`,
-      [accountId, status, bought, oldestUnpaidAtMs === undefined ? null : new Date(oldestUnpaidAtMs)],
+      `INSERT INTO billing_accounts (account_id, subscription_status, bought, oldest_unpaid_at, facts_as_of, dirty_since)
+       VALUES ($1, $2, $3, $4, $5, now()) ON CONFLICT (account_id) DO UPDATE
+       SET subscription_status = $2, bought = $3, oldest_unpaid_at = $4, facts_as_of = $5, dirty_since = now()`,
+      [accountId, status, bought, oldestUnpaidAtMs === undefined ? null : new Date(oldestUnpaidAtMs), new Date(asOfMs)],
     );
   }
 

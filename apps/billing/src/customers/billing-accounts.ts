@@ -73,11 +73,12 @@ const SET_FACTS = defineStatement({
            subscription_id = $2, subscription_status = $3, paused_kind = $4, bought = $5, current_period_start = $6,
            current_period_end = $7, cancel_at_period_end = $8, oldest_unpaid_at = $9, open_invoice_url = $10,
            facts = $11, fingerprint = $12, declined = $13, stopped_for = $14, refreshed_at = now(),
+           facts_as_of = $16,
            dirty_since = CASE WHEN $15::bool THEN coalesce(dirty_since, now()) ELSE dirty_since END
          WHERE account_id = $1`,
   parameters: [
     ...(['text', 'text?', 'text?', 'text?', 'int4', 'timestamptz?', 'timestamptz?', 'bool'] as const),
-    ...(['timestamptz?', 'text?', 'jsonb', 'text', 'jsonb?', 'text?', 'bool'] as const),
+    ...(['timestamptz?', 'text?', 'jsonb', 'text', 'jsonb?', 'text?', 'bool', 'timestamptz'] as const),
   ],
 });
 
@@ -114,6 +115,8 @@ export interface NewFacts {
   stoppedFor: string | null;
   /** Standings may differ by it. */
   changed: boolean;
+  /** When they were read, by billing's clock. */
+  asOfMs: number;
 }
 
 export function findBillingAccount(on: Queryable, accountId: string): Promise<BillingAccountRow | undefined> {
@@ -174,6 +177,7 @@ export async function setFacts(on: Queryable, { accountId, facts, changed, ...re
     rest.declined && JSON.stringify(rest.declined),
     rest.stoppedFor,
     changed,
+    new Date(rest.asOfMs),
   );
 }
 

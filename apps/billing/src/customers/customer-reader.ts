@@ -2,6 +2,12 @@ import type { Stripe } from 'stripe';
 import { atStripe, StripeRefusedError } from '../stripe/stripe-client.js';
 import { customerFacts, type CustomerFacts } from './subscription-facts.js';
 
+/** The facts of a customer, and when they held: the time is taken before Stripe is asked. */
+export interface Reading {
+  facts: CustomerFacts;
+  asOfMs: number;
+}
+
 /** More subscriptions or open invoices than this no customer of ours has. */
 const PAGE = 100;
 

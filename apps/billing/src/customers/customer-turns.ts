@@ -22,7 +22,7 @@ import type { Intents } from '../stripe/intents.js';
 import { StripeAwayError } from '../stripe/stripe-client.js';
 import { findBillingAccount, lockBillingAccount, setDeclined, setFacts } from './billing-accounts.js';
 import type { BillingAccountRow } from './billing-accounts.js';
-import { readCustomer } from './customer-reader.js';
+import { readCustomer, type Reading } from './customer-reader.js';
 import type { Duplicates } from './duplicates.js';
 import { paymentNotices } from './payment-notices.js';
 import { fingerprintOf, type CustomerFacts } from './subscription-facts.js';
@@ -82,21 +82,28 @@ export class CustomerTurns {
 
   /** @returns when the next turn is due, in ms; null: when it is requested */
   async #bringInOrder(turn: Turn): Promise<number | null> {
-    const { database, duplicates, stripe } = this.parts;
+    const { database, duplicates } = this.parts;
     const { accountId } = turn;
     const before = await findBillingAccount(database.pool, accountId);
     if (!before || before.stripe_customer_id === null) return null;
     await this.#finishOpen(accountId);
-    let facts = await readCustomer(stripe, before.stripe_customer_id);
-    for (const subscription of facts.duplicates) await duplicates.remove(accountId, subscription);
-    const hasNewCard = await this.#useNewCard(turn, before, facts);
-    if (hasNewCard || facts.duplicates.length > 0) facts = await readCustomer(stripe, before.stripe_customer_id);
-    let row = await this.#store(turn, facts);
-    for (let steps = 0; steps < MAX_STEPS && (await this.#step(turn, row, facts)); steps += 1) {
-      facts = await readCustomer(stripe, before.stripe_customer_id);
-      row = await this.#store(turn, facts);
+    let reading = await this.#read(before.stripe_customer_id);
+    const { duplicates: further } = reading.facts;
+    for (const subscription of further) await duplicates.remove(accountId, subscription);
+    const hasNewCard = await this.#useNewCard(turn, before, reading.facts);
+    if (hasNewCard || further.length > 0) reading = await this.#read(before.stripe_customer_id);
+    let row = await this.#store(turn, reading);
+    for (let steps = 0; steps < MAX_STEPS && (await this.#step(turn, row, reading.facts)); steps += 1) {
+      reading = await this.#read(before.stripe_customer_id);
+      row = await this.#store(turn, reading);
     }
-    return this.#nextInMs(row, facts);
+    return this.#nextInMs(row, reading.facts);
+  }
+
+  async #read(customer: string): Promise<Reading> {
+    const { stripe, nowMs } = this.parts;
+    const asOfMs = nowMs();
+    return { asOfMs, facts: await readCustomer(stripe, customer) };
   }
 
   /** Finishes what a crash or a cut connection left open. */
@@ -149,25 +156,28 @@ export class CustomerTurns {
   }
 
   /** Writes what was read, and everything that it causes, in one transaction. @throws {TurnLostError} */
-  async #store(turn: Turn, facts: CustomerFacts): Promise<BillingAccountRow> {
-    const { database, furtherNumbers, graceMs, nowMs, onFacts } = this.parts;
+  async #store(turn: Turn, { facts, asOfMs }: Reading): Promise<BillingAccountRow> {
+    const { database, furtherNumbers, graceMs, onFacts } = this.parts;
     const { accountId } = turn;
     const stored = await transaction(database, async (connection) => {
       await renewTurn(connection, turn);
       const row = await lockBillingAccount(connection, accountId);
       if (!row) throw new TurnLostError(accountId);
       const covered = Math.min(await furtherNumbers(connection, accountId), facts.subscription?.bought ?? 0);
-      const state = { accountId, facts, coveredNumbers: covered, graceMs, nowMs: nowMs(), stoppedFor: row.stopped_for };
+      const state = { accountId, facts, coveredNumbers: covered, graceMs, nowMs: asOfMs, stoppedFor: row.stopped_for };
       const { mails, stoppedFor } = paymentNotices(state);
       const fingerprint = fingerprintOf(facts);
       const changed = fingerprint !== row.fingerprint;
       const declined = declinedAfter(row.declined, facts);
-      await setFacts(connection, { accountId, facts, fingerprint, declined, stoppedFor, changed });
+      // While payment fails, grace may have ended since the last reading.
+      const isAffected = changed || facts.subscription?.status === 'past_due';
+      const news = { accountId, facts, fingerprint, declined, stoppedFor, changed: isAffected, asOfMs };
+      await setFacts(connection, news);
       for (const mail of mails) await enqueueMail(connection, mail);
       if (changed) await appendChange(connection, row, facts);
-      return { changed, row: { ...row, declined, stopped_for: stoppedFor, fingerprint } };
+      return { isAffected, row: { ...row, declined, stopped_for: stoppedFor, fingerprint } };
     });
-    if (stored.changed) onFacts();
+    if (stored.isAffected) onFacts();
     return stored.row;
   }
 

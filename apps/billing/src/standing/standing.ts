@@ -2,8 +2,9 @@
  * Whether a number may be used: decided here and nowhere else, from stored facts alone. Pure.
  *
  * What it guarantees: the free numbers are always good; a number that is covered by what was bought is refused only when
- * payment failed for good (and after the grace), never because Stripe or billing is away, or answers something that this version
- * does not know: then its standing stays as it is. While billing is off every number is good.
+ * payment failed for good, and after the grace only once Stripe was read after its end: an invoice may have been paid in the last
+ * minute. It is never refused because Stripe or billing is away, or answers something that this version does not know: then its
+ * standing stays as it is. No clock alone refuses anything. While billing is off every number is good.
  */
 import type { Standing } from '@dormouse/channel-directory';
 
@@ -17,6 +18,8 @@ export interface SubscriptionState {
   bought: number;
   /** When the oldest invoice that is not paid was finalised; null: there is none. */
   oldestUnpaidAtMs: number | null;
+  /** When all of this held at Stripe; null: not known. */
+  asOfMs: number | null;
 }
 
 /** By which standings are computed. */
@@ -47,11 +50,10 @@ export function standingsOf(
   account: AccountState,
   stored: readonly (Standing | undefined)[],
   rules: Pick<BillingRules, 'isOn' | 'graceMs'>,
-  nowMs: number,
 ): Standing[] {
   return stored.map((before, index) =>
     rules.isOn
-      ? (standingAt(positionOf(index, account), account.subscription, rules.graceMs, nowMs) ?? before ?? 'good')
+      ? (standingAt(positionOf(index, account), account.subscription, rules.graceMs) ?? before ?? 'good')
       : 'good',
   );
 }
@@ -67,16 +69,15 @@ export function standingAt(
   position: Position,
   subscription: SubscriptionState | null,
   graceMs: number,
-  nowMs: number,
 ): Standing | undefined {
   if (position === 'free') return 'good';
-  const coverage = coverageOf(subscription, graceMs, nowMs);
+  const coverage = coverageOf(subscription, graceMs);
   if (coverage === 'unknown') return undefined;
   if (position === 'beyond' || coverage === 'covers nothing') return 'over_free_allowance';
   return coverage === 'covers' ? 'good' : 'past_due';
 }
 
-function coverageOf(subscription: SubscriptionState | null, graceMs: number, nowMs: number): Coverage {
+function coverageOf(subscription: SubscriptionState | null, graceMs: number): Coverage {
   switch (subscription?.status) {
     case undefined:
     case 'incomplete':
@@ -87,7 +88,7 @@ function coverageOf(subscription: SubscriptionState | null, graceMs: number, now
     case 'trialing':
       return 'covers';
     case 'past_due':
-      return isInGrace(subscription, graceMs, nowMs) ? 'covers' : 'payment failed';
+      return isInGrace(subscription, graceMs) ? 'covers' : 'payment failed';
     case 'unpaid':
       return 'payment failed';
     case 'paused':
@@ -103,21 +104,12 @@ function pausedCoverage(kind: string | null): Coverage {
 }
 
 /** A subscription that is past due without a known invoice has lost nothing yet. */
-function isInGrace({ oldestUnpaidAtMs }: SubscriptionState, graceMs: number, nowMs: number): boolean {
-  return oldestUnpaidAtMs === null || nowMs < oldestUnpaidAtMs + graceMs;
+function isInGrace({ oldestUnpaidAtMs, asOfMs }: SubscriptionState, graceMs: number): boolean {
+  return oldestUnpaidAtMs === null || asOfMs === null || asOfMs < oldestUnpaidAtMs + graceMs;
 }
 
-/** When the clock alone changes standings next: the end of grace, or of a gift. Null: never. */
-export function nextChangeByClock(
-  subscription: SubscriptionState | null,
-  giftEndsMs: readonly number[],
-  graceMs: number,
-  nowMs: number,
-): number | null {
-  const graceEndMs =
-    subscription?.status === 'past_due' && subscription.oldestUnpaidAtMs !== null
-      ? [subscription.oldestUnpaidAtMs + graceMs]
-      : [];
-  const ahead = [...graceEndMs, ...giftEndsMs].filter((ms) => ms > nowMs);
+/** When the clock alone changes standings next: the end of a gift. Null: never. */
+export function nextChangeByClock(giftEndsMs: readonly number[], nowMs: number): number | null {
+  const ahead = giftEndsMs.filter((ms) => ms > nowMs);
   return ahead.length === 0 ? null : Math.min(...ahead);
 }

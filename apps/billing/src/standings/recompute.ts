@@ -66,14 +66,14 @@ export class Recompute {
       const numbers = await numbersOf(connection, accountId);
       const freeNumbers = rules.freeNumbers + gifts.reduce((sum, gift) => sum + gift.numbers, 0);
       const stored = numbers.map(({ before }) => before);
-      const standings = standingsOf({ subscription, freeNumbers }, stored, rules, now);
+      const standings = standingsOf({ subscription, freeNumbers }, stored, rules);
       const changed = numbers
         .map((number, index) => ({ ...number, standing: standings[index] ?? 'good' }))
         .filter(({ before, standing }) => standing !== before);
       await storeChanged(connection, accountId, changed);
       await DELETE_ENDED.count(connection, accountId);
       const giftEndsMs = gifts.flatMap(({ ends_at: endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
-      const nextMs = rules.isOn ? nextChangeByClock(subscription, giftEndsMs, rules.graceMs, now) : null;
+      const nextMs = rules.isOn ? nextChangeByClock(giftEndsMs, now) : null;
       await CLEAR_DIRTY.count(connection, accountId, nextMs === null ? null : new Date(nextMs));
       return [...new Set(changed.map(({ region }) => region))];
     });
@@ -113,6 +113,8 @@ async function storeChanged(
 }
 
 function subscriptionOf(facts: FactsRow): SubscriptionState | null {
-  const { subscription_status: status, paused_kind: pausedKind, bought, oldest_unpaid_at: oldestUnpaidAt } = facts;
-  return status === null ? null : { status, pausedKind, bought, oldestUnpaidAtMs: oldestUnpaidAt?.getTime() ?? null };
+  const { subscription_status: status, paused_kind: pausedKind, bought, oldest_unpaid_at: oldest } = facts;
+  if (status === null) return null;
+  const asOfMs = facts.facts_as_of?.getTime() ?? null;
+  return { status, pausedKind, bought, oldestUnpaidAtMs: oldest?.getTime() ?? null, asOfMs };
 }

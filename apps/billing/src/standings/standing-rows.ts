@@ -17,10 +17,13 @@ export const ACCOUNTS_DUE = defineStatement({
 export const LOCK_FACTS = defineStatement({
   name: 'lock-account-facts',
   scope: 'global',
-  text: `SELECT subscription_status, paused_kind, bought, oldest_unpaid_at
+  text: `SELECT subscription_status, paused_kind, bought, oldest_unpaid_at, facts_as_of
          FROM billing_accounts WHERE account_id = $1 FOR UPDATE`,
   parameters: ['text'],
-  row: { subscription_status: 'text?', paused_kind: 'text?', bought: 'int4', oldest_unpaid_at: 'timestamptz?' },
+  row: {
+    ...{ subscription_status: 'text?', paused_kind: 'text?', bought: 'int4' },
+    ...{ oldest_unpaid_at: 'timestamptz?', facts_as_of: 'timestamptz?' },
+  } as const,
 });
 
 export type FactsRow = RowOf<typeof LOCK_FACTS>;

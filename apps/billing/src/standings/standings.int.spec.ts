@@ -63,10 +63,16 @@ describe('standings on their way from stored facts to the regions', () => {
     await Promise.all([second, third].map((id) => sg.becomes(id, 'over_free_allowance')));
     await billing.setFacts(accountId, { status: 'active', bought: 1 });
     await sg.becomes(second, 'good');
-    await billing.setFacts(accountId, { status: 'past_due', bought: 1, oldestUnpaidAtMs: nowMs - 1_000 });
+    const unpaid = { status: 'past_due', bought: 1, oldestUnpaidAtMs: nowMs - 1_000 };
+    await billing.setFacts(accountId, unpaid);
     await computed(accountId);
     expect((await sg.directory.byId(second))?.standing).toBe('good');
     nowMs += 86_399_000;
+    // The same, read again: by the clock alone nothing is refused.
+    await billing.setFacts(accountId, { ...unpaid, asOfMs: nowMs - 1_000 });
+    await computed(accountId);
+    expect((await sg.directory.byId(second))?.standing).toBe('good');
+    await billing.setFacts(accountId, unpaid);
     await sg.becomes(second, 'past_due');
     await billing.setFacts(accountId, { status: 'active', bought: 1 });
     await sg.becomes(second, 'good');
