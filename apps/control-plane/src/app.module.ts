@@ -19,6 +19,7 @@ import { OperatorKeys } from './operators/operator-keys.js';
 import type { InstallationFacts } from './pages/installation.controller.js';
 import { PagesModule } from './pages/pages.module.js';
 import { Regions } from './regions/regions.js';
+import { RetentionModule } from './retention/retention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import type { SignInSettings } from './users/sign-in-settings.js';
@@ -99,7 +100,7 @@ export class AppModule {
         UsersModule,
         DocumentationModule,
         PagesModule,
-        ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail)] : []),
+        ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail), RetentionModule] : []),
       ],
       providers: services,
       exports: services,

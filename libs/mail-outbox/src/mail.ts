@@ -16,6 +16,8 @@ export interface MailKinds {
   };
   /** A sign-in from a network and browser that the user had not used before. */
   'new-sign-in': { readonly at: string; readonly address: string; readonly browser: string };
+  /** To the address that a user had before. */
+  'address-changed': { readonly at: string };
   /** The number was unlinked on its phone, not by us. */
   'number-unlinked': { readonly channelId: string; readonly channelName: string; readonly at: string };
   'webhook-failing': {

@@ -1,4 +1,3 @@
-import { openLog } from '@dormouse/bootstrap';
 import { ChannelDirectory, ChannelSeals, webhookIds } from '@dormouse/channel-directory';
 import { OPERATIONS, type Operation, type OperationName } from '@dormouse/management-contract';
 import { jest } from '@jest/globals';
@@ -187,7 +186,7 @@ describe('the audit log', () => {
       );
     await age(AUDIT_KEPT_DAYS + 1, 'spec.old');
     await age(AUDIT_KEPT_DAYS - 1, 'spec.young');
-    await new AuditRetention(plane.database, openLog({ name: 'spec', level: 'silent' })).run();
+    await new AuditRetention(plane.database).run();
     const { rows } = await pool.query("SELECT action FROM audit_log WHERE action LIKE 'spec.%'");
     expect(rows).toEqual([{ action: 'spec.young' }]);
   });

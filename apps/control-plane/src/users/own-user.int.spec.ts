@@ -137,6 +137,32 @@ describe('users who are signed in', () => {
     ).toBe(200);
   });
 
+  it('who change their address: a mail notifies the old one, once; a link works once, and not for the address of a user', async () => {
+    const browser = await signedIn(plane, email);
+    const [next, taken] = [`new-${email}`, `taken-${email}`];
+    const tokens: string[] = [];
+    for (const address of [taken, next]) {
+      await browser.call('POST', '/auth/address', { email: address });
+      tokens.push(await tokenIn(plane, address, 'verify-address'));
+    }
+    await newUser(plane, taken);
+    const use = (token = '') => browser.call('POST', '/auth/verify-address', { token });
+    const [toTaken, toNext] = tokens;
+    const refused = [400, expect.stringMatching(/^token: /)];
+    const notified = async () => (await mailsTo(plane, email)).filter(({ kind }) => kind === 'address-changed');
+    expect(refusalOf(await use(toTaken))).toEqual(refused);
+    expect(await notified()).toEqual([]);
+    expect((await use(toNext)).status).toBe(200);
+    expect(refusalOf(await use(toNext))).toEqual(refused);
+    expect(await notified()).toMatchObject([{ to_address: email, data: { at: expect.any(String) as string } }]);
+    expect((await browser.call('GET', '/auth/session')).body).toMatchObject({ user: { email: next } });
+    const { rows } = await plane.database.pool.query(
+      `SELECT action FROM audit_log WHERE action LIKE 'user.change-address%' AND actor_id = (SELECT id FROM users WHERE email = $1)`,
+      [next],
+    );
+    expect(rows).toEqual([{ action: 'user.change-address' }]);
+  });
+
   it('do not learn whether the address that they change to is known', async () => {
     const browser = await signedIn(plane, email);
     const known = `known-${email}`;

@@ -3,6 +3,7 @@ import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { SignInOptions } from '@dormouse/management-contract';
+import { AddressChange } from './address-change.js';
 import { AttemptLimits } from './attempt-limits.js';
 import { acceptFirstOwner, type NewUser } from './command-line-users.js';
 import { KnownPlaces } from './known-places.js';
@@ -61,10 +62,7 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
   const mails = new UserMails(database, publicUrl, hasMail);
   const sessions = new UserSessions(database, settings);
   const places = new KnownPlaces(database, hasMail);
-  const onSignedIn = async (signedIn: SignedIn): Promise<void> => {
-    await places.see(signedIn);
-    await forgetEndedSessions(database, signedIn.userId);
-  };
+  const onSignedIn = (signedIn: SignedIn): Promise<void> => places.see(signedIn);
   const engine: SignInEngine = new SignInEngine({
     database,
     settings,
@@ -77,17 +75,18 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
     onKnownSignUp: (user) => tellKnownUser(user, mails, engine),
   });
   return {
-    signingUp: new SigningUp({ database, settings, engine, limits }),
+    signingUp: new SigningUp({
+      database,
+      settings,
+      engine,
+      limits,
+      addressChange: new AddressChange(database, secret),
+    }),
     signingIn: new SigningIn({ settings, engine, limits, database, sessions, onSignedIn }),
     ownUser: new OwnUser({ database, engine, passwords, codes, limits, hasMail }),
     limits,
     passwords,
   };
-}
-
-/** Sessions that ran out are refused in any case; their rows go with the next sign-in. */
-async function forgetEndedSessions({ prisma }: GlobalDatabase, userId: string): Promise<void> {
-  await prisma.userSession.deleteMany({ where: { userId, expiresAt: { lte: new Date() } } });
 }
 
 /** Whoever used a link that was sent to an address has it. */

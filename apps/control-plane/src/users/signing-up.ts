@@ -8,6 +8,7 @@
 import type { GlobalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { Done, ResetPasswordBody, SignUpBody } from '@dormouse/management-contract';
+import type { AddressChange } from './address-change.js';
 import type { AttemptLimits } from './attempt-limits.js';
 import { EngineRefusal } from './engine-failures.js';
 import { evenDuration } from './even-duration.js';
@@ -22,6 +23,7 @@ export interface SigningUpParts {
   settings: SignInSettings;
   engine: SignInEngine;
   limits: AttemptLimits;
+  addressChange: AddressChange;
 }
 
 export class SigningUp {
@@ -62,20 +64,11 @@ export class SigningUp {
     });
   }
 
-  /** @throws {GatewayError} 400 `token: …` */
+  /** Confirms an address, or changes it to one that is confirmed. @throws {GatewayError} 400 `token: …` */
   async verifyAddress(token: string, visitor: Visitor): Promise<Done> {
-    try {
-      await this.parts.engine.call({
-        method: 'GET',
-        path: '/verify-email',
-        query: { token },
-        visitor: withoutCookies(visitor),
-      });
-    } catch (error) {
-      // The new address of a user became another user's before the link was opened.
-      if (Reflect.get(Object(error), 'code') !== UNIQUE_VIOLATION) throw error;
-      throw new GatewayError(400, { details: 'token: not valid any more; request another mail' }, { cause: error });
-    }
+    if (await this.parts.addressChange.use(token, visitor)) return DONE;
+    const call = { method: 'GET', path: '/verify-email', query: { token } } as const;
+    await this.parts.engine.call({ ...call, visitor: withoutCookies(visitor) });
     return DONE;
   }
 
@@ -102,8 +95,6 @@ export class SigningUp {
     }
   }
 }
-
-const UNIQUE_VIOLATION = '23505';
 
 /** The answer must not depend on a session that the browser has. */
 function withoutCookies({ headers, address }: Visitor): Visitor {

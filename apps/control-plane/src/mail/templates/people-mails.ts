@@ -66,3 +66,14 @@ export function newSignIn({ at, address, browser }: MailKinds['new-sign-in'], se
     ],
   };
 }
+
+export function addressChanged({ at }: MailKinds['address-changed'], sender: string): MailParts {
+  return {
+    subject: 'Your e-mail address was changed',
+    paragraphs: [
+      `Your user at ${sender} has another e-mail address since ${moment(at)}. This one does not sign you in any more, and gets no more mail.`,
+      'If it was you, you need not do anything.',
+      `If it was not you, somebody else may use your user: write to the people who run ${sender} at once.`,
+    ],
+  };
+}

@@ -12,6 +12,7 @@ const dataOf = (name: string): MailKinds => ({
   'sign-up-attempt': { signInLink: LINK, resetLink: LINK },
   invitation: { link: LINK, accountName: name, invitedBy: name, role: 'developer', validForDays: 7 },
   'new-sign-in': { at: AT, address: '203.0.113.7', browser: name },
+  'address-changed': { at: AT },
   'number-unlinked': { channelId: 'ch_1', channelName: name, at: AT },
   'webhook-failing': { channelId: 'ch_1', channelName: name, host: 'hook.test', since: AT, lastError: name },
   'payment-failed': { amount: '4.00 USD', graceEndsAt: AT, invoiceLink: LINK },

@@ -3,7 +3,7 @@ import type { MailKind, MailKinds } from '@dormouse/mail-outbox';
 import { mailOf, type MailContent, type MailParts } from './mail-parts.js';
 import { graceEnding, numbersStopped, paymentFailed, servedAgain } from './money-mails.js';
 import { numberUnlinked, webhookFailing } from './number-mails.js';
-import { invitation, newSignIn, resetPassword, signUpAttempt, verifyAddress } from './people-mails.js';
+import { addressChanged, invitation, newSignIn, resetPassword, signUpAttempt, verifyAddress } from './people-mails.js';
 
 type Templates = { readonly [Kind in MailKind]: (data: MailKinds[Kind], sender: string) => MailParts };
 
@@ -13,6 +13,7 @@ const TEMPLATES: Templates = {
   'sign-up-attempt': signUpAttempt,
   invitation,
   'new-sign-in': newSignIn,
+  'address-changed': addressChanged,
   'number-unlinked': numberUnlinked,
   'webhook-failing': webhookFailing,
   'payment-failed': paymentFailed,
