@@ -179,7 +179,8 @@ export const ACCOUNT_OPERATIONS = {
   createKey: {
     method: 'post',
     path: '/account/keys',
-    summary: 'Create a key; only this answer has it. It can do no more than its maker',
+    summary:
+      'Create a key; only this answer has it. It can do no more than its maker; one that a key made ends with that key',
     access: { for: 'members', roles: DEVELOPERS, scope: 'keys:write', proof: true },
     body: createKeyBody,
     status: 201,
@@ -189,7 +190,7 @@ export const ACCOUNT_OPERATIONS = {
   endKey: {
     method: 'delete',
     path: '/account/keys/{id}',
-    summary: 'End a key at once; developers end their own',
+    summary: 'End a key at once, and the keys that were made with it; developers end their own',
     access: { for: 'members', roles: DEVELOPERS, scope: 'keys:write', proof: true },
     status: 204,
     failures: [404],

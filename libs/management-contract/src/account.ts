@@ -92,8 +92,10 @@ export const keyRecord = z.object({
   name: z.string(),
   scopes: z.array(z.enum(KEY_SCOPES)),
   created_at: epochS,
-  /** The user who made it. */
+  /** The user who made it, or whose key did. */
   created_by: z.string().optional(),
+  /** The key that made it: it ends with that key. */
+  created_by_key: z.string().optional(),
   /** Absent: it has no end. */
   expires_at: epochS.optional(),
   /** To the minute; absent: never used. */

@@ -1,6 +1,7 @@
 import { KEY_SCOPES, OPERATIONS, type KeyScope } from '@dormouse/management-contract';
 import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
+import { holdLocks, lockWaiters } from '../test-locks.js';
 import { detailsOf, SpecUser } from './test-members.js';
 
 jest.setTimeout(60_000);
@@ -8,6 +9,7 @@ jest.setTimeout(60_000);
 describe('the keys of an account', () => {
   let plane: RunningControlPlane;
   let accountId: string;
+  let firstKey: string;
   let owner: SpecUser;
   const created = ({ body }: Answer) => OPERATIONS.createKey.answer.parse(body);
   const create = (user: SpecUser, scopes: readonly KeyScope[], more: object = {}) =>
@@ -22,7 +24,7 @@ describe('the keys of an account', () => {
   });
   afterAll(() => plane.close());
   beforeEach(async () => {
-    ({ accountId } = await plane.newAccount());
+    ({ accountId, accountKey: firstKey } = await plane.newAccount());
     owner = await (await SpecUser.create(plane)).join(accountId, 'owner');
   });
 
@@ -129,17 +131,58 @@ describe('the keys of an account', () => {
     expect((await asKey(narrow, 'GET', '/channels')).status).toBe(401);
   });
 
-  it('leave no key behind that its maker makes while it is ended', async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const parent = created(await create(owner, ['keys:write', 'account:read']));
-      const [child] = await Promise.all([
-        asKey(parent.secret, 'POST', '/account/keys', { name: 'child', scopes: ['account:read'] }),
-        owner.call('DELETE', `/account/keys/${parent.key.id}`),
-      ]);
-      const late = await asKey(parent.secret, 'POST', '/account/keys', { name: 'child', scopes: ['account:read'] });
-      expect([late.status, [201, 401, 403].includes(child.status)]).toEqual([401, true]);
-    }
+  const child = (secret: string) =>
+    asKey(secret, 'POST', '/account/keys', { name: 'child', scopes: ['keys:write', 'account:read'] });
+  const opens = async (secret: string) => (await asKey(secret, 'GET', '/account')).status;
+
+  it('end with the key that made them, and those that these made, each in the audit log; others go on', async () => {
+    const [parent, other] = [created(await child(firstKey)), created(await child(firstKey))];
+    const first = created(await child(parent.secret));
+    const second = created(await child(first.secret));
+    expect([first.key.created_by_key, second.key.created_by_key]).toEqual([parent.key.id, first.key.id]);
+    expect((await owner.call('DELETE', `/account/keys/${parent.key.id}`)).status).toBe(204);
+    const secrets = [parent, first, second, other].map(({ secret }) => secret);
+    expect(await Promise.all(secrets.map(opens))).toEqual([401, 401, 401, 200]);
+    const { rows } = await plane.database.pool.query<{ object_id: string; details: unknown }>(
+      `SELECT object_id, details FROM audit_log WHERE account_id = $1 AND action = 'key.end' ORDER BY id`,
+      [accountId],
+    );
+    const endedWith = { ended_with: parent.key.id };
+    expect(new Map(rows.map(({ object_id: id, details }) => [id, details]))).toEqual(
+      new Map<string, unknown>([
+        [parent.key.id, null],
+        [first.key.id, endedWith],
+        [second.key.id, endedWith],
+      ]),
+    );
+    const wider = created(await owner.call('POST', '/account/keys', { name: 'x', scopes: ['account:read'] })).key;
+    expect(wider.created_by_key).toBeUndefined();
   });
+
+  it.each(['before', 'after'] as const)(
+    'leave no key behind that their key makes just %s it is ended, both at the same time',
+    async (moment) => {
+      const parent = created(await child(firstKey));
+      const { release } = await holdLocks(plane.database, 'SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE', [
+        accountId,
+      ]);
+      // Both are past the guard, which saw a key that works, and wait: who waits first is next.
+      const make = () => child(parent.secret);
+      const end = () => owner.call('DELETE', `/account/keys/${parent.key.id}`);
+      const waiting: Promise<Answer>[] = [];
+      for (const request of moment === 'before' ? [make, end] : [end, make]) {
+        waiting.push(request());
+        await lockWaiters(plane.database, waiting.length);
+      }
+      await release();
+      const [first, second] = await Promise.all(waiting);
+      const [made, ended] = moment === 'before' ? [first, second] : [second, first];
+      expect(ended?.status).toBe(204);
+      expect(made?.status).toBe(moment === 'before' ? 201 : 403);
+      if (made?.status === 201) expect(await opens(created(made).secret)).toBe(401);
+      expect((await keysOf(owner)).filter(({ created_by_key: maker }) => maker === parent.key.id)).toEqual([]);
+    },
+  );
 
   it('name the field that is wrong', async () => {
     const refusals = [

@@ -3,7 +3,8 @@
  *
  * Guarantees: a key is shown once and stored as a hash. It can do no more than its maker, whether a key (scopes, end) or a user
  * (role), as they are in the transaction that stores it: a maker who is ended or removed at the same time leaves no key behind.
- * An ended key is refused at the next request. Each change is in the audit log in its own transaction, without the key.
+ * An ended key is refused at the next request, and with it the keys that it made, and those that these made: whoever ends a key that
+ * got into wrong hands ends what was made with it. Each change is in the audit log in its own transaction, without the key.
  */
 import { appendAudit } from '@dormouse/audit-log';
 import { defineStatement, transaction, type GlobalDatabase, type Queryable, type RowOf } from '@dormouse/database';
@@ -23,13 +24,14 @@ import type { Cause } from './cause.js';
 /** Keys that one account may have. */
 const KEYS_PER_ACCOUNT = 200;
 
-const KEY_COLUMNS = 'id, label, scopes, created_at, created_by, expires_at, last_used_at';
+const KEY_COLUMNS = 'id, label, scopes, created_at, created_by, created_by_key, expires_at, last_used_at';
 const KEY_ROW = {
   id: 'text',
   label: 'text',
   scopes: 'text[]?',
   created_at: 'timestamptz',
   created_by: 'text?',
+  created_by_key: 'text?',
   expires_at: 'timestamptz?',
   last_used_at: 'timestamptz?',
 } as const;
@@ -48,18 +50,22 @@ const LIST = defineStatement({
 const ADD = defineStatement({
   name: 'add-account-key',
   scope: 'global',
-  text: `INSERT INTO account_keys (id, account_id, key_hash, label, scopes, created_by, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${KEY_COLUMNS}`,
-  parameters: ['text', 'text', 'bytea', 'text', 'text[]', 'text?', 'timestamptz?'],
+  text: `INSERT INTO account_keys (id, account_id, key_hash, label, scopes, created_by, created_by_key, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${KEY_COLUMNS}`,
+  parameters: ['text', 'text', 'bytea', 'text', 'text[]', 'text?', 'text?', 'timestamptz?'],
   row: KEY_ROW,
 });
 
 const END = defineStatement({
   name: 'end-account-key',
   scope: 'global',
-  text: `UPDATE account_keys SET revoked_at = now()
-         WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL AND ($3::text IS NULL OR created_by = $3)`,
+  text: `WITH RECURSIVE ending AS (
+           SELECT id FROM account_keys
+           WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL AND ($3::text IS NULL OR created_by = $3)
+           UNION SELECT k.id FROM account_keys k JOIN ending e ON k.created_by_key = e.id WHERE k.account_id = $1)
+         UPDATE account_keys SET revoked_at = now() WHERE id IN (SELECT id FROM ending) AND revoked_at IS NULL RETURNING id`,
   parameters: ['text', 'text', 'text?'],
+  row: { id: 'text' },
 });
 
 const END_BEYOND = defineStatement({
@@ -107,8 +113,16 @@ export class Keys {
       if (isFull)
         throw new GatewayError(409, { details: `an account has ${KEYS_PER_ACCOUNT} keys at most: end one first` });
       const { keyHash, scopes } = stored;
-      const maker = caller.kind === 'key' ? caller.key.createdBy : caller.signedIn.user.id;
-      const row = await ADD.first(connection, minted.keyId, accountId, keyHash, body.name, scopes, maker, expiresAt);
+      const row = await ADD.first(
+        connection,
+        minted.keyId,
+        accountId,
+        keyHash,
+        body.name,
+        scopes,
+        ...makersOf(caller),
+        expiresAt,
+      );
       if (!row) throw new Error('the key was not written');
       const details = { name: body.name, scopes: scopes.join(' '), expires_at: expiresAt?.toISOString() ?? null };
       await append(connection, accountId, minted.keyId, { ...cause, action: 'key.create', details });
@@ -116,16 +130,18 @@ export class Keys {
     });
   }
 
-  /** @throws {GatewayError} 404 when the account, or the developer who ends it, has no such key */
+  /** Ends a key and those that were made with it. @throws {GatewayError} 404 when the account, or the developer who ends it, has no such key */
   async end(caller: Caller, keyId: string, cause: Cause): Promise<void> {
     const accountId = caller.account.id;
     await transaction(this.database, async (connection) => {
       // A key that is just creating another one waits, and then may not any more.
       if (!(await lockAccount(connection, accountId))) throw accountNotFound();
-      if ((await END.count(connection, accountId, keyId, ownAlone(caller))) === 0) {
-        throw new GatewayError(404, { message: 'key not found' });
+      const ended = await END.all(connection, accountId, keyId, ownAlone(caller));
+      if (ended.length === 0) throw new GatewayError(404, { message: 'key not found' });
+      for (const { id } of ended) {
+        const details = id === keyId ? {} : { details: { ended_with: keyId } };
+        await append(connection, accountId, id, { ...cause, action: 'key.end', ...details });
       }
-      await append(connection, accountId, keyId, { ...cause, action: 'key.end' });
     });
   }
 }
@@ -141,6 +157,11 @@ export async function endKeysBeyond(
   scopes: readonly KeyScope[],
 ): Promise<number> {
   return END_BEYOND.count(connection, accountId, userId, scopes);
+}
+
+/** The user behind a new key, and the key that made it. */
+function makersOf(caller: Caller): [user: string | null, key: string | null] {
+  return caller.kind === 'key' ? [caller.key.createdBy, caller.key.id] : [caller.signedIn.user.id, null];
 }
 
 /** The user whose keys alone the caller sees; null: all. */
@@ -201,6 +222,7 @@ function shown(row: RowOf<typeof LIST>): KeyRecord {
     scopes: (row.scopes ?? []).filter(isKeyScope),
     created_at: epochS(row.created_at),
     ...(row.created_by === null ? {} : { created_by: row.created_by }),
+    ...(row.created_by_key === null ? {} : { created_by_key: row.created_by_key }),
     ...(row.expires_at === null ? {} : { expires_at: epochS(row.expires_at) }),
     ...(row.last_used_at === null ? {} : { last_used_at: epochS(row.last_used_at) }),
   };

@@ -8,6 +8,7 @@ import { MemberRecipients } from '../mail/member-recipients.js';
 import { OperatorKeys } from '../operators/operator-keys.js';
 import { Regions } from '../regions/regions.js';
 import { RunningControlPlane } from '../test-control-plane.js';
+import { holdLocks, lockWaiters } from '../test-locks.js';
 import { StaleUsers, UNCONFIRMED_KEPT_DAYS } from '../users/stale-users.js';
 
 jest.setTimeout(60_000);
@@ -90,23 +91,12 @@ describe('what is kept no longer', () => {
 
   it('is not a sign-up that is confirmed while it is deleted', async () => {
     await addUser('late', false, UNCONFIRMED_KEPT_DAYS + 1);
-    const connection = await plane.database.pool.connect();
-    try {
-      await connection.query('BEGIN');
-      await connection.query(`UPDATE users SET email_verified = true WHERE id = 'late'`);
-      const deleted = new StaleUsers(plane.database).run();
-      // The deletion waits for the row of the confirmation.
-      for (let waiting = 0; waiting === 0;) {
-        const { rowCount } = await query(
-          `SELECT 1 AS id FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        waiting = rowCount ?? 0;
-      }
-      await connection.query('COMMIT');
-      await deleted;
-    } finally {
-      connection.release();
-    }
+    const confirm = `UPDATE users SET email_verified = true WHERE id = $1`;
+    const { release } = await holdLocks(plane.database, confirm, ['late']);
+    const deleted = new StaleUsers(plane.database).run();
+    await lockWaiters(plane.database, 1);
+    await release();
+    await deleted;
     expect(await idsOf('users')).toContain('late');
   });
 });

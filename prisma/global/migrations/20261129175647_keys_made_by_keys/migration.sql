@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "account_keys" ADD COLUMN     "created_by_key" TEXT;
