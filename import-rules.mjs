@@ -174,7 +174,10 @@ export const PROJECTS = {
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads', 'mailbox'],
   },
-  'apps/docs': { projects: ['gateway-contract', 'gateway-contract/openapi', 'management-contract'], packages: [] },
+  'apps/docs': {
+    projects: ['gateway-contract', 'gateway-contract/openapi', 'gateway-contract/test-samples', 'management-contract'],
+    packages: [],
+  },
   'apps/billing': {
     projects: [
       'audit-log',

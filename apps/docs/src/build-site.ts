@@ -8,6 +8,7 @@ import { ASSETS, DOCS_PREFIX } from './index.js';
 import { renderMarkdown } from './markdown.js';
 import { renderPage, type AssetNames, type PageParts } from './page-html.js';
 import { plainText } from './html.js';
+import { DOCUMENT_TEXTS, referencePages } from './reference/reference-pages.js';
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../', import.meta.url));
 const NOT_FOUND: PageParts = {
@@ -22,14 +23,17 @@ const NOT_FOUND: PageParts = {
  * @throws when a page has no text, or a text cannot be rendered
  */
 export async function buildSite(folder: string): Promise<void> {
-  const written = await Promise.all([HOME, ...SECTIONS.flatMap(({ pages }) => pages), ERRORS].map(readPage));
-  const sections: Section[] = [...SECTIONS, { title: 'Reference', pages: [ERRORS] }];
+  const guides = await Promise.all([HOME, ...SECTIONS.flatMap(({ pages }) => pages), ERRORS].map(readPage));
+  const reference = referencePages();
+  const written = [...guides, ...reference.pages];
+  const sections: Section[] = [...SECTIONS, { title: 'Reference', pages: [...reference.entries, ERRORS] }];
   await rm(folder, { recursive: true, force: true });
   const assets = await writeAssets(folder, written);
   const frame = { home: HOME, sections, assets };
   for (const page of [...written, NOT_FOUND]) {
     await write(join(folder, `${page.entry.slug || 'index'}.html`), renderPage(page, frame));
   }
+  for (const [name, text] of Object.entries(DOCUMENT_TEXTS)) await write(join(folder, `openapi/${name}.json`), text);
 }
 
 async function readPage(entry: PageEntry): Promise<PageParts> {

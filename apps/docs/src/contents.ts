@@ -15,11 +15,41 @@ export interface Section {
 
 export const HOME: PageEntry = { slug: '', title: 'Documentation', source: 'content/home.md' };
 
-/** Sections of guides; references are added to them by the build. */
+const guide = (slug: string, title: string): PageEntry => ({ slug, title, source: `content/${slug}.md` });
+
+/** Sections of guides; the build adds the references. */
 export const SECTIONS: readonly Section[] = [
+  {
+    title: 'Start',
+    pages: [
+      guide('first-message', 'First message'),
+      guide('linking', 'Linking a number'),
+      guide('sandbox', 'The sandbox'),
+      guide('migrating', 'Moving from a compatible API'),
+    ],
+  },
+  {
+    title: 'Guides',
+    pages: [
+      guide('media', 'Files'),
+      guide('webhooks', 'Webhooks'),
+      guide('signatures', 'Verifying signatures'),
+      guide('events', 'Polling for events'),
+      guide('idempotency', 'Sending once'),
+      guide('limits', 'Limits'),
+      guide('sleep', 'Sleep'),
+      guide('regions', 'Regions'),
+    ],
+  },
+  {
+    title: 'Accounts',
+    pages: [guide('teams', 'Teams and keys'), guide('billing', 'Billing')],
+  },
   {
     title: 'Running it',
     pages: [
+      guide('self-hosting', 'Running it yourself'),
+      guide('operators', 'Operators'),
       { slug: 'settings', title: 'Settings', source: '../../docs/settings.md' },
       { slug: 'metrics', title: 'Metrics', source: '../../docs/metrics.md' },
     ],

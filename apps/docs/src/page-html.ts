@@ -74,7 +74,8 @@ function listOfPages(current: PageEntry, sections: readonly Section[]): string {
   return sections
     .map(({ title, pages }) => {
       const items = pages.map((page) => {
-        const mark = page.slug === current.slug ? ' aria-current="page"' : '';
+        const isWithin = page.slug !== '' && current.slug.startsWith(`${page.slug}/`);
+        const mark = page.slug === current.slug ? ' aria-current="page"' : isWithin ? ' aria-current="true"' : '';
         return `<li><a href="${addressOf(page)}"${mark}>${escaped(page.title)}</a></li>`;
       });
       return `<p class="group">${escaped(title)}</p><ul>${items.join('')}</ul>`;

@@ -5,6 +5,7 @@ describe('managementOpenApi', () => {
   const document = managementOpenApi();
   interface Described {
     operationId: string;
+    tags: string[];
     description: string;
     parameters: object[];
     security: object;
@@ -38,6 +39,14 @@ describe('managementOpenApi', () => {
     expect(paths['/api/v1/channels/{id}/token']?.['post']?.description).toBe(
       'Roles: owner, developer. Scope of a key: channels:write. A session must have entered its password within 15 minutes.',
     );
+  });
+
+  it('has every operation under one of its tags, each of which has some', () => {
+    const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags));
+    const names = (document['tags'] as { name: string }[]).map(({ name }) => name);
+    expect(new Set(used)).toEqual(new Set(names));
+    expect(paths['/api/v1/channels/{id}/token']?.['post']?.tags).toEqual(['Channels']);
+    expect(paths['/api/v1/channels/{id}/events']?.['get']?.tags).toEqual(['Events and webhooks']);
   });
 
   it('is plain JSON', () => {

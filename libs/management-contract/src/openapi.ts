@@ -17,6 +17,31 @@ const SECURITY: Record<Access['for'], Json[]> = {
   operators: [{ operatorKey: [] }, { session: [] }],
 };
 
+const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+
+/** What a path is about, by how it begins; the first that fits. */
+const TAGS: Readonly<Record<string, string>> = {
+  '/auth': 'Signing in',
+  '/channels/{id}/': 'Events and webhooks',
+  '/channels': 'Channels',
+  '/accounts': 'Accounts and teams',
+  '/account': 'Accounts and teams',
+  '/invitations': 'Accounts and teams',
+  '/audit': 'Accounts and teams',
+  '/billing': 'Billing',
+  '/fleet': 'Operators',
+  '/operators': 'Operators',
+  '': 'Installation',
+};
+
+/** Of a channel, these are about the channel itself. */
+const OF_CHANNELS = /\/(settings|logout|token|sleep|login[^/]*)$/;
+
+function tagOf(path: string): string {
+  const [, tag = ''] = Object.entries(TAGS).find(([beginning]) => path.startsWith(beginning)) ?? [];
+  return OF_CHANNELS.test(path) && path.startsWith('/channels') ? 'Channels' : tag;
+}
+
 /** The management API as an OpenAPI 3.1 document, made from the schemas that validate it. */
 export function managementOpenApi(): Json {
   const paths: Record<string, Json> = {};
@@ -28,8 +53,10 @@ export function managementOpenApi(): Json {
     openapi: '3.1.0',
     info: { title: 'Dormouse management API', version: '1' },
     security: SECURITY.members,
+    tags: [...new Set(Object.values(TAGS))].map((name) => ({ name })),
     paths,
     components: {
+      schemas: { Error: jsonSchema(errorBody, 'output') },
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer' },
         operatorKey: { type: 'http', scheme: 'bearer' },
@@ -44,6 +71,7 @@ function describe(operation: Operation): Json {
   const failures = [400, 401, 403, ...operation.failures, 429, 502];
   const done = answer ? { content: jsonOf(answer, 'output') } : {};
   return {
+    tags: [tagOf(operation.path)],
     summary: operation.summary,
     description: whoMay(access),
     ...(access.for === 'members' ? {} : { security: SECURITY[access.for] }),
@@ -52,9 +80,7 @@ function describe(operation: Operation): Json {
     responses: {
       [operation.status]: { description: 'Done', ...done },
       ...(operation.later ? { 202: { description: 'Accepted; repeat the request until it is 200', ...done } } : {}),
-      ...Object.fromEntries(
-        failures.map((status) => [status, { description: 'Not done', content: jsonOf(errorBody, 'output') }]),
-      ),
+      ...Object.fromEntries(failures.map((status) => [status, { description: 'Not done', content: ERROR_CONTENT }])),
     },
   };
 }
