@@ -6,6 +6,8 @@ export interface PageEntry {
   title: string;
   /** Markdown file, relative to the project; absent for pages that are generated. */
   source?: string;
+  /** Pages within it, listed below it while one of them is open. */
+  children?: readonly PageEntry[];
 }
 
 export interface Section {

@@ -35,7 +35,8 @@ export function renderMarkdown(source: string): RenderedText {
       code({ text, lang = 'text' }: Tokens.Code) {
         const [language = 'text', ...words] = lang.split(/\s+/);
         const file = words.find((word) => word.startsWith('file='))?.slice('file='.length);
-        return codeHtml(text, language, words.includes('expect') ? 'Answer' : file);
+        if (words.includes('expect')) return codeHtml(JSON.stringify(JSON.parse(text), null, 2), language, 'Answer');
+        return codeHtml(text, language, file);
       },
       link({ href, tokens }: Tokens.Link) {
         return `<a href="${escaped(addressOf(href))}">${this.parser.parseInline(tokens)}</a>`;

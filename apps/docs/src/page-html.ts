@@ -72,15 +72,19 @@ ${contentsOf(headings)}
 
 function listOfPages(current: PageEntry, sections: readonly Section[]): string {
   return sections
-    .map(({ title, pages }) => {
-      const items = pages.map((page) => {
-        const isWithin = page.slug !== '' && current.slug.startsWith(`${page.slug}/`);
-        const mark = page.slug === current.slug ? ' aria-current="page"' : isWithin ? ' aria-current="true"' : '';
-        return `<li><a href="${addressOf(page)}"${mark}>${escaped(page.title)}</a></li>`;
-      });
-      return `<p class="group">${escaped(title)}</p><ul>${items.join('')}</ul>`;
-    })
+    .map(({ title, pages }) => `<p class="group">${escaped(title)}</p>${listHtml(current, pages)}`)
     .join('');
+}
+
+function listHtml(current: PageEntry, pages: readonly PageEntry[]): string {
+  const items = pages.map((page) => {
+    const isWithin = page.children?.some(({ slug }) => slug === current.slug) === true;
+    const isOpen = page.slug === current.slug;
+    const mark = isOpen ? ' aria-current="page"' : '';
+    const children = page.children && (isOpen || isWithin) ? listHtml(current, page.children) : '';
+    return `<li><a href="${addressOf(page)}"${mark}>${escaped(page.title)}</a>${children}</li>`;
+  });
+  return `<ul>${items.join('')}</ul>`;
 }
 
 function contentsOf(headings: readonly Heading[]): string {
@@ -91,7 +95,8 @@ function contentsOf(headings: readonly Heading[]): string {
 }
 
 function neighbours(entry: PageEntry, { home, sections }: SiteFrame): string {
-  const all = [home, ...sections.flatMap(({ pages }) => pages)];
+  const listed = sections.flatMap(({ pages }) => pages);
+  const all = [home, ...listed.flatMap((page) => [page, ...(page.children ?? [])])];
   const at = all.findIndex(({ slug }) => slug === entry.slug);
   if (at === -1) return '';
   const before = all[at - 1];

@@ -52,7 +52,7 @@ export const ANSWERS = {
   MessagesList: chats.messagesList,
   Chat: chats.chat,
   ChatsList: chats.chatsList,
-  ContactShape: chats.contactShape,
+  Contact: chats.contactShape,
   ContactsList: chats.contactsList,
   CheckContactsResult: chats.checkContactsResult,
   Group: chats.group,

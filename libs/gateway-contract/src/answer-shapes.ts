@@ -54,7 +54,7 @@ export interface AnswerShapes {
   MessagesList: messages.MessagesList;
   Chat: chats.Chat;
   ChatsList: chats.ChatsList;
-  ContactShape: contacts.ContactShape;
+  Contact: contacts.ContactShape;
   ContactsList: contacts.ContactsList;
   CheckContactsResult: contacts.CheckContactsResult;
   Group: groups.Group;

@@ -11,10 +11,10 @@ const digits = (reason: string) =>
 const count = digits(COUNT_RANGE)
   .refine((value) => value >= 1 && value <= 500, COUNT_RANGE)
   .default(100)
-  .meta({ type: 'integer', minimum: 1, maximum: 500, default: 100, description: 'Most entries in the answer.' });
+  .meta({ type: 'integer', minimum: 1, maximum: 500, description: 'Most entries in the answer.' });
 const offset = digits('must be 0 or more')
   .default(0)
-  .meta({ type: 'integer', minimum: 0, default: 0, description: 'Entries to leave out before the first.' });
+  .meta({ type: 'integer', minimum: 0, description: 'Entries to leave out before the first.' });
 
 /** true, false, 1 or 0: one family of clients sends digits. */
 export const queryBoolean = z

@@ -11,12 +11,12 @@ export const accountExport = z.object({
   keys: z.array(keyRecord),
   channels: z.array(
     channelEntry.extend({
-      /** Digits of the linked number. */
-      phone: z.string().optional(),
-      /** As the gateway's GET /settings. */
-      settings: z.looseObject({}).optional(),
-      /** The region did not answer: phone and settings are missing. Request the export again later. */
-      incomplete: z.literal(true).optional(),
+      phone: z.string().optional().describe('Digits of the linked number.'),
+      settings: z.looseObject({}).optional().describe("As the gateway's GET /settings."),
+      incomplete: z
+        .literal(true)
+        .optional()
+        .describe('The region did not answer: phone and settings are missing. Request the export again later.'),
     }),
   ),
   audit: z.array(auditRecord),

@@ -11,10 +11,8 @@ const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`);
 export const accountRecord = z.object({
   id: z.string(),
   name: z.string(),
-  /** Epoch seconds. */
-  created_at: epochS,
-  /** What the user of the request is in it; absent for a key. */
-  role: role.optional(),
+  created_at: epochS.describe('Epoch seconds.'),
+  role: role.optional().describe('What the user of the request is in it; absent for a key.'),
 });
 export type AccountRecord = z.output<typeof accountRecord>;
 
@@ -28,14 +26,12 @@ export type AccountBody = z.output<typeof accountBody>;
 
 /** Body of DELETE /api/v1/account. */
 export const endAccountBody = z.object({
-  /** The account's name, exactly: a proof that the right account is meant. */
-  name: z.string(),
+  name: z.string().describe("The account's name, exactly: a proof that the right account is meant."),
 });
 export type EndAccountBody = z.output<typeof endAccountBody>;
 
 export const memberRecord = z.object({
-  /** Id of the user. */
-  id: z.string(),
+  id: z.string().describe('Id of the user.'),
   name: z.string(),
   email: z.string(),
   role,
@@ -72,8 +68,7 @@ export type InviteBody = z.output<typeof inviteBody>;
 /** Answer of POST /api/v1/account/invitations. */
 export const invited = z.object({
   invitation: invitationRecord,
-  /** Only where no mail is sent: pass it on to the person. It works once. */
-  link: z.string().optional(),
+  link: z.string().optional().describe('Only where no mail is sent: pass it on to the person. It works once.'),
 });
 export type Invited = z.output<typeof invited>;
 
@@ -92,14 +87,10 @@ export const keyRecord = z.object({
   name: z.string(),
   scopes: z.array(z.enum(KEY_SCOPES)),
   created_at: epochS,
-  /** The user who made it, or whose key did. */
-  created_by: z.string().optional(),
-  /** The key that made it: it ends with that key. */
-  created_by_key: z.string().optional(),
-  /** Absent: it has no end. */
-  expires_at: epochS.optional(),
-  /** To the minute; absent: never used. */
-  last_used_at: epochS.optional(),
+  created_by: z.string().optional().describe('The user who made it, or whose key did.'),
+  created_by_key: z.string().optional().describe('The key that made it: it ends with that key.'),
+  expires_at: epochS.optional().describe('Absent: it has no end.'),
+  last_used_at: epochS.optional().describe('To the minute; absent: never used.'),
 });
 export type KeyRecord = z.output<typeof keyRecord>;
 
@@ -115,24 +106,33 @@ export const createKeyBody = z.object({
     .min(1, 'must have at least one')
     .max(100, 'must have at most 100 entries')
     .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope))),
-  /** When it stops working, in epoch seconds; absent: never. */
-  expires_at: epochS.refine((seconds) => seconds > 0 && seconds < LATEST_EPOCH_S, 'must be epoch seconds').optional(),
+  expires_at: epochS
+    .refine((seconds) => seconds > 0 && seconds < LATEST_EPOCH_S, 'must be epoch seconds')
+    .optional()
+    .describe('When it stops working, in epoch seconds; absent: never.'),
 });
 export type CreateKeyBody = z.output<typeof createKeyBody>;
 
 /** Answer of POST /api/v1/account/keys. */
 export const keyCreated = z.object({
   key: keyRecord,
-  /** The key itself. Returned only here. */
-  secret: z.string(),
+  secret: z.string().describe('The key itself. Returned only here.'),
 });
 export type KeyCreated = z.output<typeof keyCreated>;
 
 /** Body of PUT /api/v1/operators/accounts/{id}/limits, and its answer: 0 is no limit; absent is the default of the installation. */
 export const accountLimits = z.object({
-  /** Channels that may be created in half an hour. */
-  channels_per_half_hour: z.int().min(0).max(1_000_000).optional(),
-  /** Channels that may exist without ever having been linked. */
-  never_linked_channels: z.int().min(0).max(1_000_000).optional(),
+  channels_per_half_hour: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe('Channels that may be created in half an hour.'),
+  never_linked_channels: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe('Channels that may exist without ever having been linked.'),
 });
 export type AccountLimits = z.output<typeof accountLimits>;

@@ -12,38 +12,30 @@ const epochQuery = z
 /** Query of GET /api/v1/audit. */
 export const auditQuery = z.object({
   count: wholeNumber(1, 500, 100),
-  /** `next` of the page before. */
   cursor: z
     .string()
     .regex(/^\d{1,18}$/, 'must be the next of another page')
-    .optional(),
-  /** A whole action, such as `channel.create`, or its first word. */
-  action: word.optional(),
-  /** Id of the user or key, or name of the operator. */
-  actor: word.optional(),
-  /** Id of what the action was about. */
-  object: word.optional(),
-  /** From this time on, in epoch seconds. */
-  from: epochQuery.optional(),
-  /** Before this time. */
-  to: epochQuery.optional(),
+    .optional()
+    .describe('`next` of the page before.'),
+  action: word.optional().describe('A whole action, such as `channel.create`, or its first word.'),
+  actor: word.optional().describe('Id of the user or key, or name of the operator.'),
+  object: word.optional().describe('Id of what the action was about.'),
+  from: epochQuery.optional().describe('From this time on, in epoch seconds.'),
+  to: epochQuery.optional().describe('Before this time.'),
 });
 export type AuditQuery = z.output<typeof auditQuery>;
 
 export const auditRecord = z.object({
   id: z.string(),
-  /** Epoch seconds. */
-  at: z.int(),
+  at: z.int().describe('Epoch seconds.'),
   actor: z.object({
     kind: z.enum(['user', 'key', 'operator', 'stripe', 'system']),
     id: z.string(),
     name: z.string().optional(),
   }),
-  /** `channel.create` */
-  action: z.string(),
+  action: z.string().describe('`channel.create`'),
   object: z.object({ kind: z.string(), id: z.string() }).optional(),
-  /** Network address of the request. */
-  address: z.string().optional(),
+  address: z.string().optional().describe('Network address of the request.'),
   request_id: z.string().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
 });
@@ -52,7 +44,6 @@ export type AuditRecord = z.output<typeof auditRecord>;
 /** Answer of GET /api/v1/audit, newest first. */
 export const auditPage = z.object({
   entries: z.array(auditRecord),
-  /** Cursor of the next page; absent: this is the last. */
-  next: z.string().optional(),
+  next: z.string().optional().describe('Cursor of the next page; absent: this is the last.'),
 });
 export type AuditPage = z.output<typeof auditPage>;

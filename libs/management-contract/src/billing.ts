@@ -17,37 +17,45 @@ const amount = z.int();
 
 /** An invoice that waits for payment. */
 export const openPayment = z.object({
-  /** `renewal`: a period that was not paid; `numbers`: further numbers that wait for their payment, and stay unpaid till then. */
-  kind: z.enum(['renewal', 'numbers']),
+  kind: z
+    .enum(['renewal', 'numbers'])
+    .describe(
+      '`renewal`: a period that was not paid; `numbers`: further numbers that wait for their payment, and stay unpaid till then.',
+    ),
   amount,
   currency,
-  /** Stripe's page on which it can be paid. */
-  url: z.string().nullable(),
-  /** Epoch seconds: for `renewal` until when every number is served without the payment, for `numbers` when the offer ends. */
-  until: z.int().nullable(),
+  url: z.string().nullable().describe("Stripe's page on which it can be paid."),
+  until: z
+    .int()
+    .nullable()
+    .describe(
+      'Epoch seconds: for `renewal` until when every number is served without the payment, for `numbers` when the offer ends.',
+    ),
 });
 
 /** Answer of GET /billing. */
 export const billingRecord = z.object({
-  /** `off`: this installation charges nothing, and every number is served. */
-  plan: z.enum(['off', 'free', 'paid']),
-  /** Stripe's word for the subscription: `active`, `past_due` and others; null: there is none. */
-  status: z.string().nullable(),
-  /** Numbers that count: linked once, and not deleted. Null: billing is off, and counts nothing. */
-  numbers: z.int().nullable(),
-  /** How many of them are free; there may be fewer. Null: billing is off. */
-  free: z.int().nullable(),
-  /** How many further ones are paid for in this period. */
-  bought: z.int(),
-  /** Up to how many further ones are bought without asking when a number is linked; 0: none. */
-  limit: z.int(),
-  /** Of a further number for a month. */
-  price: z.object({ amount, currency }).nullable(),
-  /** Epoch seconds. */
-  period_end: z.int().nullable(),
+  plan: z
+    .enum(['off', 'free', 'paid'])
+    .describe('`off`: this installation charges nothing, and every number is served.'),
+  status: z
+    .string()
+    .nullable()
+    .describe("Stripe's word for the subscription: `active`, `past_due` and others; null: there is none."),
+  numbers: z
+    .int()
+    .nullable()
+    .describe('Numbers that count: linked once, and not deleted. Null: billing is off, and counts nothing.'),
+  free: z.int().nullable().describe('How many of them are free; there may be fewer. Null: billing is off.'),
+  bought: z.int().describe('How many further ones are paid for in this period.'),
+  limit: z.int().describe('Up to how many further ones are bought without asking when a number is linked; 0: none.'),
+  price: z.object({ amount, currency }).nullable().describe('Of a further number for a month.'),
+  period_end: z.int().nullable().describe('Epoch seconds.'),
   cancel_at_period_end: z.boolean(),
-  /** What the next period will cost, without taxes; null: nothing is charged. */
-  next_invoice: z.object({ at: z.int(), numbers: z.int(), amount, currency }).nullable(),
+  next_invoice: z
+    .object({ at: z.int(), numbers: z.int(), amount, currency })
+    .nullable()
+    .describe('What the next period will cost, without taxes; null: nothing is charged.'),
   open: z.array(openPayment),
 });
 export type BillingRecord = z.output<typeof billingRecord>;
@@ -70,37 +78,37 @@ export const BILLING_OFF: BillingRecord = {
 
 /** Body of PATCH /billing. */
 export const changeBillingBody = z.object({
-  /** The new limit; 0: nothing is bought without asking. */
-  limit: numbers(0),
-  /** Needed to raise it: a preview for at least so many numbers, made in the last 30 minutes. */
-  preview: z.string('must be the id of a preview').max(100, 'must be the id of a preview').nullish(),
+  limit: numbers(0).describe('The new limit; 0: nothing is bought without asking.'),
+  preview: z
+    .string('must be the id of a preview')
+    .max(100, 'must be the id of a preview')
+    .nullish()
+    .describe('Needed to raise it: a preview for at least so many numbers, made in the last 30 minutes.'),
 });
 export type ChangeBillingBody = z.output<typeof changeBillingBody>;
 
 /** Body of POST /billing/preview. */
 export const previewBody = z.object({
-  /** How many numbers, beside the free ones, the account shall have in all. */
-  numbers: numbers(1),
+  numbers: numbers(1).describe('How many numbers, beside the free ones, the account shall have in all.'),
 });
 export type PreviewBody = z.output<typeof previewBody>;
 
 /** Answer of POST /billing/preview. */
 export const billingPreview = z.object({
-  /** Id of the preview, for PATCH /billing. */
-  preview: z.string(),
+  preview: z.string().describe('Id of the preview, for PATCH /billing.'),
   numbers: z.int(),
   /** Charged at once if so many are bought now: for the rest of the period. */
   amount,
   currency,
-  /** Of each number for a whole month. */
-  price: amount,
+  price: amount.describe('Of each number for a whole month.'),
 });
 export type BillingPreview = z.output<typeof billingPreview>;
 
 /** Body of POST /billing/checkout. */
 export const checkoutBody = z.object({
-  /** How many numbers to buy, beside the free ones. Absent: those that are not covered now, at least one. */
-  numbers: numbers(1).nullish(),
+  numbers: numbers(1)
+    .nullish()
+    .describe('How many numbers to buy, beside the free ones. Absent: those that are not covered now, at least one.'),
 });
 export type CheckoutBody = z.output<typeof checkoutBody>;
 
@@ -111,11 +119,11 @@ export type BillingPage = z.output<typeof billingPage>;
 /** Query of GET /billing/invoices. */
 export const invoicesQuery = z.object({
   count: wholeNumber(1, 100, 20),
-  /** `next` of the page before. */
   after: z
     .string()
     .regex(/^in_[A-Za-z0-9_]{1,100}$/, 'must be next of an earlier page')
-    .optional(),
+    .optional()
+    .describe('`next` of the page before.'),
 });
 export type InvoicesQuery = z.output<typeof invoicesQuery>;
 
@@ -125,10 +133,8 @@ export const invoiceList = z.object({
     z.object({
       id: z.string(),
       number: z.string().nullable(),
-      /** Stripe's word: `open`, `paid`, `void`, `uncollectible`. */
-      status: z.string().nullable(),
-      /** Epoch seconds. */
-      created_at: z.int(),
+      status: z.string().nullable().describe("Stripe's word: `open`, `paid`, `void`, `uncollectible`."),
+      created_at: z.int().describe('Epoch seconds.'),
       amount,
       amount_due: amount,
       currency,
@@ -136,7 +142,6 @@ export const invoiceList = z.object({
       pdf: z.string().nullable(),
     }),
   ),
-  /** Cursor of the next page; null: this is the last. */
-  next: z.string().nullable(),
+  next: z.string().nullable().describe('Cursor of the next page; null: this is the last.'),
 });
 export type InvoiceList = z.output<typeof invoiceList>;

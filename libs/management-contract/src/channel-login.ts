@@ -27,10 +27,8 @@ export const loginStep = z.discriminatedUnion('event', [
     event: z.literal('code'),
     by: z.enum(['scan', 'phone']),
     code: z.string(),
-    /** Epoch milliseconds. */
-    valid_until: z.int(),
-    /** How long it is valid from now on, for browsers whose clock is wrong. */
-    valid_ms: z.int(),
+    valid_until: z.int().describe('Epoch milliseconds.'),
+    valid_ms: z.int().describe('How long it is valid from now on, for browsers whose clock is wrong.'),
   }),
   /** The number is linked. Sent again when its name is known; then, or after ten seconds, the stream ends. */
   z.object({ event: z.literal('linked'), phone: z.string(), name: z.string().optional() }),
@@ -39,8 +37,10 @@ export const loginStep = z.discriminatedUnion('event', [
     event: z.literal('failed'),
     reason: z.enum(LOGIN_FAILURES),
     details: z.string(),
-    /** Seconds until the next try, which the stream makes by itself; absent: the stream ends. */
-    retry_after_s: z.int().optional(),
+    retry_after_s: z
+      .int()
+      .optional()
+      .describe('Seconds until the next try, which the stream makes by itself; absent: the stream ends.'),
   }),
 ]);
 export type LoginStep = z.output<typeof loginStep>;

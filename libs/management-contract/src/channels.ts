@@ -8,8 +8,10 @@ const channelName = plainText.trim().min(1, 'must not be empty').max(100, 'must 
 /** Body of POST /api/v1/channels. */
 export const createChannelBody = z.object({
   name: channelName,
-  /** Region of the channel; it cannot be changed. Absent: the service's first region. */
-  region: z.enum(REGIONS).optional(),
+  region: z
+    .enum(REGIONS)
+    .optional()
+    .describe("Region of the channel; it cannot be changed. Absent: the service's first region."),
 });
 export type CreateChannelBody = z.output<typeof createChannelBody>;
 
@@ -19,11 +21,13 @@ export type RenameChannelBody = z.output<typeof renameChannelBody>;
 
 /** Query of GET /api/v1/channels. */
 export const listChannelsQuery = z.object({
-  /**
-   * Part of the name or the id, in upper or lower case, or at least three digits of the linked number. Numbers of a region that
-   * is away are not found.
-   */
-  search: plainText.trim().max(100, 'must have at most 100 characters').optional(),
+  search: plainText
+    .trim()
+    .max(100, 'must have at most 100 characters')
+    .optional()
+    .describe(
+      '* Part of the name or the id, in upper or lower case, or at least three digits of the linked number. Numbers of a region that is away are not found.',
+    ),
   count: wholeNumber(1, 500, 100),
   offset: wholeNumber(0, 999_999_999, 0),
 });
@@ -31,12 +35,10 @@ export type ListChannelsQuery = z.output<typeof listChannelsQuery>;
 
 /** The part of a channel that is known without its region. */
 export const channelEntry = z.object({
-  /** `WORD-XXXXX`; also `channel_id` in webhooks. */
-  id: z.string(),
+  id: z.string().describe('`WORD-XXXXX`; also `channel_id` in webhooks.'),
   name: z.string(),
   region: z.enum(REGIONS),
-  /** Epoch seconds. */
-  created_at: z.int(),
+  created_at: z.int().describe('Epoch seconds.'),
 });
 export type ChannelEntry = z.output<typeof channelEntry>;
 
@@ -76,10 +78,8 @@ export type Attention = (typeof ATTENTIONS)[number];
 
 export const attention = z.object({
   what: z.enum(ATTENTIONS),
-  /** Since when, in epoch seconds; absent for `pay`, which has no time. */
-  since: z.int().optional(),
-  /** Name of the reason for which the session closed, for support. */
-  reason: z.string().optional(),
+  since: z.int().optional().describe('Since when, in epoch seconds; absent for `pay`, which has no time.'),
+  reason: z.string().optional().describe('Name of the reason for which the session closed, for support.'),
 });
 
 const MONTH_S = 2_592_000;
@@ -89,10 +89,20 @@ const MONTH_S = 2_592_000;
  * default.
  */
 export const channelSleep = z.object({
-  /** Seconds without requests and traffic after which the number sleeps; 0: never. */
-  idle_after_s: z.int().min(0).max(MONTH_S).optional(),
-  /** Seconds between two wakes that only receive what arrived meanwhile; more than three days count as three days. */
-  drain_every_s: z.int().min(1).max(MONTH_S).optional(),
+  idle_after_s: z
+    .int()
+    .min(0)
+    .max(MONTH_S)
+    .optional()
+    .describe('Seconds without requests and traffic after which the number sleeps; 0: never.'),
+  drain_every_s: z
+    .int()
+    .min(1)
+    .max(MONTH_S)
+    .optional()
+    .describe(
+      'Seconds between two wakes that only receive what arrived meanwhile; more than three days count as three days.',
+    ),
 });
 export type ChannelSleep = z.output<typeof channelSleep>;
 
@@ -100,38 +110,38 @@ export type ChannelSleep = z.output<typeof channelSleep>;
 export const channelRecord = channelEntry.extend({
   status: channelStatusShape,
   state: z.enum(CHANNEL_STATES),
-  /** Since when it is in this state, in epoch seconds; absent while the region does not answer. */
-  since: z.int().optional(),
-  /** Absent: nobody must act, or the region does not answer. What keeps the number from the network comes before `pay`. */
-  attention: attention.optional(),
-  /** `good`, or why the channel may not be billed. */
-  standing: z.enum(['good', 'past_due', 'over_free_allowance']).optional(),
-  /** Digits of the linked number. */
-  phone: z.string().optional(),
-  /** The name that the number shows to others. */
-  phone_name: z.string().optional(),
-  /** When a sleeping channel is woken by itself, in epoch seconds. */
-  wake_at: z.int().optional(),
-  /** Absent: the default applies. */
-  sleep: channelSleep.optional(),
+  since: z
+    .int()
+    .optional()
+    .describe('Since when it is in this state, in epoch seconds; absent while the region does not answer.'),
+  attention: attention
+    .optional()
+    .describe(
+      'Absent: nobody must act, or the region does not answer. What keeps the number from the network comes before `pay`.',
+    ),
+  standing: z
+    .enum(['good', 'past_due', 'over_free_allowance'])
+    .optional()
+    .describe('`good`, or why the channel may not be billed.'),
+  phone: z.string().optional().describe('Digits of the linked number.'),
+  phone_name: z.string().optional().describe('The name that the number shows to others.'),
+  wake_at: z.int().optional().describe('When a sleeping channel is woken by itself, in epoch seconds.'),
+  sleep: channelSleep.optional().describe('Absent: the default applies.'),
 });
 export type ManagedChannel = z.output<typeof channelRecord>;
 
 /** Answer of POST /api/v1/channels and of POST /api/v1/channels/{id}/token. */
 export const channelWithToken = z.object({
   channel: channelRecord,
-  /** Token of the channel for the gateway. Returned only here. */
-  token: z.string(),
+  token: z.string().describe('Token of the channel for the gateway. Returned only here.'),
 });
 export type ChannelWithToken = z.output<typeof channelWithToken>;
 
 /** Answer of GET /api/v1/channels, newest first. */
 export const channelList = z.object({
   channels: z.array(channelRecord),
-  /** The requested page size. */
-  count: z.int(),
-  /** All channels of the account, or all that the search finds. */
-  total: z.int(),
+  count: z.int().describe('The requested page size.'),
+  total: z.int().describe('All channels of the account, or all that the search finds.'),
   offset: z.int(),
 });
 export type ChannelList = z.output<typeof channelList>;
@@ -139,8 +149,9 @@ export type ChannelList = z.output<typeof channelList>;
 /** Answer of DELETE /api/v1/channels/{id}. */
 export const channelDeleted = z.object({
   success: z.literal(true),
-  /** True when the number is unlinked already; else a worker of the region unlinks it later. */
-  unlinked: z.boolean(),
+  unlinked: z
+    .boolean()
+    .describe('True when the number is unlinked already; else a worker of the region unlinks it later.'),
 });
 export type ChannelDeleted = z.output<typeof channelDeleted>;
 

@@ -3,11 +3,9 @@ import { z } from 'zod';
 /** Body of every failure: the envelope of the gateway. */
 export const errorBody = z.object({
   error: z.object({
-    /** Equals the HTTP status. */
-    code: z.int(),
+    code: z.int().describe('Equals the HTTP status.'),
     message: z.string(),
-    /** For 400 `<field>: <reason>`. */
-    details: z.string().optional(),
+    details: z.string().optional().describe('For 400 `<field>: <reason>`.'),
     href: z.string(),
     support: z.string(),
   }),

@@ -8,8 +8,12 @@ const sequence = z.int();
 
 /** Body of POST /api/v1/channels/{id}/webhook-secret. */
 export const rotateSecretBody = z.object({
-  /** How long the secret before stays valid beside the new one; 0 ends it, and all older ones, at once. */
-  old_valid_for_s: z.int().min(0).max(86_400).default(86_400),
+  old_valid_for_s: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .default(86_400)
+    .describe('How long the secret before stays valid beside the new one; 0 ends it, and all older ones, at once.'),
 });
 export type RotateSecretBody = z.output<typeof rotateSecretBody>;
 
@@ -17,40 +21,41 @@ export type RotateSecretBody = z.output<typeof rotateSecretBody>;
 export const webhookSecrets = z.object({
   secrets: z.array(
     z.object({
-      /** `whsec_` and base64, as Standard Webhooks libraries take it. */
-      secret: z.string(),
+      secret: z.string().describe('`whsec_` and base64, as Standard Webhooks libraries take it.'),
       created_at: epochS,
-      /** Absent for the present one. */
-      expires_at: epochS.optional(),
+      expires_at: epochS.optional().describe('Absent for the present one.'),
     }),
   ),
 });
 export type WebhookSecretsShape = z.output<typeof webhookSecrets>;
 
 export const webhookState = z.object({
-  /** Follows from the URL and the number of entries before it with the same one. */
-  id: z.string(),
+  id: z.string().describe('Follows from the URL and the number of entries before it with the same one.'),
   url: z.string(),
   mode: z.enum(['body', 'path', 'method']),
-  /** Every event up to here was accepted, set aside, given up, or not subscribed to. */
-  position: sequence,
-  /** Exactly the events that it subscribes to and that were not delivered yet. */
+  position: sequence.describe('Every event up to here was accepted, set aside, given up, or not subscribed to.'),
   backlog: z.object({
-    events: z.int(),
-    /** Seconds since the oldest of them was written; 0 when there is none. */
-    oldest_age_s: z.number(),
+    events: z.int().describe('Exactly the events that it subscribes to and that were not delivered yet.'),
+    oldest_age_s: z.number().describe('Seconds since the oldest of them was written; 0 when there is none.'),
   }),
   dead_letters: z.int(),
-  /** Of the backlog: events that were refused or that wait behind one of their conversation, while others go on. */
-  held: z.int(),
-  /** Of the backlog: events that it kept refusing and that are tried by themselves, while their conversations go on. */
-  set_aside: z.int(),
-  /** The address that its first redirect named: redirects are not followed. */
-  redirects_to: z.string().optional(),
-  /** Present while the last attempt failed. */
+  held: z
+    .int()
+    .describe(
+      'Of the backlog: events that were refused or that wait behind one of their conversation, while others go on.',
+    ),
+  set_aside: z
+    .int()
+    .describe(
+      'Of the backlog: events that it kept refusing and that are tried by themselves, while their conversations go on.',
+    ),
+  redirects_to: z
+    .string()
+    .optional()
+    .describe('The address that its first redirect named: redirects are not followed.'),
   failing: z
     .object({
-      attempts: z.int(),
+      attempts: z.int().describe('Present while the last attempt failed.'),
       last_status: z.int().optional(),
       last_error: z.string(),
       next_attempt_at: epochS,
@@ -66,11 +71,11 @@ export type WebhookList = z.output<typeof webhookList>;
 /** Query of the delivery log. */
 export const deliveriesQuery = z.object({
   count: wholeNumber(1, 500, 100),
-  /** `next` of the page before. */
   before: z
     .string()
     .regex(/^\d{1,18}$/, 'must be what `next` of the previous page contains')
-    .optional(),
+    .optional()
+    .describe('`next` of the page before.'),
 });
 export type DeliveriesQuery = z.output<typeof deliveriesQuery>;
 
@@ -80,27 +85,28 @@ export const deliveryRecord = z.object({
   type: z.string(),
   method: z.string(),
   attempt: z.int(),
-  /**
-   * `failed` is followed by another attempt, and the event's conversation waits for it; `set_aside` is followed by
-   * another attempt, and the conversation goes on; `dead` became a dead letter; `dropped` was not to be kept.
-   */
-  outcome: z.enum(['taken', 'failed', 'set_aside', 'dead', 'dropped']),
-  /** The receiver's HTTP status; absent when it gave none. `error` is the reason then, or where a redirect leads. */
-  status: z.int().optional(),
+  outcome: z
+    .enum(['taken', 'failed', 'set_aside', 'dead', 'dropped'])
+    .describe(
+      "* `failed` is followed by another attempt, and the event's conversation waits for it; `set_aside` is followed by another attempt, and the conversation goes on; `dead` became a dead letter; `dropped` was not to be kept.",
+    ),
+  status: z
+    .int()
+    .optional()
+    .describe(
+      "The receiver's HTTP status; absent when it gave none. `error` is the reason then, or where a redirect leads.",
+    ),
   error: z.string().optional(),
   latency_ms: z.int(),
-  /** The first kilobyte of the receiver's answer. */
-  answer: z.string().optional(),
-  /** Epoch milliseconds at which the outcome was stored. */
-  at_ms: z.int(),
+  answer: z.string().optional().describe("The first kilobyte of the receiver's answer."),
+  at_ms: z.int().describe('Epoch milliseconds at which the outcome was stored.'),
 });
 export type DeliveryRecord = z.output<typeof deliveryRecord>;
 
 /** Newest first. */
 export const deliveryList = z.object({
   deliveries: z.array(deliveryRecord),
-  /** Present when there are older ones. */
-  next: z.string().optional(),
+  next: z.string().optional().describe('Present when there are older ones.'),
 });
 export type DeliveryList = z.output<typeof deliveryList>;
 
@@ -117,14 +123,11 @@ export const deadLetter = z.object({
   method: z.string(),
   created_at: epochS,
   died_at: epochS,
-  /** Number of attempts for this event; 0 when it was given up together with another one. */
-  attempts: z.int(),
+  attempts: z.int().describe('Number of attempts for this event; 0 when it was given up together with another one.'),
   last_status: z.int().optional(),
   last_error: z.string().optional(),
-  /** It was redriven and is not delivered yet. */
-  redriving: z.boolean(),
-  /** The body that the webhook would have received. */
-  body: z.record(z.string(), z.unknown()),
+  redriving: z.boolean().describe('It was redriven and is not delivered yet.'),
+  body: z.record(z.string(), z.unknown()).describe('The body that the webhook would have received.'),
 });
 export type DeadLetterShape = z.output<typeof deadLetter>;
 
@@ -139,27 +142,32 @@ export type DeadLetterList = z.output<typeof deadLetterList>;
 
 /** Body of POST …/dead-letters/redrive. */
 export const redriveBody = z.object({
-  /** Sequences of the dead letters; absent: all. */
-  sequences: z.array(sequence.min(1)).min(1).max(1_000).optional(),
+  sequences: z
+    .array(sequence.min(1))
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe('Sequences of the dead letters; absent: all.'),
 });
 export type RedriveBody = z.output<typeof redriveBody>;
 export const redriveResult = z.object({
-  /** Number of events that wait to be delivered again. */
-  redriving: z.int(),
+  redriving: z.int().describe('Number of events that wait to be delivered again.'),
 });
 export type RedriveResult = z.output<typeof redriveResult>;
 
 /** Body of POST …/replay. */
 export const replayBody = z.object({
-  /** Epoch seconds: events since then are delivered again, with their ids and sequences. */
-  from: epochS.min(0, 'must be epoch seconds').max(LATEST_EPOCH_S, 'must be epoch seconds'),
+  from: epochS
+    .min(0, 'must be epoch seconds')
+    .max(LATEST_EPOCH_S, 'must be epoch seconds')
+    .describe('Epoch seconds: events since then are delivered again, with their ids and sequences.'),
 });
 export type ReplayBody = z.output<typeof replayBody>;
 export const replayResult = z.object({
-  /** Number of events, of the kinds that the webhook subscribes to, from the start of the replay to now. */
-  events: z.int(),
-  /** Where it starts. */
-  from_sequence: sequence,
+  events: z
+    .int()
+    .describe('Number of events, of the kinds that the webhook subscribes to, from the start of the replay to now.'),
+  from_sequence: sequence.describe('Where it starts.'),
 });
 export type ReplayResult = z.output<typeof replayResult>;
 
@@ -169,33 +177,28 @@ export type TestEventResult = z.output<typeof testEventResult>;
 
 /** Query of GET /api/v1/channels/{id}/events. */
 export const eventsQuery = z.object({
-  /** `cursor` of the page before; `latest`: only new events; absent: from the oldest stored event. */
   cursor: z
     .string()
     .regex(/^(\d{1,15}|latest)$/, 'must be what `cursor` of the previous page contains, or latest')
-    .optional(),
+    .optional()
+    .describe('`cursor` of the page before; `latest`: only new events; absent: from the oldest stored event.'),
   count: wholeNumber(1, 1_000, 100),
 });
 export type EventsQuery = z.output<typeof eventsQuery>;
 
 /** An event as webhooks receive it, for clients that read events. */
 export const pulledEvent = z.object({
-  /** The same as in `webhook-id`. */
-  id: z.string(),
+  id: z.string().describe('The same as in `webhook-id`.'),
   sequence,
-  /** Epoch milliseconds. */
-  created_at_ms: z.int(),
-  /** The body that a webhook would receive. */
-  body: z.record(z.string(), z.unknown()),
+  created_at_ms: z.int().describe('Epoch milliseconds.'),
+  body: z.record(z.string(), z.unknown()).describe('The body that a webhook would receive.'),
 });
 export type PulledEvent = z.output<typeof pulledEvent>;
 
 /** In sequence. */
 export const eventPage = z.object({
   events: z.array(pulledEvent),
-  /** For the next page. */
-  cursor: z.string(),
-  /** There are more by now. */
-  more: z.boolean(),
+  cursor: z.string().describe('For the next page.'),
+  more: z.boolean().describe('There are more by now.'),
 });
 export type EventPage = z.output<typeof eventPage>;

@@ -13,40 +13,36 @@ const region = z.enum(REGIONS);
 const sessionState = z.enum(SESSION_STATES);
 /** Commands in the queues; absent while the region's Redis does not answer. */
 const queued = z.object({
-  /** Commands that wait for a worker. */
-  waiting: count,
-  /** Commands that a worker took and has not answered. */
-  running: count,
-  /** Age of the oldest waiting command; 0 when none waits. */
-  oldest_age_s: seconds,
+  waiting: count.describe('Commands that wait for a worker.'),
+  running: count.describe('Commands that a worker took and has not answered.'),
+  oldest_age_s: seconds.describe('Age of the oldest waiting command; 0 when none waits.'),
 });
 
 /** Figures of a region. */
 export const regionFigures = z.object({
   region,
   workers: z.object({
-    /** Their heartbeat is younger than a lease lasts. */
-    living: count,
-    /** Of those: they take no shards, because an operator drained them or because they are shutting down. */
-    draining: count,
+    living: count.describe('Their heartbeat is younger than a lease lasts.'),
+    draining: count.describe(
+      'Of those: they take no shards, because an operator drained them or because they are shutting down.',
+    ),
   }),
   shards: z.object({
     total: count,
-    /** Shards without a valid lease: commands of their channels wait until a worker takes the shard. */
-    without_owner: count,
+    without_owner: count.describe(
+      'Shards without a valid lease: commands of their channels wait until a worker takes the shard.',
+    ),
   }),
-  /** Channels by the state of their session. */
-  sessions: z.record(sessionState, count),
+  sessions: z.record(sessionState, count).describe('Channels by the state of their session.'),
   sleeping: z.object({
     count,
-    /** Their time to be woken passed more than a minute ago. */
-    overdue: count,
-    /** How long ago it passed for the most overdue one. */
-    most_overdue_s: seconds,
+    overdue: count.describe('Their time to be woken passed more than a minute ago.'),
+    most_overdue_s: seconds.describe('How long ago it passed for the most overdue one.'),
   }),
-  /** Wakes that ended with an open socket, of all workers, in the last `window_s` seconds; exact to 5 %. */
   wakes: z.object({
-    window_s: z.int(),
+    window_s: z
+      .int()
+      .describe('Wakes that ended with an open socket, of all workers, in the last `window_s` seconds; exact to 5 %.'),
     count,
     p50_ms: z.int().optional(),
     p95_ms: z.int().optional(),
@@ -54,10 +50,8 @@ export const regionFigures = z.object({
   }),
   commands: queued.optional(),
   events: z.object({
-    /** Not passed by their webhook yet; those it has not fetched count until it does. */
-    backlog: count,
-    /** Webhooks with such events. */
-    webhooks_behind: count,
+    backlog: count.describe('Not passed by their webhook yet; those it has not fetched count until it does.'),
+    webhooks_behind: count.describe('Webhooks with such events.'),
     oldest_age_s: seconds,
     dead_letters: count,
   }),
@@ -80,19 +74,15 @@ export const fleetWorker = z.object({
   id: z.string(),
   version: z.string(),
   started_at: epochS,
-  /** Since its last heartbeat, by the database's clock. */
-  heartbeat_age_s: seconds,
-  /** False: its heartbeats stopped. It stays in the list for an hour or so. */
-  living: z.boolean(),
-  /** Numbers of the shards whose lease it holds. */
-  shards: z.array(z.int()),
-  /**
-   * `taking`: it takes its share. `draining`: an operator drained it, and it still holds shards. `drained`: it holds none.
-   * `ending`: its process is shutting down.
-   */
-  state: z.enum(['taking', 'draining', 'drained', 'ending']),
-  /** When an operator drained it. */
-  drain_asked_at: epochS.optional(),
+  heartbeat_age_s: seconds.describe("Since its last heartbeat, by the database's clock."),
+  living: z.boolean().describe('False: its heartbeats stopped. It stays in the list for an hour or so.'),
+  shards: z.array(z.int()).describe('Numbers of the shards whose lease it holds.'),
+  state: z
+    .enum(['taking', 'draining', 'drained', 'ending'])
+    .describe(
+      '* `taking`: it takes its share. `draining`: an operator drained it, and it still holds shards. `drained`: it holds none. `ending`: its process is shutting down.',
+    ),
+  drain_asked_at: epochS.optional().describe('When an operator drained it.'),
 });
 export type FleetWorker = z.output<typeof fleetWorker>;
 
@@ -102,18 +92,16 @@ export type FleetWorkerList = z.output<typeof fleetWorkerList>;
 
 export const fleetShard = z.object({
   shard: z.int(),
-  /** Absent: no worker has a valid lease. */
-  owner: z.string().optional(),
-  /** Grows with every change of owner. */
-  epoch: z.int(),
-  /** How long the lease still holds without being renewed; 0 without an owner. */
-  lease_left_s: seconds,
-  /** The worker that an operator placed it on. */
-  placed_on: z.string().optional(),
-  /** `settled`: it is where it should be. `moving`: its worker hands it over. `waiting`: no worker holds it. */
-  state: z.enum(['settled', 'moving', 'waiting']),
-  /** Its channels by the state of their session. */
-  sessions: z.record(sessionState, count),
+  owner: z.string().optional().describe('Absent: no worker has a valid lease.'),
+  epoch: z.int().describe('Grows with every change of owner.'),
+  lease_left_s: seconds.describe('How long the lease still holds without being renewed; 0 without an owner.'),
+  placed_on: z.string().optional().describe('The worker that an operator placed it on.'),
+  state: z
+    .enum(['settled', 'moving', 'waiting'])
+    .describe(
+      '`settled`: it is where it should be. `moving`: its worker hands it over. `waiting`: no worker holds it.',
+    ),
+  sessions: z.record(sessionState, count).describe('Its channels by the state of their session.'),
   commands: queued.optional(),
 });
 export type FleetShard = z.output<typeof fleetShard>;
@@ -124,8 +112,10 @@ export type FleetShardList = z.output<typeof fleetShardList>;
 
 /** Body of PUT /api/v1/fleet/{region}/shards/{shard}/placement. */
 export const placementBody = z.object({
-  /** A living worker of the region that takes shards. */
-  worker: plainText.min(1, 'must name a worker of GET /workers').max(200, 'must have at most 200 characters'),
+  worker: plainText
+    .min(1, 'must name a worker of GET /workers')
+    .max(200, 'must have at most 200 characters')
+    .describe('A living worker of the region that takes shards.'),
 });
 export type PlacementBody = z.output<typeof placementBody>;
 
@@ -133,8 +123,10 @@ export type PlacementBody = z.output<typeof placementBody>;
 export const fleetChannelsQuery = z.object({
   state: z.enum(SESSION_STATES, `must be one of ${SESSION_STATES.join(', ')}`),
   count: wholeNumber(1, 500, 100),
-  /** `next` of the page before. */
-  after: plainText.regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the previous page contains').optional(),
+  after: plainText
+    .regex(/^\d{1,9}\..{1,100}$/, 'must be what `next` of the previous page contains')
+    .optional()
+    .describe('`next` of the page before.'),
 });
 export type FleetChannelsQuery = z.output<typeof fleetChannelsQuery>;
 
@@ -143,61 +135,59 @@ export const fleetChannel = z.object({
   account_id: z.string(),
   shard: z.int(),
   state: sessionState,
-  /** Seconds for which it has been in this state. */
-  for_s: seconds,
-  /** Name of the close reason; absent while nothing is wrong. */
-  reason: z.string().optional(),
+  for_s: seconds.describe('Seconds for which it has been in this state.'),
+  reason: z.string().optional().describe('Name of the close reason; absent while nothing is wrong.'),
   linked: z.boolean(),
-  /** When it is woken next without a request. */
-  wake_at: epochS.optional(),
+  wake_at: epochS.optional().describe('When it is woken next without a request.'),
 });
 export type FleetChannel = z.output<typeof fleetChannel>;
 
 /** By shard and id. */
 export const fleetChannelList = z.object({
   channels: z.array(fleetChannel),
-  /** All channels in this state. */
-  total: count,
-  /** Present when there are more. */
-  next: z.string().optional(),
+  total: count.describe('All channels in this state.'),
+  next: z.string().optional().describe('Present when there are more.'),
 });
 export type FleetChannelList = z.output<typeof fleetChannelList>;
 
 const ofAll = <Item extends z.ZodType>(item: Item) =>
   z.object({
-    /** All there are; the list may be shorter. */
-    total: count,
+    total: count.describe('All there are; the list may be shorter.'),
     first: z.array(item),
   });
 
 /** Answer of GET /api/v1/fleet/{region}/stuck: what does not mend itself in time; each list holds the worst hundred. */
 export const stuckThings = z.object({
   shards_without_owner: ofAll(z.object({ shard: z.int(), for_s: seconds.optional() })),
-  /** Queues whose oldest command is past the time by which it had to start; absent while Redis does not answer. */
-  late_commands: ofAll(z.object({ shard: z.int(), late_s: seconds, waiting: count })).optional(),
-  /** Connecting or waking for more than two minutes, or in the middle of falling asleep for as long. */
-  slow_channels: ofAll(fleetChannel),
-  /** Linked and closed for a reason that stays until a person has acted. */
-  closed_channels: ofAll(fleetChannel),
-  /** Snapshots of awake channels that were passed over because they did not open, and channels none of whose did. */
+  late_commands: ofAll(z.object({ shard: z.int(), late_s: seconds, waiting: count }))
+    .optional()
+    .describe(
+      'Queues whose oldest command is past the time by which it had to start; absent while Redis does not answer.',
+    ),
+  slow_channels: ofAll(fleetChannel).describe(
+    'Connecting or waking for more than two minutes, or in the middle of falling asleep for as long.',
+  ),
+  closed_channels: ofAll(fleetChannel).describe('Linked and closed for a reason that stays until a person has acted.'),
   damaged_snapshots: ofAll(
     z.object({
-      channel_id: z.string(),
+      channel_id: z
+        .string()
+        .describe(
+          'Snapshots of awake channels that were passed over because they did not open, and channels none of whose did.',
+        ),
       shard: z.int(),
-      /** Numbers of the damaged generations; empty where none opens. */
-      generations: z.array(z.int()),
-      /** True: no snapshot opens, the number must be linked anew or its master key put back. */
-      lost: z.boolean(),
+      generations: z.array(z.int()).describe('Numbers of the damaged generations; empty where none opens.'),
+      lost: z.boolean().describe('True: no snapshot opens, the number must be linked anew or its master key put back.'),
     }),
   ),
-  /** Webhooks with events that were not accepted within 72 h. */
   dead_letters: ofAll(
-    z.object({ channel_id: z.string(), webhook: z.string(), dead_letters: count, oldest_age_s: seconds }),
+    z
+      .object({ channel_id: z.string(), webhook: z.string(), dead_letters: count, oldest_age_s: seconds })
+      .describe('Webhooks with events that were not accepted within 72 h.'),
   ),
-  /** Webhooks whose last attempt failed, by how long their oldest event waits. */
   failing_webhooks: ofAll(
     z.object({
-      channel_id: z.string(),
+      channel_id: z.string().describe('Webhooks whose last attempt failed, by how long their oldest event waits.'),
       webhook: z.string(),
       attempts: count,
       backlog: count,

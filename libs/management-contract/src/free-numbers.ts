@@ -12,31 +12,29 @@ export const freeNumbersBody = z.object({
     .int(`must be a whole number from 1 to ${MOST_NUMBERS}`)
     .min(1, 'must be at least 1; DELETE ends what was given')
     .max(MOST_NUMBERS, `must be at most ${MOST_NUMBERS}`),
-  /** For the audit log, and for those who look later. */
-  reason: plainText.min(1, 'must say why').max(500, 'must have at most 500 characters'),
-  /** Epoch seconds; absent or null: they have no end. */
+  reason: plainText
+    .min(1, 'must say why')
+    .max(500, 'must have at most 500 characters')
+    .describe('For the audit log, and for those who look later.'),
   ends_at: z
     .int('must be epoch seconds')
     .min(1, 'must be epoch seconds')
     .max(LAST_EPOCH_S, 'must be epoch seconds')
-    .nullish(),
+    .nullish()
+    .describe('Epoch seconds; absent or null: they have no end.'),
 });
 export type FreeNumbersBody = z.output<typeof freeNumbersBody>;
 
 /** Answer of everything about the free numbers of an account. */
 export const freeNumbers = z.object({
-  /** Free numbers of the account now, those of every account included. */
-  free: z.int(),
-  /** What operators gave, newest first, with what has ended. */
+  free: z.int().describe('Free numbers of the account now, those of every account included.'),
   given: z.array(
     z.object({
-      id: z.string(),
+      id: z.string().describe('What operators gave, newest first, with what has ended.'),
       numbers: z.int(),
       reason: z.string(),
-      /** Name of the operator. */
-      granted_by: z.string(),
-      /** Epoch seconds, as the end. */
-      created_at: z.int(),
+      granted_by: z.string().describe('Name of the operator.'),
+      created_at: z.int().describe('Epoch seconds, as the end.'),
       ends_at: z.int().nullable(),
       in_effect: z.boolean(),
     }),

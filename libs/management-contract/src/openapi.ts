@@ -123,6 +123,12 @@ function jsonOf(schema: z.ZodType, io: 'input' | 'output'): Json {
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override: dropSafeRange });
   return rest;
+}
+
+/** Zod's bounds of whole numbers are those of JavaScript. */
+function dropSafeRange({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }

@@ -54,20 +54,16 @@ export const sessionRecord = z.object({
   id: z.string(),
   created_at: epochS,
   expires_at: epochS,
-  /** From where it was begun. */
-  address: z.string().optional(),
+  address: z.string().optional().describe('From where it was begun.'),
   browser: z.string().optional(),
-  /** It is the one of this request. */
-  current: z.boolean(),
+  current: z.boolean().describe('It is the one of this request.'),
 });
 export type SessionRecord = z.output<typeof sessionRecord>;
 
 /** Answer of GET /api/v1/auth/options: how people can sign in here. */
 export const signInOptions = z.object({
-  /** Whether anybody may sign up with an address and a password. */
-  sign_up: z.boolean(),
-  /** The identity provider, when there is one. */
-  identity_provider: z.string().optional(),
+  sign_up: z.boolean().describe('Whether anybody may sign up with an address and a password.'),
+  identity_provider: z.string().optional().describe('The identity provider, when there is one.'),
 });
 export type SignInOptions = z.output<typeof signInOptions>;
 
@@ -88,18 +84,17 @@ export const signInAnswer = z.object({ code_required: z.boolean(), user: userRec
 export type SignInAnswer = z.output<typeof signInAnswer>;
 
 export const signInCodeBody = z.object({
-  /** Of the authenticator app. */
-  code: totpCode.optional(),
-  /** One of the codes that were shown once; each works once. */
-  recovery_code: recoveryCode.optional(),
+  code: totpCode.optional().describe('Of the authenticator app.'),
+  recovery_code: recoveryCode.optional().describe('One of the codes that were shown once; each works once.'),
 });
 export type SignInCodeBody = z.output<typeof signInCodeBody>;
 
 export const currentSession = z.object({
   user: userRecord,
   session: sessionRecord.extend({
-    /** Until when what is dangerous needs no new proof; absent: a proof is needed now. */
-    proven_until: epochS.optional(),
+    proven_until: epochS
+      .optional()
+      .describe('Until when what is dangerous needs no new proof; absent: a proof is needed now.'),
   }),
 });
 export type CurrentSession = z.output<typeof currentSession>;
@@ -115,21 +110,18 @@ export type ChangePasswordBody = z.output<typeof changePasswordBody>;
 
 export const proveBody = z.object({
   password: typedPassword,
-  /** Needed with a second factor. */
-  code: totpCode.optional(),
+  code: totpCode.optional().describe('Needed with a second factor.'),
 });
 export type ProveBody = z.output<typeof proveBody>;
 
 export const startSecondFactorBody = z.object({
-  /** Not needed by users who have none. */
-  password: typedPassword.optional(),
+  password: typedPassword.optional().describe('Not needed by users who have none.'),
 });
 export type StartSecondFactorBody = z.output<typeof startSecondFactorBody>;
 
 /** Shown once. The second factor is on after POST /api/v1/auth/second-factor/confirm. */
 export const secondFactorSecrets = z.object({
-  /** `otpauth://…`, for the QR code of an authenticator app. */
-  totp_uri: z.string(),
+  totp_uri: z.string().describe('`otpauth://…`, for the QR code of an authenticator app.'),
   recovery_codes: z.array(z.string()),
 });
 export type SecondFactorSecrets = z.output<typeof secondFactorSecrets>;

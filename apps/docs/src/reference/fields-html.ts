@@ -9,6 +9,8 @@ export interface FieldsOptions {
   /** Address of the section of a named object; undefined: it is described in place. */
   addressOf: (name: string) => string | undefined;
   schemas: Readonly<Record<string, Schema>>;
+  /** What is beside a field that is always there. */
+  mark: 'required' | 'always';
 }
 
 /** The fields of an object as a table; alternatives one after the other. Empty when there is none. */
@@ -54,7 +56,7 @@ function inPlace(schema: Schema, { addressOf, schemas }: FieldsOptions): Schema 
 }
 
 function rowHtml(name: string, schema: Schema, isRequired: boolean, options: FieldsOptions): string {
-  const required = isRequired ? ' <span class="required">required</span>' : '';
+  const required = isRequired ? ` <span class="${options.mark}">${options.mark}</span>` : '';
   return `<tr><td><code>${escaped(name)}</code>${required}</td><td>${typeHtml(schema, options)}</td><td>${notesHtml(schema)}</td></tr>`;
 }
 

@@ -11,7 +11,7 @@ export interface Example {
   answer?: unknown;
 }
 
-export interface OperationOptions extends FieldsOptions {
+export interface OperationOptions extends Omit<FieldsOptions, 'mark'> {
   /** Sections of the errors page by status. */
   errorAnchors: Readonly<Record<string, string>>;
   exampleOf: (call: Call) => Example | undefined;
@@ -48,7 +48,7 @@ function parametersHtml({ parameters = [] }: Operation, options: OperationOption
   const shown = parameters.filter((each) => each.in !== 'header');
   if (shown.length === 0) return '';
   const row = ({ name, in: place, required, schema, description }: Parameter) =>
-    `<tr><td><code>${escaped(name)}</code>${required ? ' <span class="required">required</span>' : ''}</td><td>${typeHtml(schema, options)}, in the ${place}</td><td>${notesHtml(description === undefined ? schema : { ...schema, description })}</td></tr>`;
+    `<tr><td><code>${escaped(name)}</code>${required ? ' <span class="required">required</span>' : ''}</td><td>${typeHtml(schema, { ...options, mark: 'required' })}, in the ${place}</td><td>${notesHtml(description === undefined ? schema : { ...schema, description })}</td></tr>`;
   return small(3, 'Parameters') + tableHtml('<th>Parameter</th><th>Type</th><th>Notes</th>', shown.map(row).join(''));
 }
 
@@ -61,7 +61,8 @@ function bodyHtml({ requestBody }: Operation, options: OperationOptions, isEvent
   const forms =
     types.length > 1 ? `<p>As ${types.map((type) => `<code>${type}</code>`).join(' or ')}.${optional}</p>` : '';
   const alone = types.length === 1 && optional !== '' ? `<p>${optional.trim()}</p>` : '';
-  return small(3, isEvent ? 'Body' : 'Request body') + forms + alone + fieldsHtml(named, options);
+  const mark = isEvent ? 'always' : 'required';
+  return small(3, isEvent ? 'Body' : 'Request body') + forms + alone + fieldsHtml(named, { ...options, mark });
 }
 
 function answersHtml({ responses }: Operation, options: OperationOptions): string {
@@ -71,7 +72,8 @@ function answersHtml({ responses }: Operation, options: OperationOptions): strin
     const types = Object.entries(content);
     const [type, { schema }] = types[0] ?? [undefined, { schema: {} }];
     if (type === undefined) return `<p><code>${status}</code> ${escaped(description)}.</p>`;
-    const what = type === 'application/json' ? typeHtml(schema, options) : `<code>${escaped(type)}</code>`;
+    const what =
+      type === 'application/json' ? typeHtml(schema, { ...options, mark: 'always' }) : `<code>${escaped(type)}</code>`;
     const line = `<p><code>${status}</code> ${escaped(description)}: ${what}</p>`;
     const isSecond = status !== done[0]?.[0];
     return isSecond || type !== 'application/json' ? line : line + answerFields(schema, options);
@@ -85,7 +87,7 @@ function answersHtml({ responses }: Operation, options: OperationOptions): strin
 
 /** Fields of an answer that has no section of its own. */
 function answerFields(schema: Schema, options: OperationOptions): string {
-  return schema.properties === undefined ? '' : fieldsHtml(schema, options);
+  return schema.properties === undefined ? '' : fieldsHtml(schema, { ...options, mark: 'always' });
 }
 
 function exampleHtml(example: Example | undefined): string {

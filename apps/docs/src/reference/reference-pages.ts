@@ -82,11 +82,12 @@ function apiPages({ name, title, intro, options }: Reference): PageParts[] {
     tag: tag.name,
     calls: calls.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
-  const overview = { slug: `api/${name}`, title };
+  const children = groups.map(({ entry, tag }) => ({ ...entry, title: tag }));
+  const overview = { slug: `api/${name}`, title, children };
   const headings = groups.map((group) => sectionOf(group.tag));
   const lists = groups.map((group) => headingHtml(sectionOf(group.tag)) + callList(group.entry, group.calls));
   const html = `<h1 id="top">${escaped(title)}</h1>${intro}${download(name)}${lists.join('')}`;
-  const pages = groups.map((group) => groupPage(group, shared));
+  const pages = groups.map((group) => groupPage(group, overview, shared));
   return [{ entry: overview, html, headings: [{ depth: 1, id: 'top', text: title }, ...headings] }, ...pages];
 }
 
@@ -103,11 +104,13 @@ function callList(page: PageEntry, calls: readonly Call[]): string {
 
 function groupPage(
   { entry, tag, calls }: { entry: PageEntry; tag: string; calls: readonly Call[] },
+  overview: PageEntry,
   options: OperationOptions,
 ): PageParts {
   const headings = [{ depth: 1, id: 'top', text: tag }, ...calls.map(headingOf)];
   const sections = calls.map((call) => `<section class="operation">${operationHtml(call, options)}</section>`);
-  return { entry, html: `<h1 id="top">${escaped(tag)}</h1>${sections.join('')}`, headings };
+  const above = `<p class="above"><a href="${DOCS_PREFIX}/${overview.slug}">${escaped(overview.title)}</a></p>`;
+  return { entry, html: `${above}<h1 id="top">${escaped(tag)}</h1>${sections.join('')}`, headings };
 }
 
 function webhooksPage(): PageParts {
@@ -134,7 +137,7 @@ function webhooksPage(): PageParts {
 function objectsPage(): PageParts {
   const { schemas } = GATEWAY.components;
   const names = Object.keys(schemas).filter(isObject);
-  const options = { addressOf: objectAddress, schemas };
+  const options = { addressOf: objectAddress, schemas, mark: 'always' } as const;
   const objectOf = (name: string): Heading => ({ depth: 2, id: anchorOf(name), text: name });
   const sections = names.map((name) => {
     const schema = schemas[name] ?? {};

@@ -78,7 +78,7 @@ export const CHAT_ENDPOINTS = {
     path: '/contacts/{ContactID}',
     tag: 'Contacts',
     summary: 'Get a contact',
-    answers: ['ContactShape'],
+    answers: ['Contact'],
     failures: [400, 404],
   },
   getContactProfile: {

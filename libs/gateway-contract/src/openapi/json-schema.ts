@@ -6,8 +6,11 @@ export type Json = Record<string, unknown>;
 const options = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    // What is computed from a value hides its default.
+    const { def } = zodSchema._zod;
+    if ('defaultValue' in def) jsonSchema.default = def.defaultValue;
     // Media: text, or the file of a form.
-    if (zodSchema._zod.def.type === 'custom') jsonSchema.type = 'string';
+    if (def.type === 'custom') jsonSchema.type = 'string';
     // A number or a boolean in a query is text to the parser.
     if (jsonSchema.type !== 'string') delete jsonSchema.pattern;
     if (jsonSchema.type === 'boolean') delete jsonSchema.enum;
