@@ -27,9 +27,6 @@ import { openSmtp } from './mail/smtp-transport.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import { DASHBOARD_FILES, serveDashboard } from './pages/dashboard.js';
 import { Regions } from './regions/regions.js';
-import { Joining } from './teams/joining.js';
-import { servePages } from './users/pages.js';
-import { SignIn } from './users/sign-in.js';
 
 const MAX_BODY_BYTES = 65_536;
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -71,7 +68,6 @@ export async function createApp(
     abortOnError: false,
   });
   app.setGlobalPrefix(MANAGEMENT_PREFIX);
-  servePages(fastify, { signIn: app.get(SignIn), joining: app.get(Joining, { strict: false }) }, services.log);
   serveSite(fastify);
   serveDashboard(fastify, { files: dashboardFiles, gatewayUrls: gatewayUrlsOf(services) }, services.log);
   measureFleet(probes.metrics, app.get(Fleet));

@@ -21,7 +21,7 @@ const database = openGlobalDatabase({
 try {
   const added = await addFirstOwnerLink(database, accountId);
   const shown = added && {
-    link: `${publicUrl}/first-owner?token=${added.token}`,
+    link: `${publicUrl}/first-owner#token=${added.token}`,
     validUntil: added.validUntil.toISOString(),
   };
   process.stdout.write(`${JSON.stringify(shown ?? { link: null })}\n`);

@@ -1,3 +1,4 @@
+import './sign-in/taken-token.js';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './theme/theme.css';

@@ -40,6 +40,7 @@ describe('openLog', () => {
 describe('withoutToken', () => {
   it('keeps everything but the secret', () => {
     expect(withoutToken(`/a?token=abc&b=1 and ?x=1&token=q`)).toBe('/a?token=[secret]&b=1 and ?x=1&token=[secret]');
+    expect(withoutToken(`/verify-email#token=abc`)).toBe('/verify-email#token=[secret]');
     expect(withoutToken('nothing to hide')).toBe('nothing to hide');
   });
 });

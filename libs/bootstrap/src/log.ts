@@ -64,9 +64,9 @@ function isErrorLike(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }
 
-/** Text with the value of every `token=` query parameter and every channel token cut out. */
+/** Text with the value of every `token=` query parameter or fragment and every channel token cut out. */
 export function withoutToken(text: string): string {
-  return text.replace(/([?&]token=)[^&\s#]*/gi, '$1[secret]').replace(/\bdm_([a-z]+)_[0-9A-Za-z]+/g, 'dm_$1_[secret]');
+  return text.replace(/([?&#]token=)[^&\s#]*/gi, '$1[secret]').replace(/\bdm_([a-z]+)_[0-9A-Za-z]+/g, 'dm_$1_[secret]');
 }
 
 /** Contexts in which Nest logs what it wires at start: of interest for debugging only. */

@@ -39,6 +39,9 @@ export type Access =
 /** Message of the 403 that only means that the password must be entered again first (`proof`). */
 export const PASSWORD_REQUIRED = 'password required';
 
+/** Message of the 401 that only means that the session waits for a code of the second factor (POST /auth/sign-in/code). */
+export const CODE_REQUIRED = 'code required';
+
 /** Roles that several rows share. */
 export const EVERY_ROLE: readonly Role[] = ROLES;
 export const OWNERS: readonly Role[] = ['owner'];

@@ -5,6 +5,7 @@ import {
   confirmSecondFactorBody,
   currentSession,
   done,
+  firstOwnerBody,
   identityProviderAddress,
   proveBody,
   recoveryCodes,
@@ -59,12 +60,23 @@ export const USER_OPERATIONS = {
   verifyAddress: {
     method: 'post',
     path: '/auth/verify-address',
-    summary: 'Confirm an address with the token of the link in the mail',
+    summary: 'Confirm an address with the token of the link in the mail; after a sign-up it signs in',
     access: ANYONE,
     body: verifyAddressBody,
     status: 200,
     answer: done,
     failures: [],
+  },
+  acceptFirstOwner: {
+    method: 'post',
+    path: '/auth/first-owner',
+    summary:
+      'Become the first owner of an account, and operator, with the token of the link that the installation printed',
+    access: ANYONE,
+    body: firstOwnerBody,
+    status: 200,
+    answer: done,
+    failures: [503],
   },
   signIn: {
     method: 'post',

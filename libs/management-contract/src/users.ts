@@ -76,6 +76,9 @@ export type AddressBody = z.output<typeof addressBody>;
 export const verifyAddressBody = z.object({ token: linkToken });
 export type VerifyAddressBody = z.output<typeof verifyAddressBody>;
 
+export const firstOwnerBody = signUpBody.extend({ token: linkToken });
+export type FirstOwnerBody = z.output<typeof firstOwnerBody>;
+
 export const signInBody = z.object({ email: emailAddress, password: typedPassword });
 export type SignInBody = z.output<typeof signInBody>;
 

@@ -113,7 +113,7 @@ export class Invitations {
     if (!settings)
       throw new GatewayError(403, { details: 'nobody can sign in here: the installation has no AUTH_SECRET' });
     const token = randomBytes(32).toString('base64url');
-    const link = `${settings.publicUrl}/invitation?token=${token}`;
+    const link = `${settings.publicUrl}/invitation#token=${token}`;
     const row = await transaction(this.database, async (connection) => {
       const account = await lockAccount(connection, caller.account.id);
       if (!account) throw accountNotFound();

@@ -4,7 +4,7 @@ import { requireStrong } from '../users/passwords.js';
 import type { SignIn } from '../users/sign-in.js';
 import type { Invitations } from './invitations.js';
 
-/** How somebody without a user accepts an invitation: over the API or on the page of the link. */
+/** How somebody without a user accepts an invitation. */
 export class Joining {
   constructor(
     private readonly invitations: Invitations,

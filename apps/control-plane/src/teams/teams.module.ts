@@ -28,6 +28,6 @@ import { TeamsController } from './teams.controller.js';
       useFactory: (invitations: Invitations, signIn: SignIn) => new Joining(invitations, signIn),
     },
   ],
-  exports: [Members, Invitations, Joining],
+  exports: [Members, Invitations],
 })
 export class TeamsModule {}

@@ -186,7 +186,8 @@ describe('users who are signed in', () => {
       [email],
     );
     expect(rows.map(({ action }) => action)).toEqual([
-      'user.sign-in',
+      // By the confirmation of the address, and by password.
+      ...['user.sign-in', 'user.sign-in'],
       'user.change-password',
       'user.change-password.failed',
       'user.change-password',

@@ -179,6 +179,7 @@ function optionsOf(parts: EngineParts, ...morePlugins: NonNullable<BetterAuthOpt
     emailVerification: {
       expiresIn: VERIFY_HOURS * 3_600,
       sendOnSignUp: true,
+      autoSignInAfterVerification: true,
       sendVerificationEmail: ({ user, token }) => mails.sendVerification(user.email, user.name, token),
     },
     databaseHooks: {

@@ -8,8 +8,17 @@ import type { SecondFactorCodes } from './second-factor-codes.js';
 const VERIFY_CODE_PATH = '/two-factor/verify-totp';
 const VERIFY_RECOVERY_CODE_PATH = '/two-factor/verify-backup-code';
 const CALLBACK_PATH = '/callback/:id';
-/** After these, a session that was begun is complete; of the first and the last one only if no code is required. */
-const SIGN_INS = new Set(['/sign-in/email', VERIFY_CODE_PATH, VERIFY_RECOVERY_CODE_PATH, CALLBACK_PATH]);
+const VERIFY_ADDRESS_PATH = '/verify-email';
+/** After these, a session that was begun is complete; of those without a code only if none is required. */
+const SIGN_INS = new Set([
+  '/sign-in/email',
+  VERIFY_CODE_PATH,
+  VERIFY_RECOVERY_CODE_PATH,
+  CALLBACK_PATH,
+  VERIFY_ADDRESS_PATH,
+]);
+/** Sessions that begin there wait for a code while the second factor of their user is on. */
+const WITHOUT_CODE = new Set([CALLBACK_PATH, VERIFY_ADDRESS_PATH]);
 /** No code: the engine counts the attempt as a failure. */
 const REFUSED_CODE = 'used';
 
@@ -51,7 +60,7 @@ export function signInObserver({ codes, onSignedIn }: ObserverParts): BetterAuth
           matcher: ({ path }) => path !== undefined && SIGN_INS.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const begun = ctx.context.newSession;
-            if (!begun || (ctx.path === CALLBACK_PATH && begun.user.twoFactorEnabled === true)) return;
+            if (!begun || (WITHOUT_CODE.has(ctx.path) && begun.user.twoFactorEnabled === true)) return;
             const { id, userId, ipAddress, userAgent } = begun.session;
             await onSignedIn({ userId, sessionId: id, address: ipAddress ?? '', browser: userAgent ?? '' });
           }),

@@ -1,5 +1,6 @@
 import {
   addressBody,
+  firstOwnerBody,
   resetPasswordBody,
   signInBody,
   signInCodeBody,
@@ -8,6 +9,7 @@ import {
   verifyAddressBody,
   type AddressBody,
   type Done,
+  type FirstOwnerBody,
   type IdentityProviderAddress,
   type ResetPasswordBody,
   type SignInAnswer,
@@ -50,8 +52,19 @@ export class SigningInController {
 
   @Post('verify-address')
   @HttpCode(200)
-  verify(@Body(valid(verifyAddressBody)) { token }: VerifyAddressBody, @Req() request: FastifyRequest): Promise<Done> {
-    return this.signIn.parts.signingUp.verifyAddress(token, visitorOf(request));
+  async verify(
+    @Body(valid(verifyAddressBody)) { token }: VerifyAddressBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Done> {
+    return sendCookies(reply, await this.signIn.parts.signingUp.verifyAddress(token, visitorOf(request)));
+  }
+
+  @Post('first-owner')
+  @HttpCode(200)
+  async acceptFirstOwner(@Body(valid(firstOwnerBody)) { token, ...user }: FirstOwnerBody): Promise<Done> {
+    await this.signIn.acceptFirstOwner(token, user);
+    return { success: true };
   }
 
   @Post('password-reset')

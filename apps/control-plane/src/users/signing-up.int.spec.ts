@@ -27,6 +27,8 @@ describe('a new user', () => {
     const early = await signIn('ada@example.com');
     expect([early.status, early.headers['set-cookie']]).toEqual([403, undefined]);
     const token = await tokenIn(plane, 'ada@example.com', 'verify-address');
+    await browser.send('GET', `/verify-email?token=${token}`);
+    expect((await signIn('ada@example.com')).status).toBe(403);
     expect((await browser.call('POST', '/auth/verify-address', { token })).status).toBe(200);
     const answer = await signIn('ADA@example.com');
     expect(answer.body).toEqual({
@@ -41,6 +43,18 @@ describe('a new user', () => {
     });
     expect(String(answer.headers['set-cookie'])).toMatch(/^dormouse\.session_token=.*HttpOnly; SameSite=Lax/i);
     expect((await browser.call('GET', '/auth/session')).status).toBe(200);
+  });
+
+  it('is signed in by the confirmation of the address, the first time alone', async () => {
+    await signUp('carol@example.com');
+    const token = await tokenIn(plane, 'carol@example.com', 'verify-address');
+    const confirm = (by: SpecBrowser) => by.call('POST', '/auth/verify-address', { token });
+    expect((await confirm(browser)).status).toBe(200);
+    expect((await browser.call('GET', '/auth/session')).body).toMatchObject({ user: { email: 'carol@example.com' } });
+    const elsewhere = new SpecBrowser(plane);
+    const again = await confirm(elsewhere);
+    expect([again.status, again.headers['set-cookie']]).toEqual([200, undefined]);
+    expect((await elsewhere.call('GET', '/auth/session')).status).toBe(401);
   });
 
   it.each([

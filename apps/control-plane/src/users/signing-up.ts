@@ -15,6 +15,7 @@ import { evenDuration } from './even-duration.js';
 import { requireStrong } from './passwords.js';
 import type { SignInEngine, Visitor } from './sign-in-engine.js';
 import type { SignInSettings } from './sign-in-settings.js';
+import type { WithCookies } from './signing-in.js';
 
 const DONE: Done = { success: true };
 
@@ -64,12 +65,15 @@ export class SigningUp {
     });
   }
 
-  /** Confirms an address, or changes it to one that is confirmed. @throws {GatewayError} 400 `token: …` */
-  async verifyAddress(token: string, visitor: Visitor): Promise<Done> {
-    if (await this.parts.addressChange.use(token, visitor)) return DONE;
+  /**
+   * Confirms an address, or changes it to one that is confirmed. Signs in who confirms the address of a sign-up: the first time.
+   * @throws {GatewayError} 400 `token: …`
+   */
+  async verifyAddress(token: string, visitor: Visitor): Promise<WithCookies<Done>> {
+    if (await this.parts.addressChange.use(token, visitor)) return { body: DONE, cookies: [] };
     const call = { method: 'GET', path: '/verify-email', query: { token } } as const;
-    await this.parts.engine.call({ ...call, visitor: withoutCookies(visitor) });
-    return DONE;
+    const { cookies } = await this.parts.engine.call({ ...call, visitor: withoutCookies(visitor) });
+    return { body: DONE, cookies };
   }
 
   /** @throws {GatewayError} 403 without mail, 429 */

@@ -67,16 +67,22 @@ export async function mailsTo(plane: RunningControlPlane, address: string): Prom
 export async function tokenIn(plane: RunningControlPlane, address: string, kind: string): Promise<string> {
   const mail = (await mailsTo(plane, address)).filter((one) => one.kind === kind).at(-1);
   if (!mail) throw new Error(`no mail ${kind} to ${address}`);
-  return new URL(String(mail.data['link'])).searchParams.get('token') ?? '';
+  return tokenOfLink(String(mail.data['link']));
+}
+
+/** The token that a link carries behind `#`: browsers send it to no server. */
+export function tokenOfLink(link: string): string {
+  return new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
 }
 
 export const PASSWORD = 'violet tractor sings 42';
 
-/** Signs up and confirms the address. */
+/** Signs up and confirms the address; the session that begins with that is ended. */
 export async function newUser(plane: RunningControlPlane, email: string, password = PASSWORD): Promise<void> {
   const browser = new SpecBrowser(plane);
   await browser.call('POST', '/auth/sign-up', { name: 'Ada', email, password });
   await browser.call('POST', '/auth/verify-address', { token: await tokenIn(plane, email, 'verify-address') });
+  await browser.call('POST', '/auth/sign-out');
 }
 
 /** A browser in which a new user is signed in. */

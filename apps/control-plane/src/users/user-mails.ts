@@ -1,5 +1,6 @@
 /**
- * Mails about users: stored in the outbox, sent by `src/mail/`. Their links lead to the pages of `pages.ts`.
+ * Mails about users: stored in the outbox, sent by `src/mail/`. Their links lead to pages of the
+ * dashboard; a token follows `#`, so that it is in no server's log.
  * Without `SMTP_URL` nothing is stored: nobody would send it.
  */
 import type { GlobalDatabase } from '@dormouse/database';
@@ -51,6 +52,6 @@ export class UserMails {
   }
 
   #link(path: string, token: string): string {
-    return `${this.publicUrl}${path}?token=${encodeURIComponent(token)}`;
+    return `${this.publicUrl}${path}#token=${encodeURIComponent(token)}`;
   }
 }

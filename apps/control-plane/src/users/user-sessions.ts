@@ -8,6 +8,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { defineStatement, type GlobalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
+import { CODE_REQUIRED } from '@dormouse/management-contract';
 import { readSessionToken } from './session-cookie.js';
 
 export interface SessionUser {
@@ -69,7 +70,7 @@ export class UserSessions {
     const found = await this.#find(headers);
     if (found?.needsCode) {
       const details = 'a code of the second factor is required: POST /auth/sign-in/code';
-      throw new GatewayError(401, { message: 'code required', details });
+      throw new GatewayError(401, { message: CODE_REQUIRED, details });
     }
     return found?.signedIn;
   }

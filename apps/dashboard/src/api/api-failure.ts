@@ -1,5 +1,7 @@
 /** Message of a 403 that only means: enter the password again first. A spec holds it to the contract's. */
 export const PASSWORD_REQUIRED = 'password required';
+/** Message of a 401 that only means: the session waits for a code. A spec holds it to the contract's. */
+export const CODE_REQUIRED = 'code required';
 
 /** The management API answered that it did not do what was requested. Texts are for people. */
 export class ApiFailure extends Error {
@@ -21,6 +23,11 @@ export class ApiFailure extends Error {
   /** The password must be entered again first (POST /auth/prove). */
   get needsPassword(): boolean {
     return this.status === 403 && this.parts.message === PASSWORD_REQUIRED;
+  }
+
+  /** The session waits for a code of the second factor (POST /auth/sign-in/code). */
+  get needsCode(): boolean {
+    return this.status === 401 && this.parts.message === CODE_REQUIRED;
   }
 
   /** The field that a 400 names (`password: ...`), without the parts below it. */

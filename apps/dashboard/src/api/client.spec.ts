@@ -1,10 +1,11 @@
 import {
   MANAGEMENT_PREFIX,
   OPERATIONS,
+  CODE_REQUIRED as CODE_REQUIRED_OF_CONTRACT,
   PASSWORD_REQUIRED as OF_CONTRACT,
   type OperationName,
 } from '@dormouse/management-contract';
-import { ApiAway, ApiFailure, PASSWORD_REQUIRED } from './api-failure.js';
+import { ApiAway, ApiFailure, CODE_REQUIRED, PASSWORD_REQUIRED } from './api-failure.js';
 import { ApiClient } from './client.js';
 import type { HttpMethod } from './operation-types.js';
 
@@ -70,6 +71,8 @@ describe('ApiClient', () => {
     const ended = clientOf(() => json({ error: { message: 'not signed in' } }, 401));
     await expect(ended.client.request('getAccount', {})).rejects.toBeInstanceOf(ApiFailure);
     expect(ended.seen).toEqual([true, 'signed out']);
+    await expect(ended.client.request('getSession', {})).rejects.toBeInstanceOf(ApiFailure);
+    expect(ended.seen).toEqual([true, 'signed out', true]);
 
     const dead = clientOf(() => new TypeError('fetch failed'));
     await expect(dead.client.request('getAccount', {})).rejects.toBeInstanceOf(ApiAway);
@@ -82,6 +85,8 @@ describe('ApiClient', () => {
 
   it('knows the failure that only means: enter the password again', () => {
     expect(PASSWORD_REQUIRED).toBe(OF_CONTRACT);
+    expect(CODE_REQUIRED).toBe(CODE_REQUIRED_OF_CONTRACT);
+    expect(new ApiFailure(401, { message: CODE_REQUIRED }).needsCode).toBe(true);
     expect(new ApiFailure(403, { message: OF_CONTRACT }).needsPassword).toBe(true);
     expect(new ApiFailure(403, { message: 'not permitted' }).needsPassword).toBe(false);
   });

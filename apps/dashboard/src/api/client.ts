@@ -47,6 +47,8 @@ export class ApiClient {
       ...(signal ? { signal } : {}),
     });
     if (response.ok) return (response.status === 204 ? undefined : await response.json()) as Answer<Name>;
+    // The session itself is read by who is notified: a notification of its own 401 would read it again.
+    if (response.status === 401 && name !== 'getSession') this.settings.onSignedOut?.();
     throw await this.#failureOf(response);
   }
 
@@ -85,7 +87,6 @@ export class ApiClient {
       if (response.status >= 500) this.settings.onReachable?.(false);
       return response.status >= 500 ? new ApiAway() : new ApiFailure(response.status, { message: response.statusText });
     }
-    if (response.status === 401) this.settings.onSignedOut?.();
     const retryAfter = response.headers.get('retry-after');
     return new ApiFailure(response.status, {
       ...envelope,

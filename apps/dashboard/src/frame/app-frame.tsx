@@ -9,16 +9,26 @@ import {
   IconServer,
   IconUserCircle,
 } from '@tabler/icons-react';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import type { ComponentType } from 'react';
+import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
+import { useEffect, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
-import { queryClient, useAction, useRead } from '../api/api.js';
+import { useAction, useRead } from '../api/api.js';
 import { PasswordDialog } from '../session/password-dialog.js';
-import { AccountProvider, chooseAccount, useRole, useSession, type ChosenAccount } from '../session/session.js';
-import { AREAS, type Area } from './areas.js';
+import {
+  AccountProvider,
+  chooseAccount,
+  useRole,
+  useSession,
+  useSessionState,
+  type ChosenAccount,
+} from '../session/session.js';
+import { AREAS, isAboutAccount, type Area } from './areas.js';
 import { AwayBanner } from './away-banner.js';
+import { FirstAccountPage } from '../account/first-account-page.js';
 import { LanguageChoice } from './language-choice.js';
+import { Loading } from './page.js';
 import { SchemeSwitch } from './scheme-switch.js';
+import { signInAddress } from './sign-in-address.js';
 
 const ICONS: Record<Area['name'], ComponentType<{ size?: number }>> = {
   channels: IconMessages,
@@ -32,8 +42,10 @@ const ICONS: Record<Area['name'], ComponentType<{ size?: number }>> = {
 export function AppFrame() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useWayToSignIn();
   return (
-    <AccountProvider>
+    <AccountProvider whileReading={<Starting />}>
       {(account) => (
         <AppShell
           header={{ height: 56 }}
@@ -68,12 +80,30 @@ export function AppFrame() {
           </AppShell.Navbar>
           <AppShell.Main id="content">
             <AwayBanner />
-            <Outlet key={account?.id ?? ''} />
+            {account || !isAboutAccount(path) ? <Outlet key={account?.id ?? ''} /> : <FirstAccountPage />}
           </AppShell.Main>
           <PasswordDialog />
         </AppShell>
       )}
     </AccountProvider>
+  );
+}
+
+/** Leaves for the sign-in as soon as the session is over, and comes back to the page afterwards. */
+function useWayToSignIn(): void {
+  const state = useSessionState();
+  const { history } = useRouter();
+  useEffect(() => {
+    if (typeof state === 'string') history.push(signInAddress(state, history.location.href));
+  }, [state, history]);
+}
+
+function Starting() {
+  return (
+    <>
+      <AwayBanner />
+      <Loading />
+    </>
   );
 }
 
@@ -139,13 +169,8 @@ function AccountChoice({ account }: { account: ChosenAccount }) {
 function SignedIn() {
   const { t } = useTranslation();
   const session = useSession();
-  const navigate = useNavigate();
-  const signOut = useAction('signOut', {
-    onDone: () => {
-      queryClient.clear();
-      void navigate({ to: '/sign-in' });
-    },
-  });
+  // The page is loaded anew: nothing that it knew stays in memory.
+  const signOut = useAction('signOut', { onDone: () => window.location.assign('/sign-in') });
   return (
     <Stack gap={2}>
       <Text size="sm" c="dimmed" px="xs" truncate>

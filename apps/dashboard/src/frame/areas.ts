@@ -9,4 +9,14 @@ export interface Area {
   isFor: (role: Role, isOperator: boolean) => boolean;
 }
 
-export const AREAS: readonly Area[] = [{ name: 'channels', to: '/channels', isFor: (role) => role !== 'billing' }];
+export const AREAS: readonly Area[] = [
+  { name: 'channels', to: '/channels', isFor: (role) => role !== undefined && role !== 'billing' },
+];
+
+/** Areas that somebody without an account has, too. */
+const OF_NO_ACCOUNT = ['/profile', '/operators'];
+
+/** Whether a page is about an account. */
+export function isAboutAccount(path: string): boolean {
+  return !OF_NO_ACCOUNT.some((area) => path === area || path.startsWith(`${area}/`));
+}

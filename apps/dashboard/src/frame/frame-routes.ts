@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { queryClient } from '../api/api.js';
 import { sessionQuery } from '../session/session.js';
+import { signInAddress } from './sign-in-address.js';
 import { BrokenPage, NotFoundPage } from './broken-page.js';
 
 export const rootRoute = createRootRoute({ errorComponent: BrokenPage, notFoundComponent: NotFoundPage });
@@ -11,7 +12,7 @@ export const appRoute = createRoute({
   id: 'app',
   beforeLoad: async ({ location }) => {
     const session = await queryClient.fetchQuery(sessionQuery());
-    if (!session) throw redirect({ to: '/sign-in', search: { returnTo: location.href } });
+    if (typeof session === 'string') throw redirect({ href: signInAddress(session, location.href) });
   },
   component: lazyRouteComponent(() => import('./app-frame.js'), 'AppFrame'),
 });
@@ -19,7 +20,5 @@ export const appRoute = createRoute({
 export const homeRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/channels' });
-  },
+  component: lazyRouteComponent(() => import('./home-page.js'), 'HomePage'),
 });

@@ -3,22 +3,31 @@ import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext, type ReactNode } from 'react';
 import { api, ApiFailure, operation, queryClient } from '../api/api.js';
 
-/** The session of the browser, read again when the window gets the focus; `null`: nobody is signed in. */
+/** `none`: nobody is signed in; `needs-code`: the session waits for a code of the second factor. */
+export type SessionState = CurrentSession | 'none' | 'needs-code';
+
+/** The session of the browser, read again when the window gets the focus. */
 export function sessionQuery() {
   return {
     queryKey: ['getSession'],
-    queryFn: ({ signal }: { signal: AbortSignal }): Promise<CurrentSession | null> =>
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<SessionState> =>
       api.request('getSession', {}, { signal }).catch((error: unknown) => {
-        if (error instanceof ApiFailure && error.status === 401) return null;
+        if (error instanceof ApiFailure && error.status === 401) return error.needsCode ? 'needs-code' : 'none';
         throw error;
       }),
     staleTime: 30_000,
   };
 }
 
+/** What is known of the session; undefined until it was read. */
+export function useSessionState(): SessionState | undefined {
+  return useQuery(sessionQuery()).data;
+}
+
 /** Who is signed in; undefined while nobody is. */
 export function useSession(): CurrentSession | undefined {
-  return useQuery(sessionQuery()).data ?? undefined;
+  const state = useSessionState();
+  return typeof state === 'object' ? state : undefined;
 }
 
 const ACCOUNT_KEY = 'dormouse.account';
@@ -42,9 +51,15 @@ export function chooseAccount(id: string): void {
 const AccountContext = createContext<ChosenAccount | undefined>(undefined);
 
 /** Gives the pages below it the account they are about. Undefined while the user is in none. */
-export function AccountProvider({ children }: { children: (account: ChosenAccount | undefined) => ReactNode }) {
+export function AccountProvider({
+  whileReading,
+  children,
+}: {
+  whileReading: ReactNode;
+  children: (account: ChosenAccount | undefined) => ReactNode;
+}) {
   const { data } = useQuery({ ...operation('listAccounts', {}), queryKey: ['listAccounts'] });
-  if (!data) return null;
+  if (!data) return whileReading;
   const kept = localStorage.getItem(ACCOUNT_KEY);
   const chosen = data.accounts.find(({ id }) => id === kept) ?? data.accounts[0];
   const account = chosen?.role && { id: chosen.id, name: chosen.name, role: chosen.role };

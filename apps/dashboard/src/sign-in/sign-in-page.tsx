@@ -1,73 +1,86 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Divider, Group, PasswordInput, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useAction } from '../api/api.js';
+import { ApiFailure, useAction, useRead } from '../api/api.js';
 import { FailureNote, fieldFault } from '../frame/failure-note.js';
 import { SignedOutPage } from '../frame/signed-out-page.js';
+import { useEnter } from './entering.js';
+import { SendAgain } from './send-again.js';
+import { AddressField } from './user-fields.js';
 
-/** Address and password, then a code where the second factor is on. */
+/** Address and password, or the identity provider of the installation; the code of a second factor is the next page. */
 export function SignInPage() {
   const { t } = useTranslation('signIn');
-  const navigate = useNavigate();
-  const [needsCode, setNeedsCode] = useState(false);
-  const enter = (): void => void navigate({ to: '/' });
-  const form = useForm({ initialValues: { email: '', password: '' } });
-  const signIn = useAction('signIn', {
-    changes: ['getSession', 'listAccounts'],
-    onDone: ({ code_required }) => (code_required ? setNeedsCode(true) : enter()),
-  });
-  if (needsCode) return <CodePage onDone={enter} />;
+  const { returnTo } = useSearch({ from: '/sign-in' });
+  const signUp = useRead('getInstallation', {}).data?.sign_in.sign_up;
   return (
     <SignedOutPage title={t('title')}>
-      <form onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}>
-        <Stack>
-          <TextInput
-            label={t('email')}
-            type="email"
-            autoComplete="username"
-            error={fieldFault(signIn.error, 'email')}
-            {...form.getInputProps('email')}
-          />
-          <PasswordInput
-            label={t('password')}
-            autoComplete="current-password"
-            error={fieldFault(signIn.error, 'password')}
-            {...form.getInputProps('password')}
-          />
-          <FailureNote error={signIn.error} fields={['email', 'password']} />
-          <Button type="submit" loading={signIn.isPending}>
-            {t('submit')}
-          </Button>
-        </Stack>
-      </form>
+      <ProviderButton returnTo={returnTo} />
+      <PasswordForm returnTo={returnTo} />
+      <Group justify="space-between">
+        <Anchor component={Link} to="/forgot-password" size="sm">
+          {t('forgot.link')}
+        </Anchor>
+        {signUp === true && (
+          <Anchor component={Link} to="/sign-up" size="sm">
+            {t('signUp.link')}
+          </Anchor>
+        )}
+      </Group>
     </SignedOutPage>
   );
 }
 
-function CodePage({ onDone }: { onDone: () => void }) {
+function PasswordForm({ returnTo }: { returnTo: string | undefined }) {
   const { t } = useTranslation('signIn');
-  const form = useForm({ initialValues: { code: '' } });
-  const signIn = useAction('signInWithCode', { changes: ['getSession', 'listAccounts'], onDone });
+  const navigate = useNavigate();
+  const enter = useEnter();
+  const form = useForm({ initialValues: { email: '', password: '' } });
+  const signIn = useAction('signIn', {
+    onDone: ({ code_required: needsCode }) => {
+      if (!needsCode) return enter(returnTo);
+      void navigate({ to: '/sign-in/code', search: returnTo === undefined ? {} : { return_to: returnTo } });
+    },
+  });
+  const isUnconfirmed = signIn.error instanceof ApiFailure && signIn.error.status === 403;
   return (
-    <SignedOutPage title={t('codeTitle')}>
-      <form onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}>
-        <Stack>
-          <TextInput
-            label={t('code')}
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            autoFocus
-            error={fieldFault(signIn.error, 'code')}
-            {...form.getInputProps('code')}
-          />
-          <FailureNote error={signIn.error} fields={['code']} />
-          <Button type="submit" loading={signIn.isPending}>
-            {t('submit')}
-          </Button>
-        </Stack>
-      </form>
-    </SignedOutPage>
+    <form onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}>
+      <Stack>
+        <AddressField input={form.getInputProps('email')} error={signIn.error} autoComplete="username" />
+        <PasswordInput
+          label={t('password')}
+          autoComplete="current-password"
+          required
+          {...form.getInputProps('password')}
+          error={fieldFault(signIn.error, 'password')}
+        />
+        <FailureNote error={signIn.error} fields={['email', 'password']} />
+        {isUnconfirmed && <SendAgain email={form.values.email} />}
+        <Button type="submit" loading={signIn.isPending}>
+          {t('submit')}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function ProviderButton({ returnTo = '/' }: { returnTo: string | undefined }) {
+  const { t } = useTranslation('signIn');
+  const provider = useRead('getInstallation', {}).data?.sign_in.identity_provider;
+  const start = useAction('startIdentityProvider', { onDone: ({ url }) => window.location.assign(url) });
+  if (provider === undefined) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        loading={start.isPending}
+        onClick={() => start.mutate({ body: { return_to: returnTo } })}
+      >
+        {t('provider', { provider })}
+      </Button>
+      <FailureNote error={start.error} />
+      <Divider label={t('or')} />
+    </>
   );
 }

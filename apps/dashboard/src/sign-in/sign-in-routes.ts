@@ -1,10 +1,63 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../frame/frame-routes.js';
+import { returnPath } from './return-path.js';
 
+const getParentRoute = () => rootRoute;
+
+/** Pages of who is not signed in, and those that links in mails lead to. */
 export const signInRoutes = [
   createRoute({
-    getParentRoute: () => rootRoute,
+    getParentRoute,
     path: '/sign-in',
+    validateSearch: ({ returnTo }: Record<string, unknown>): { returnTo?: string } =>
+      returnTo === undefined ? {} : { returnTo: returnPath(returnTo) },
     component: lazyRouteComponent(() => import('./sign-in-page.js'), 'SignInPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/sign-in/code',
+    validateSearch: ({ return_to }: Record<string, unknown>): { return_to?: string } =>
+      return_to === undefined ? {} : { return_to: returnPath(return_to) },
+    component: lazyRouteComponent(() => import('./code-page.js'), 'CodePage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/sign-up',
+    component: lazyRouteComponent(() => import('./sign-up-page.js'), 'SignUpPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/forgot-password',
+    component: lazyRouteComponent(() => import('./forgot-password-page.js'), 'ForgotPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/verify-email',
+    component: lazyRouteComponent(() => import('./verify-page.js'), 'VerifyPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/new-password',
+    component: lazyRouteComponent(() => import('./new-password-page.js'), 'NewPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/invitation',
+    component: lazyRouteComponent(() => import('./invitation-page.js'), 'InvitationPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/first-owner',
+    component: lazyRouteComponent(() => import('./first-owner-page.js'), 'FirstOwnerPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/signed-in',
+    component: lazyRouteComponent(() => import('./provider-pages.js'), 'SignedInPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/sign-in-failed',
+    component: lazyRouteComponent(() => import('./provider-pages.js'), 'SignInFailedPage'),
   }),
 ];

@@ -1,0 +1,44 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useRouter } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useAction } from '../api/api.js';
+import { FailureNote, fieldFault } from '../frame/failure-note.js';
+import { Page } from '../frame/page.js';
+import { chooseAccount } from '../session/session.js';
+
+/** For who is in no account: name one, and go on to its first channel. */
+export function FirstAccountPage() {
+  const { t } = useTranslation('account');
+  const { history } = useRouter();
+  const form = useForm({ initialValues: { name: '' } });
+  const create = useAction('createAccount', {
+    changes: ['listAccounts'],
+    onDone: ({ id }) => {
+      chooseAccount(id);
+      history.push('/channels/new');
+    },
+  });
+  return (
+    <Page title={t('first.title')} about={t('first.about')}>
+      <form onSubmit={form.onSubmit((body) => create.mutate({ body }))}>
+        <Stack maw={420}>
+          <TextInput
+            label={t('name')}
+            autoComplete="organization"
+            required
+            error={fieldFault(create.error, 'name')}
+            {...form.getInputProps('name')}
+          />
+          <FailureNote error={create.error} fields={['name']} />
+          <Button type="submit" loading={create.isPending} w="fit-content">
+            {t('first.submit')}
+          </Button>
+          <Text size="sm" c="dimmed">
+            {t('first.invited')}
+          </Text>
+        </Stack>
+      </form>
+    </Page>
+  );
+}
