@@ -13,6 +13,7 @@ import { DocumentationModule } from './documentation/documentation.module.js';
 import { EndingModule } from './ending/ending.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
+import { LinkingModule } from './linking/linking.module.js';
 import { MailModule, type MailServices } from './mail/mail.module.js';
 import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
 import { OperatorKeys } from './operators/operator-keys.js';
@@ -96,6 +97,7 @@ export class AppModule {
         ChannelsModule,
         EventsModule,
         FleetModule,
+        LinkingModule,
         EndingModule,
         UsersModule,
         DocumentationModule,

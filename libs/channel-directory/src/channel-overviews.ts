@@ -8,6 +8,7 @@ type Pool = RegionalDatabase['pool'];
 /** What the region knows of a live channel. */
 export interface ChannelOverview {
   id: string;
+  shard: number;
   standing: Standing;
   session: ChannelSession;
   sleep: SleepOverride | null;
@@ -22,13 +23,14 @@ export interface ChannelOverview {
 
 const OVERVIEWS = defineStatement({
   name: 'channel-overviews',
-  text: `SELECT id, standing, coalesce(settings -> 'legacy_status_text' = 'true', false) AS legacy_text, session_state,
+  text: `SELECT id, shard, standing, coalesce(settings -> 'legacy_status_text' = 'true', false) AS legacy_text, session_state,
            session_reason, session_since, linked, first_linked_at IS NOT NULL AS ever_linked, phone, lid, device_id, push_name,
            sleep_override, wake_at, created_at
          FROM channels WHERE id = ANY ($1) AND deleted_at IS NULL`,
   parameters: ['text[]'],
   row: {
     id: 'text',
+    shard: 'int4',
     standing: 'text',
     legacy_text: 'bool',
     session_state: 'text',
@@ -67,6 +69,7 @@ export async function channelsOfPhone(pool: Pool, accountId: string, digits: str
 function overviewOf(row: RowOf<typeof OVERVIEWS>): ChannelOverview {
   return {
     id: row.id,
+    shard: row.shard,
     standing: toStanding(row.standing),
     session: {
       state: isSessionState(row.session_state) ? row.session_state : 'closed',

@@ -11,9 +11,20 @@ export const loginQuery = z.object({
 });
 export type LoginQuery = z.output<typeof loginQuery>;
 
-/** Why no code is offered. `stopped`: nobody used a code for a long time. */
+/**
+ * Why there is no code. `stopped`: none was used for a long time. `phone_refused`: the network gives no letters for this number.
+ * `proxy_*`: see the settings. `unavailable`: the network or the worker of the channel, as `details` explains. `region_away`: its database.
+ */
 export const LOGIN_FAILURES = [
-  ...(['stopped', 'proxy_unreachable', 'proxy_refused', 'network', 'worker_away', 'region_away', 'deleted'] as const),
+  ...([
+    'stopped',
+    'phone_refused',
+    'proxy_unreachable',
+    'proxy_refused',
+    'unavailable',
+    'region_away',
+    'deleted',
+  ] as const),
 ] as const;
 export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 

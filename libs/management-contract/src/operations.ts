@@ -2,6 +2,7 @@ import { settingsPatchBody, settingsSchema } from '@dormouse/gateway-contract';
 import { DEVELOPERS, READERS } from './access.js';
 import { ACCOUNT_OPERATIONS } from './account-operations.js';
 import { BILLING_OPERATIONS } from './billing-operations.js';
+import { loginQuery, loginStep } from './channel-login.js';
 import {
   channelDeleted,
   channelList,
@@ -107,6 +108,17 @@ export const OPERATIONS = {
     body: settingsPatchBody,
     status: 200,
     answer: settingsSchema,
+    failures: [404, 503],
+  },
+  watchLogin: {
+    method: 'get',
+    path: '/channels/{id}/login',
+    summary:
+      'Get the code that links a number now, to scan or, with phone, to enter on the phone; with Accept: text/event-stream as it changes',
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write' },
+    query: loginQuery,
+    status: 200,
+    answer: loginStep,
     failures: [404, 503],
   },
   logOutChannel: {

@@ -107,6 +107,7 @@ export class AccountGuard implements CanActivate {
   /** The user of a session whose request may have been made by a page of this installation alone. */
   async #signedIn(request: FastifyRequest): Promise<SignedInUser> {
     requireOwnOrigin(request, this.parts.publicUrl);
+    nameAccount(request);
     const signedIn = await this.parts.callers.bySession(request.headers);
     if (!signedIn) {
       throw new GatewayError(401, { message: 'not signed in', details: 'sign in first: POST /auth/sign-in' });
@@ -143,6 +144,12 @@ export class AccountGuard implements CanActivate {
     this.parts.callers.requireProof(signedIn, access);
     request.operator = { name: user.id };
   }
+}
+
+/** `account` in the query of a read counts as `X-Account`: a browser's EventSource can send no header. */
+function nameAccount({ method, headers, query }: FastifyRequest): void {
+  const named: unknown = Reflect.get(Object(query), 'account');
+  if (method === 'GET' && typeof named === 'string') headers['x-account'] ??= named;
 }
 
 /** Whether a browser sends the cookie of a session, valid or not. */

@@ -11,7 +11,7 @@ export class SpecUser {
     private readonly plane: RunningControlPlane,
     readonly id: string,
     readonly email: string,
-    private readonly cookie: string,
+    readonly cookie: string,
   ) {}
 
   static async create(

@@ -141,7 +141,13 @@ export class RegionLink {
 
   /** Sends a command to the channel's worker. @throws {GatewayError} its failure; 503: it was not run and never will be */
   async command<
-    Name extends 'channel.delete' | 'channel.logout' | 'channel.loginCode' | 'channel.sleep' | 'channel.wake',
+    Name extends
+      | 'channel.delete'
+      | 'channel.logout'
+      | 'channel.loginCode'
+      | 'channel.phoneCode'
+      | 'channel.sleep'
+      | 'channel.wake',
   >(
     channel: { id: string; shard: number },
     name: Name,
