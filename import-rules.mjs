@@ -254,7 +254,7 @@ export const PROJECTS = {
     packages: ['pg'],
   },
   'tools/stack': {
-    projects: ['database', 'database/schema-engine'],
+    projects: ['database', 'database/schema-engine', 'gateway-contract'],
     packages: ['pg'],
     specs: ['@aws-sdk/*'],
     folders: {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { Stack } from '@dormouse/stack';
 import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { schemaViolation } from './harness/contract.js';
@@ -35,13 +36,10 @@ const SWITCHES = { ...NO_RATE_LIMITS['edge-api'], RATE_CONTACT_CHECKS: '3/60' };
 const UNREACHABLE = 'the home region of the channel could not be reached';
 
 /** An edge under the host that all regions share: under its own it forwards nothing. */
-const sharedHost = (edgeUrl: string | undefined): string => {
-  if (edgeUrl === undefined) throw new Error('there is no such edge');
-  return edgeUrl.replace('127.0.0.1', 'localhost');
-};
+const sharedHost = (edgeUrl: string): string => edgeUrl.replace('127.0.0.1', 'localhost');
 
 describe('access from elsewhere', () => {
-  let running: RunningStack;
+  let running: RunningStack<Stack<'sg' | 'eu'>>;
   let channel: LinkedChannel;
   let friend: VirtualPhone;
   /** Of the channel, at the edge of the region that it does not live in. */
@@ -49,7 +47,7 @@ describe('access from elsewhere', () => {
   let nearestUrl: string;
 
   beforeAll(async () => {
-    running = await RunningStack.start({ secondRegion: true, env: { 'edge-api': SWITCHES } });
+    running = await RunningStack.start({ regions: ['sg', 'eu'], env: { 'edge-api': SWITCHES } });
     nearestUrl = sharedHost(running.stack.urls.edge.eu);
     channel = await running.createLinkedChannel('Olive Owner');
     friend = await running.network.createPhone({ name: 'Fred Friend' });
@@ -112,7 +110,7 @@ describe('access from elsewhere', () => {
       expect(body.messages.map((message) => message.text?.body)).toEqual(['hello from Eve']);
       const pinned = await running.client(token).get<Envelope>('/messages/list');
       expectEnvelope(pinned, 401);
-      const { host } = new URL(running.stack.urls.edge.eu ?? '');
+      const { host } = new URL(running.stack.urls.edge.eu);
       expect(pinned.body.error.details).toBe(`the token belongs to region eu: use ${host}`);
     });
 
@@ -128,6 +126,7 @@ describe('access from elsewhere', () => {
 
     it('is 503 with a sentence and a time to wait while the home region is away, and goes on afterwards', async () => {
       await running.stack.restart('edge-api', {
+        region: 'sg',
         whileDown: async () => {
           const away = await nearest.post<Envelope>('/messages/text', { to: friend.phone, body: 'too early' });
           expectEnvelope(away, 503);

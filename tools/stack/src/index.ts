@@ -1,6 +1,15 @@
+export type { Region } from '@dormouse/gateway-contract';
 export type { AppName } from './app-names.js';
 export { ensureOwner, type NewUser } from './launch/accounts-and-money.js';
 export { startStack } from './launch/stack.js';
-export type { AppSwitches, Stack, StackOptions, StackUrls, StoreAddresses, Switches } from './launch/stack-options.js';
+export type {
+  AppSwitches,
+  FirstRegion,
+  Stack,
+  StackOptions,
+  StackUrls,
+  StoreAddresses,
+  Switches,
+} from './launch/stack-options.js';
 export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './testing/test-stores.js';
 export { serveWaitingLogins, type WaitingLogins } from './commands/waiting-logins.js';

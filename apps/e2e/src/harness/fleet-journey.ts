@@ -62,8 +62,8 @@ export class FleetJourney implements Parts {
     const proxies: { redis?: FaultProxy } = {};
     const running = await RunningStack.start({
       shardCount: SHARDS,
-      env: async ({ redisUrl }) => {
-        proxies.redis = await FaultProxy.to(redisUrl);
+      env: async ({ regions }) => {
+        proxies.redis = await FaultProxy.to(regions.sg.redisUrl);
         const redis = { REDIS_URL: proxies.redis.url };
         return { 'edge-api': { ...redis, ...NO_LIMITS }, 'webhook-dispatcher': redis };
       },

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack, type Stack, type StackOptions } from '@dormouse/stack';
+import { startStack, type FirstRegion, type Region, type Stack, type StackOptions } from '@dormouse/stack';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { eventually } from './eventually.js';
@@ -54,9 +54,11 @@ export class RunningStack<Parts extends SharedStack = Stack> {
    * A stack of one's own, with an empty network. The channels' rate limits are off unless the options set others: journeys
    * poll and send in bursts.
    */
-  static async start(options: Partial<StackOptions> = {}): Promise<RunningStack> {
+  static async start<Code extends Region = FirstRegion>(
+    options: Partial<StackOptions<Code | FirstRegion>> = {},
+  ): Promise<RunningStack<Stack<Code | FirstRegion>>> {
     const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
-    const stack = await startStack({
+    const stack = await startStack<Code | FirstRegion>({
       dataDir,
       network: 'simulator',
       fast: true,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isRegion, REGIONS, type Region } from '@dormouse/gateway-contract';
 import { ROOT_FOLDER } from '../app-names.js';
 
 export interface LaunchOptions {
@@ -8,13 +9,25 @@ export interface LaunchOptions {
   dataDir: string;
   portBase?: number;
   fresh: boolean;
+  /** In each region. */
   workers: number;
+  /** Undefined: those of the last start. */
+  regions?: Region[];
 }
 
 function wholeNumber(name: string, text: string, low: number, high: number): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= low && value <= high) return value;
   throw new Error(`--${name} must be a whole number from ${low} to ${high}.`);
+}
+
+function regionList(text: string): Region[] {
+  const codes = text.split(',').map((code) => code.trim());
+  const known = codes.filter(isRegion);
+  if (known.length === codes.length && new Set(codes).size === codes.length) return known;
+  throw new Error(
+    `--regions must be some of ${REGIONS.join(', ')}, each once, such as ${REGIONS.slice(0, 2).join(',')}.`,
+  );
 }
 
 /**
@@ -30,6 +43,7 @@ export function readCommandLine(args: string[], name: 'start' | 'sandbox'): Laun
       data: { type: 'string' },
       fresh: { type: 'boolean', default: false },
       workers: { type: 'string', default: '1' },
+      regions: { type: 'string' },
       'port-base': { type: 'string' },
     },
   });
@@ -40,5 +54,6 @@ export function readCommandLine(args: string[], name: 'start' | 'sandbox'): Laun
     portBase: portBase === undefined ? undefined : wholeNumber('port-base', portBase, 1024, 65_000),
     fresh: values.fresh,
     workers: wholeNumber('workers', values.workers, 1, 64),
+    regions: values.regions === undefined ? undefined : regionList(values.regions),
   };
 }

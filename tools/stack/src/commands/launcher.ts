@@ -5,7 +5,11 @@
 import { constants } from 'node:os';
 import type { LaunchOptions } from './command-line.js';
 import { startStack } from '../launch/stack.js';
+import type { Region } from '@dormouse/gateway-contract';
 import type { Stack, StackOptions } from '../launch/stack-options.js';
+
+/** Which regions it has is known by then alone: take them from `regions`. */
+export type LaunchedStack = Stack<Region>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell reports for a process that a signal ended is this and the signal's number. */
@@ -18,10 +22,10 @@ const EXIT_BY_SIGNAL = 128;
 export async function launch(
   options: LaunchOptions,
   network: 'real' | 'simulator',
-  announce: (stack: Stack) => Promise<void>,
-  env: StackOptions['env'] = {},
+  announce: (stack: LaunchedStack) => Promise<void>,
+  env: StackOptions<Region>['env'] = {},
 ): Promise<void> {
-  let stack: Stack | undefined;
+  let stack: LaunchedStack | undefined;
   let isStopping = false;
   const stop = async (signal: (typeof SIGNALS)[number]): Promise<void> => {
     // A second signal, or one during the start, does not wait; the watchdog sees to the rest.
@@ -36,11 +40,12 @@ export async function launch(
   // Before anything is started, so that nothing can be left behind.
   for (const name of SIGNALS) process.on(name, () => void stop(name).catch(() => process.exit(1)));
   try {
-    stack = await startStack({
+    stack = await startStack<Region>({
       dataDir: options.dataDir,
       portBase: options.portBase,
       fresh: options.fresh,
       workers: options.workers,
+      regions: options.regions,
       network,
       billing: network === 'simulator',
       env,
@@ -61,9 +66,9 @@ export function table(rows: readonly (readonly [string, string])[]): string {
 }
 
 /** The addresses that both commands show. */
-export function addressRows(stack: Stack): [string, string][] {
+export function addressRows(stack: LaunchedStack): [string, string][] {
   return [
-    ['Gateway API', stack.urls.edge.sg],
+    ...eachRegion(stack, 'Gateway API', (code) => stack.urls.edge[code]),
     ['Dashboard', stack.urls.controlPlane],
     ['Management API', `${stack.urls.controlPlane}/api/v1`],
     ['Documentation', `${stack.urls.controlPlane}/docs`],
@@ -71,12 +76,18 @@ export function addressRows(stack: Stack): [string, string][] {
     ...optionalRow('Billing', stack.urls.billing),
     ...optionalRow('Simulated Stripe', stack.urls.stripe),
     ...optionalRow('Mailbox, in a browser', stack.urls.mail),
-    ['PostgreSQL', `${stack.databases.global}  ${stack.databases.sg}`],
-    ['Redis', stack.redis.sg],
-    ['Objects (S3)', `${stack.objects.sg.endpoint}/${stack.objects.sg.bucket}`],
+    ['PostgreSQL', stack.databases.global],
+    ...eachRegion(stack, 'PostgreSQL', (code) => stack.databases[code]),
+    ...eachRegion(stack, 'Redis', (code) => stack.redis[code]),
+    ...eachRegion(stack, 'Objects (S3)', (code) => `${stack.objects[code].endpoint}/${stack.objects[code].bucket}`),
     ['Account key', stack.accountKey],
     ['Operator key', stack.operatorKey],
   ];
+}
+
+/** A row for each region, which is named where there are several. */
+function eachRegion({ regions }: LaunchedStack, name: string, of: (code: Region) => string): [string, string][] {
+  return regions.map((code) => [regions.length === 1 ? name : `${name}, ${code}`, of(code)]);
 }
 
 function optionalRow(name: string, url: string | undefined): [string, string][] {

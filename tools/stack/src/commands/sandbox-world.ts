@@ -1,6 +1,6 @@
 import { readLoginCode } from '../launch/login-code.js';
 import type { InstallationFacts } from '../launch/installation.js';
-import type { Stack } from '../launch/stack-options.js';
+import type { LaunchedStack } from './launcher.js';
 
 /** What a sandbox offers: a linked channel and phones to talk to. */
 export type SandboxWorld = NonNullable<InstallationFacts['sandbox']>;
@@ -31,25 +31,25 @@ async function expectOk(method: string, url: string, options: { key?: string; bo
   return body;
 }
 
-function simulatorOf(stack: Stack): string {
+function simulatorOf(stack: LaunchedStack): string {
   if (stack.urls.simulator === undefined) throw new Error('The sandbox needs the simulated network.');
   return stack.urls.simulator;
 }
 
-async function createPhone(stack: Stack, name: string): Promise<string> {
+async function createPhone(stack: LaunchedStack, name: string): Promise<string> {
   const made = await expectOk('POST', `${simulatorOf(stack)}/phones`, { body: { name } });
   return (made as { phone: string }).phone;
 }
 
 /** The text of `status.text` of GET /health, or undefined if the token is not known (any more). */
-async function healthText(stack: Stack, token: string): Promise<string | undefined> {
-  const { status, body } = await call('GET', `${stack.urls.edge.sg}/health`, { key: token });
+async function healthText(stack: LaunchedStack, token: string): Promise<string | undefined> {
+  const { status, body } = await call('GET', `${stack.urls.edge[stack.regions[0]]}/health`, { key: token });
   if (status === 401) return undefined;
   if (status !== 200) throw new Error(`GET /health: ${status} ${JSON.stringify(body)}`);
   return (body as { status: { text: string } }).status.text;
 }
 
-async function untilConnected(stack: Stack, token: string): Promise<void> {
+async function untilConnected(stack: LaunchedStack, token: string): Promise<void> {
   const deadline = Date.now() + CONNECTED_WITHIN_MS;
   let text: string | undefined;
   while (Date.now() < deadline) {
@@ -61,17 +61,17 @@ async function untilConnected(stack: Stack, token: string): Promise<void> {
 }
 
 /** Links as a person does: shows the login image to the phone's camera. */
-async function link(stack: Stack, channel: SandboxWorld['channel']): Promise<void> {
-  const qr = await readLoginCode(stack.urls.edge.sg, channel.token);
+async function link(stack: LaunchedStack, channel: SandboxWorld['channel']): Promise<void> {
+  const qr = await readLoginCode(stack.urls.edge[stack.regions[0]], channel.token);
   await expectOk('POST', `${simulatorOf(stack)}/phones/${channel.phone}/scan`, { body: { qr } });
 }
 
-async function createWorld(stack: Stack): Promise<SandboxWorld> {
+async function createWorld(stack: LaunchedStack): Promise<SandboxWorld> {
   const phone = await createPhone(stack, 'Olive');
   const phones = [await createPhone(stack, 'Fred'), await createPhone(stack, 'Nora')];
   const created = await expectOk('POST', `${stack.urls.controlPlane}/api/v1/channels`, {
     key: stack.accountKey,
-    body: { name: 'Sandbox', region: 'sg' },
+    body: { name: 'Sandbox', region: stack.regions[0] },
   });
   const { channel, token } = created as { channel: { id: string }; token: string };
   return { channel: { id: channel.id, token, phone }, phones };
@@ -81,7 +81,7 @@ async function createWorld(stack: Stack): Promise<SandboxWorld> {
  * Finds the sandbox's channel and phones as the last start left them, or makes them: through the management API, the
  * simulator's control API and the login image, as a customer would.
  */
-export async function prepareSandbox(stack: Stack): Promise<SandboxWorld> {
+export async function prepareSandbox(stack: LaunchedStack): Promise<SandboxWorld> {
   const { installation } = stack;
   const known = installation.facts.sandbox;
   const text = known === undefined ? undefined : await healthText(stack, known.channel.token);

@@ -1,15 +1,17 @@
 /** `npm run sandbox`: Dormouse with a simulated network, a linked channel and two phones to talk to. */
 import { readCommandLine } from './command-line.js';
-import { addressRows, launch, readOrExit, table } from './launcher.js';
+import { addressRows, launch, type LaunchedStack, readOrExit, table } from './launcher.js';
 import { ensureGift, ensureOwner } from '../launch/accounts-and-money.js';
 import { prepareSandbox, type SandboxWorld } from './sandbox-world.js';
-import type { Stack } from '../launch/stack-options.js';
 import { serveWaitingLogins } from './waiting-logins.js';
 
 const options = readOrExit(() => readCommandLine(process.argv.slice(2), 'sandbox'));
 
-function machineLine(stack: Stack, world: SandboxWorld): string {
-  const { endpoint, bucket } = stack.objects.sg;
+function machineLine(stack: LaunchedStack, world: SandboxWorld): string {
+  const buckets = stack.regions.map((code) => {
+    const { endpoint, bucket } = stack.objects[code];
+    return [code, { endpoint, bucket }];
+  });
   return JSON.stringify({
     ready: true,
     edge: stack.urls.edge,
@@ -22,7 +24,8 @@ function machineLine(stack: Stack, world: SandboxWorld): string {
     processes: stack.processes,
     databases: stack.databases,
     redis: stack.redis,
-    objects: { sg: { endpoint, bucket } },
+    objects: Object.fromEntries(buckets) as object,
+    regions: stack.regions,
     dashboard: stack.urls.controlPlane,
     mail: stack.urls.mail,
     billing: stack.urls.billing,
@@ -31,8 +34,8 @@ function machineLine(stack: Stack, world: SandboxWorld): string {
   });
 }
 
-function guide(stack: Stack, world: SandboxWorld): string {
-  const edge = stack.urls.edge.sg;
+function guide(stack: LaunchedStack, world: SandboxWorld): string {
+  const edge = stack.urls.edge[stack.regions[0]];
   const simulator = stack.urls.simulator ?? '';
   const [fred = '', nora = ''] = world.phones;
   const token = `-H 'Authorization: Bearer ${world.channel.token}'`;
@@ -73,7 +76,7 @@ Ctrl-C stops everything; --fresh begins anew.
 }
 
 const waitingLogins = await serveWaitingLogins();
-const announce = async (stack: Stack): Promise<void> => {
+const announce = async (stack: LaunchedStack): Promise<void> => {
   const { accountId, user } = stack.installation.facts;
   const [world] = await Promise.all([
     prepareSandbox(stack),
@@ -81,7 +84,7 @@ const announce = async (stack: Stack): Promise<void> => {
     ensureGift(stack.databases.global, accountId),
   ]);
   const { id, token } = world.channel;
-  waitingLogins.offer({ name: `Sandbox (${id})`, edgeUrl: stack.urls.edge.sg, token });
+  waitingLogins.offer({ name: `Sandbox (${id})`, edgeUrl: stack.urls.edge[stack.regions[0]], token });
   process.stdout.write(options.json ? `${machineLine(stack, world)}\n` : guide(stack, world));
 };
 await launch(options, 'simulator', announce, { 'network-simulator': { WAITING_LOGINS_URL: waitingLogins.url } });

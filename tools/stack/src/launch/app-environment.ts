@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { ROOT_FOLDER, type AppName } from '../app-names.js';
 import { inheritedEnvironment } from '../config.js';
 import type { InstallationFacts } from './installation.js';
-import { SECOND_REGION, type RegionStores } from './second-region.js';
-import type { Stores } from '../stores/stores.js';
+import type { RegionName, RegionStores } from '../stores/region-stores.js';
 
 /** The simulated network's answer to "where are you", as its start line gives it. */
 export interface NetworkAddress {
@@ -18,18 +17,22 @@ export interface NetworkAddress {
   certificateFile: string;
 }
 
+/** A region as its own apps and those of all regions reach it. */
+export interface RegionPlace extends RegionName {
+  stores: RegionStores;
+  edgeUrl: string;
+}
+
 export interface AppEnvironmentFacts {
-  stores: Stores;
+  globalDatabaseUrl: string;
+  /** The first has channels that are made without a region; control plane and billing use its Redis. */
+  regions: readonly [RegionPlace, ...RegionPlace[]];
   installation: InstallationFacts;
   /** Undefined: as many as there are, or the worker's own number at the first start. */
   shardCount: number | undefined;
   /** Undefined: the real network, whose address and key the worker knows. */
   network: NetworkAddress | undefined;
   dataDir: string;
-  /** Addresses of the edge by region. */
-  edge: { sg: string; eu?: string };
-  /** Of the second region, if there is one. */
-  secondRegion?: RegionStores | undefined;
   /** Where browsers reach the control plane. */
   publicUrl: string;
   /** Absent: no mail is sent. */
@@ -49,10 +52,14 @@ export interface BillingPlace {
   };
 }
 
-/** The SMTP port of the mailbox, chosen beside its port. */
-export interface MorePorts {
+/** What else an app's environment depends on. */
+export interface AppPlace {
+  /** Where it answers probes and metrics, if that is not its one port for everything. */
   probePort?: number | undefined;
+  /** Of the mailbox. */
   smtpPort?: number | undefined;
+  /** Of an app that each region has for itself; default: the first. */
+  region?: RegionPlace | undefined;
 }
 
 const COMPILE_CACHE = `${ROOT_FOLDER}.dormouse/compile-cache`;
@@ -62,26 +69,25 @@ type Switches = Record<string, string>;
 /**
  * The switches of each app (each app's `config.ts` is their reference). Everything runs as in production, except that
  * webhooks may go to private addresses and files may come from this machine: on one machine everything is on it.
- * @param more where it answers probes and metrics, if that is not its one port for everything; the mailbox's port of SMTP
  */
 export function appEnvironment(
   app: AppName,
   facts: AppEnvironmentFacts,
   port: number,
-  { probePort = port, smtpPort = 0 }: MorePorts = {},
+  { probePort = port, smtpPort = 0, region = facts.regions[0] }: AppPlace = {},
 ): NodeJS.ProcessEnv {
-  const { stores, installation, shardCount, network } = facts;
+  const { installation, shardCount, network } = facts;
   const settings: Switches = {
     SETTINGS_MASTER_KEY: installation.settingsKey,
     SETTINGS_MASTER_KEY_ID: installation.settingsKeyId,
   };
   const regional: Switches = {
     ...settings,
-    REGION: 'sg',
-    REGIONAL_DATABASE_URL: stores.databases.sg,
-    REDIS_URL: stores.redisUrl,
+    REGION: region.code,
+    REGIONAL_DATABASE_URL: region.stores.databaseUrl,
+    REDIS_URL: region.stores.redisUrl,
   };
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = stores.objects;
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = region.stores.objects;
   const objects: Switches = {
     S3_ENDPOINT: endpoint,
     S3_BUCKET: bucket,
@@ -90,7 +96,7 @@ export function appEnvironment(
   };
   const files: Switches = {
     ...objects,
-    SPOOL_DIRECTORY: `${facts.dataDir}/spool/${app}`,
+    SPOOL_DIRECTORY: `${facts.dataDir}/spool/${app}${region.suffix}`,
     ALLOW_LOOPBACK_DOWNLOADS: 'true',
   };
   const master: Switches = { MASTER_KEY: installation.masterKey, MASTER_KEY_ID: installation.masterKeyId };
@@ -143,7 +149,7 @@ export function appEnvironment(
 }
 
 /** Where an app listens. */
-function listening(app: AppName, port: number, { probePort, smtpPort }: MorePorts): Switches {
+function listening(app: AppName, port: number, { probePort, smtpPort }: Required<Omit<AppPlace, 'region'>>): Switches {
   const own = { PORT: String(port) };
   const probes = { PROBE_PORT: String(probePort) };
   if (app === 'network-simulator' || app === 'stripe-simulator') return own;
@@ -151,18 +157,21 @@ function listening(app: AppName, port: number, { probePort, smtpPort }: MorePort
   return app === 'session-worker' || app === 'webhook-dispatcher' ? probes : { ...own, ...probes };
 }
 
-function edgeSwitches({ edge, publicUrl }: AppEnvironmentFacts): Switches {
-  return { ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(edge), DOCS_URL: `${publicUrl}/docs` };
+function edgeSwitches({ regions, publicUrl }: AppEnvironmentFacts): Switches {
+  const hosts = Object.fromEntries(regions.map(({ code, edgeUrl }) => [code, edgeUrl]));
+  return { ALLOW_PRIVATE_WEBHOOKS: 'true', REGION_HOSTS: JSON.stringify(hosts), DOCS_URL: `${publicUrl}/docs` };
 }
 
 /** What reaches the whole installation. */
-function globalSwitches(facts: AppEnvironmentFacts): Switches {
-  const { databases, redisUrl, objects } = facts.stores;
-  const sg = { databaseUrl: databases.sg, redisUrl, gatewayUrl: facts.edge.sg, storage: objects };
+function globalSwitches({ globalDatabaseUrl, regions }: AppEnvironmentFacts): Switches {
+  const entries = regions.map(({ code, edgeUrl: gatewayUrl, stores: { databaseUrl, redisUrl, objects: storage } }) => [
+    code,
+    { databaseUrl, redisUrl, gatewayUrl, storage },
+  ]);
   return {
-    GLOBAL_DATABASE_URL: databases.global,
-    REDIS_URL: redisUrl,
-    REGIONS: JSON.stringify({ sg, ...secondRegionOf(facts) }),
+    GLOBAL_DATABASE_URL: globalDatabaseUrl,
+    REDIS_URL: regions[0].stores.redisUrl,
+    REGIONS: JSON.stringify(Object.fromEntries(entries)),
   };
 }
 
@@ -195,28 +204,5 @@ function moneySwitches(facts: AppEnvironmentFacts): Record<'mailbox' | 'stripe-s
     mailbox: {},
     'stripe-simulator': { DATA_DIR: `${dataDir}/stripe`, SECRET_KEY: secretKey, ...webhook },
     billing: { ...globalSwitches(facts), PUBLIC_URL: publicUrl, BILLING_SECRET: secrets.billing, ...stripe },
-  };
-}
-
-/** The second region as the control plane reaches it. */
-function secondRegionOf({ secondRegion, edge }: AppEnvironmentFacts): Record<string, object> {
-  if (!secondRegion) return {};
-  const { databaseUrl, redisUrl, objects: storage } = secondRegion;
-  return { [SECOND_REGION]: { databaseUrl, redisUrl, gatewayUrl: edge.eu, storage } };
-}
-
-/** The switches of an app of the second region that differ from those in the first one. */
-export function secondRegionSwitches(
-  app: AppName,
-  { databaseUrl, redisUrl, objects }: RegionStores,
-  dataDir: string,
-): Switches {
-  return {
-    REGION: SECOND_REGION,
-    REGIONAL_DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    S3_ENDPOINT: objects.endpoint,
-    S3_BUCKET: objects.bucket,
-    SPOOL_DIRECTORY: `${dataDir}/spool/${app}-${SECOND_REGION}`,
   };
 }

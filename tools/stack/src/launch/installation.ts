@@ -5,7 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { z } from 'zod';
+import type { RegionName } from '../stores/region-stores.js';
 
 const sandboxChannel = z.object({ id: z.string(), token: z.string(), phone: z.string() });
 
@@ -54,6 +56,8 @@ const installation = z.object({
       simulatedStripe: z.object({ secretKey: z.string(), webhookSecret: z.string() }),
     })
     .default(newSecrets),
+  /** Those that were started. Channels made without a region are of the first. A file of before there were several has none. */
+  regions: z.array(z.enum(REGIONS)).default(() => [REGIONS[0]]),
   objectKeys: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
   ports: z.record(z.string(), z.number()),
   sandbox: z.object({ channel: sandboxChannel, phones: z.array(z.string()) }).optional(),
@@ -75,6 +79,30 @@ export class Installation {
     const known = readIfThere(this.#file);
     this.facts = known === undefined ? newFacts() : installation.parse(JSON.parse(known));
     this.save(); // what was not in it yet stays as it is from now on
+  }
+
+  /**
+   * The regions of this start: those of earlier ones, and what is new in `wanted`.
+   * @throws a sentence when `wanted` leaves one out: its channels could not be reached any more
+   */
+  regionsOfStart(wanted: readonly Region[] = []): (RegionName & { code: Region })[] {
+    const known = this.facts.regions;
+    const all = [...new Set([...known, ...wanted])];
+    const missing = wanted.length === 0 ? [] : known.filter((code) => !wanted.includes(code));
+    if (missing.length > 0) {
+      throw new Error(
+        `This data folder has the regions ${known.join(',')}: without ${missing.join(',')} its channels there could not be ` +
+          `reached. Start with --regions ${all.join(',')}, without --regions, or with another folder (--data).`,
+      );
+    }
+    const codes = all.length === 0 ? [REGIONS[0]] : all;
+    return codes.map((code, position) => ({ code, position, suffix: position === 0 ? '' : `-${code}` }));
+  }
+
+  /** From now on a start without them is refused. */
+  rememberRegions(regions: readonly { code: Region }[]): void {
+    this.facts.regions = regions.map(({ code }) => code);
+    this.save();
   }
 
   save(): void {
@@ -106,6 +134,7 @@ function newFacts(): InstallationFacts {
     secrets: newSecrets(),
     objectKeys: { accessKeyId: 'dormouse', secretAccessKey: randomBytes(24).toString('base64url') },
     ports: {},
+    regions: [],
     user: { email: 'owner@sandbox.example', password: newPassword() },
   };
 }

@@ -1,6 +1,9 @@
 import { choosePort, freePort } from '../processes/free-port.js';
+import type { RegionName } from '../stores/region-stores.js';
 import type { Installation } from './installation.js';
 
+/** Distance between the ports of two regions. */
+const REGION_STEP = 100;
 /** Places of the named ports above `--port-base`; workers after the first follow their first one. */
 const OFFSETS: Record<string, number> = {
   'edge-api': 0,
@@ -18,7 +21,13 @@ const OFFSETS: Record<string, number> = {
   mailbox: 51,
   'mailbox-smtp': 52,
   'stripe-simulator': 53,
+  'postgres-own': 54,
 };
+
+interface Place {
+  region?: RegionName;
+  index?: number;
+}
 
 /**
  * Chooses ports by name: those above the base if one is given, else those of the last start if they are free, else any.
@@ -33,26 +42,29 @@ export class Ports {
     private readonly base: number | undefined,
   ) {}
 
-  /** @throws when a port that the base demands is in use */
-  choose(name: string, index = 0): Promise<number> {
-    const chosen = this.#choosing.then(() => this.#choose(name, index));
+  /**
+   * @param place the region whose it is, if it is not the first one's, and the number of the worker
+   * @throws when a port that the base demands is in use
+   */
+  choose(name: string, place: Place = {}): Promise<number> {
+    const chosen = this.#choosing.then(() => this.#choose(name, place));
     this.#choosing = chosen.catch(() => undefined);
     return chosen;
   }
 
-  async #choose(name: string, index: number): Promise<number> {
-    const key = index === 0 ? name : `${name}-${index + 1}`;
-    const port = this.base === undefined ? await this.#likeLastTime(key) : await this.#above(this.base, name, index);
+  async #choose(name: string, { region, index = 0 }: Place): Promise<number> {
+    const key = `${name}${region?.suffix ?? ''}${index === 0 ? '' : `-${index + 1}`}`;
+    const offset = (OFFSETS[name] ?? 0) + index + (region?.position ?? 0) * REGION_STEP;
+    const port = this.base === undefined ? await this.#likeLastTime(key) : await this.#above(this.base + offset, key);
     this.#taken.add(port);
     this.installation.facts.ports[key] = port;
     this.installation.save();
     return port;
   }
 
-  async #above(base: number, name: string, index: number): Promise<number> {
-    const wanted = base + (OFFSETS[name] ?? 0) + index;
+  async #above(wanted: number, key: string): Promise<number> {
     if ((await freePort(wanted)) !== undefined) return wanted;
-    throw new Error(`Port ${wanted} (${name}) is in use; choose another --port-base.`);
+    throw new Error(`Port ${wanted} (${key}) is in use; choose another --port-base.`);
   }
 
   async #likeLastTime(key: string): Promise<number> {

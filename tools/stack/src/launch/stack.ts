@@ -1,51 +1,39 @@
-import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  appEnvironment,
-  secondRegionSwitches,
-  type BillingPlace,
-  type MorePorts,
-  type NetworkAddress,
-} from './app-environment.js';
+import type { Region } from '@dormouse/gateway-contract';
+import { appEnvironment, type AppPlace, type BillingPlace, type NetworkAddress } from './app-environment.js';
 import { appEntry, SIMULATIONS, type AppName, type Simulation } from '../app-names.js';
 import { AppProcess } from '../processes/app-process.js';
 import { readEnvironment } from '../config.js';
 import { setUpSimulatedStripe } from './accounts-and-money.js';
+import { emptyFolder, keepPrivate } from './data-folder.js';
 import { ensureFirstAccount } from './first-account.js';
 import { Installation } from './installation.js';
 import { type LogSink, plainSink, prettySink } from '../processes/log-lines.js';
 import { readLoginCode } from './login-code.js';
+import { byRegion, localUrl, type Place, type Places, placesOf } from './places.js';
 import { Ports } from './ports.js';
 import { ProcessRegister } from '../processes/process-register.js';
-import { SECOND_REGION, startSecondRegionStores } from './second-region.js';
-import type { AppSwitches, Stack, StackOptions, StackUrls, Switches } from './stack-options.js';
-import { postgresDataFolder } from '../stores/postgres.js';
+import { RunningRegion } from './running-region.js';
+import {
+  type AppSwitches,
+  type FirstRegion,
+  isRegionalApp,
+  REGIONAL_APPS,
+  type Stack,
+  type StackOptions,
+  type StackUrls,
+  type Switches,
+} from './stack-options.js';
 import { startStores, type Stores } from '../stores/stores.js';
 
 /** An app that does not end in this time is killed; with the stores' time it stays below ten seconds. */
 const APP_GRACE_MS = 6_000;
 
-function openLogs(options: StackOptions): LogSink {
+function openLogs(options: Pick<StackOptions, 'logs' | 'dataDir'>): LogSink {
   if (options.logs === 'pretty') return prettySink(process.stderr);
   if (options.logs !== 'silent') return prettySink(options.logs);
   return plainSink(createWriteStream(join(options.dataDir, 'stack.log'), { flags: 'a' }));
-}
-
-function empty(dataDir: string): void {
-  rmSync(postgresDataFolder(join(dataDir, 'postgres')), { recursive: true, force: true });
-  for (const name of readdirSync(dataDir)) {
-    if (name !== 'launcher.lock' && name !== 'processes.json')
-      rmSync(join(dataDir, name), { recursive: true, force: true });
-  }
-}
-
-/** What is stored is for the account that runs us alone: keys, messages, files. Children inherit the mask. */
-function keepPrivate(dataDir: string): void {
-  process.umask(0o077);
-  mkdirSync(dataDir, { recursive: true });
-  chmodSync(dataDir, 0o700);
-  const log = join(dataDir, 'stack.log');
-  if (existsSync(log)) chmodSync(log, 0o600);
 }
 
 function requireBuilt(apps: readonly AppName[]): void {
@@ -58,8 +46,8 @@ function requireBuilt(apps: readonly AppName[]): void {
  * resolves.
  * @throws when a part does not start (with its last log lines), after the others were stopped
  */
-export async function startStack(options: StackOptions): Promise<Stack> {
-  const apps: AppName[] = ['control-plane', 'session-worker', 'webhook-dispatcher', 'edge-api'];
+export async function startStack<Code extends Region = FirstRegion>(options: StackOptions<Code>): Promise<Stack<Code>> {
+  const apps: AppName[] = ['control-plane', ...REGIONAL_APPS];
   if (options.network === 'simulator') apps.unshift('network-simulator');
   if (options.billing) apps.unshift('mailbox', 'stripe-simulator');
   if (options.billing || readEnvironment().stripe) apps.unshift('billing');
@@ -67,7 +55,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   keepPrivate(options.dataDir);
   const register = await ProcessRegister.open(options.dataDir);
   try {
-    if (options.fresh) empty(options.dataDir);
+    if (options.fresh) emptyFolder(options.dataDir);
     return await RunningStack.start(options, register);
   } catch (error) {
     register.close();
@@ -75,67 +63,88 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-class RunningStack implements Stack {
+class RunningStack implements Stack<Region> {
+  /** The apps that there are once. */
   readonly #single = new Map<AppName, AppProcess>();
-  /** By number; a number is used again once its worker was killed. */
-  readonly #workers = new Map<number, AppProcess | undefined>();
+  readonly #regions: ReadonlyMap<Region, RunningRegion>;
   #network: NetworkAddress | undefined;
   #billing: BillingPlace | undefined;
   #smtp: { url: string; from: string } | undefined;
-  #secondStores: Awaited<ReturnType<typeof startSecondRegionStores>> | undefined;
-  #secondEdge: AppProcess | undefined;
   #switches: AppSwitches = {};
   #stopping: Promise<void> | undefined;
-  readonly urls: StackUrls = { edge: { sg: '' }, controlPlane: '' };
+  readonly urls: StackUrls<Region>;
 
   private constructor(
-    private readonly options: StackOptions,
+    private readonly options: StackOptions<Region>,
     private readonly register: ProcessRegister,
     private readonly logs: LogSink,
     readonly installation: Installation,
     private readonly ports: Ports,
     private readonly stores: Stores,
-  ) {}
+    private readonly places: Places,
+  ) {
+    this.urls = { edge: byRegion(places, ({ edgeUrl }) => edgeUrl), controlPlane: '' };
+    this.#regions = new Map(places.map((place) => [place.code, this.#regionAt(place)]));
+  }
 
-  static async start(options: StackOptions, register: ProcessRegister): Promise<RunningStack> {
+  static async start(options: StackOptions<Region>, register: ProcessRegister): Promise<RunningStack> {
     const logs = openLogs(options);
     const installation = new Installation(options.dataDir);
+    const regions = installation.regionsOfStart(options.regions);
     const ports = new Ports(installation, options.portBase);
     const stores = await startStores({
       register,
       dataDir: options.dataDir,
       given: readEnvironment(),
+      regions,
+      ownDatabaseServers: options.ownDatabaseServers ?? false,
       objectKeys: installation.facts.objectKeys,
       passwords: installation.facts.passwords,
       fast: options.fast ?? false,
-      port: (name) => ports.choose(name),
+      port: (name, region) => ports.choose(name, { region }),
       log: (message) => logs.notice(message),
     });
-    const stack = new RunningStack(options, register, logs, installation, ports, stores);
+    let stack: RunningStack;
     try {
-      await ensureFirstAccount(stores.databases.global, installation.facts);
+      installation.rememberRegions(regions);
+      const places = await placesOf(regions, stores, ports);
+      await ensureFirstAccount(stores.globalDatabaseUrl, installation.facts);
+      stack = new RunningStack(options, register, logs, installation, ports, stores, places);
+    } catch (error) {
+      await stores.stop();
+      throw error;
+    }
+    try {
       await stack.#startApps();
-      return stack;
     } catch (error) {
       await stack.stop();
       throw error;
     }
+    return stack;
+  }
+
+  get regions(): Stack['regions'] {
+    const [first, ...others] = this.places;
+    return [first.code, ...others.map(({ code }) => code)];
   }
 
   get publicUrl(): string {
     return readEnvironment().publicUrl ?? this.urls.controlPlane;
   }
 
-  get databases(): Stack['databases'] {
-    return this.stores.databases;
+  get databases(): Stack<Region>['databases'] {
+    return {
+      global: this.stores.globalDatabaseUrl,
+      ...byRegion(this.places, ({ stores }) => stores.databaseUrl),
+    };
   }
 
-  get redis(): Stack['redis'] {
-    return { sg: this.stores.redisUrl };
+  get redis(): Stack<Region>['redis'] {
+    return byRegion(this.places, ({ stores }) => stores.redisUrl);
   }
 
-  get objects(): Stack['objects'] {
-    return { sg: this.stores.objects };
+  get objects(): Stack<Region>['objects'] {
+    return byRegion(this.places, ({ stores }) => stores.objects);
   }
 
   get accountKey(): string {
@@ -147,57 +156,73 @@ class RunningStack implements Stack {
   }
 
   get probes(): Stack['probes'] {
-    const at = (apps: (AppProcess | undefined)[]): string[] => apps.flatMap((app) => app?.origin ?? []);
-    const single = (app: AppName): string[] => at([this.#single.get(app)]);
+    const at = (app: AppName): string[] => this.#running(app).flatMap(({ origin }) => origin ?? []);
     return {
       'network-simulator': this.urls.simulator === undefined ? [] : [this.urls.simulator],
       mailbox: this.urls.mail === undefined ? [] : [this.urls.mail],
       'stripe-simulator': this.urls.stripe === undefined ? [] : [this.urls.stripe],
-      billing: single('billing'),
-      'control-plane': single('control-plane'),
-      'session-worker': at(this.#runningWorkers()),
-      'webhook-dispatcher': single('webhook-dispatcher'),
-      'edge-api': single('edge-api'),
+      billing: at('billing'),
+      'control-plane': at('control-plane'),
+      'session-worker': at('session-worker'),
+      'webhook-dispatcher': at('webhook-dispatcher'),
+      'edge-api': at('edge-api'),
     };
   }
 
-  get processes(): Stack['processes'] {
+  get processes(): Stack<Region>['processes'] {
     const pid = (app: AppName): number | undefined => this.#single.get(app)?.pid;
+    const { postgres } = this.stores.processes;
     return {
-      'edge-api': pid('edge-api'),
+      ...this.#region().processes,
       'control-plane': pid('control-plane'),
-      'webhook-dispatcher': pid('webhook-dispatcher'),
       'network-simulator': pid('network-simulator'),
       mailbox: pid('mailbox'),
       'stripe-simulator': pid('stripe-simulator'),
       billing: pid('billing'),
-      'session-worker': this.#runningWorkers().flatMap((worker) => worker.pid ?? []),
+      ...(postgres !== undefined && { postgres }),
+      ...byRegion(this.places, ({ code }) => this.#region(code).processes),
     };
   }
 
-  #runningWorkers(): AppProcess[] {
-    return [...this.#workers.values()].filter((worker) => worker !== undefined);
+  #region(code: Region = this.places[0].code): RunningRegion {
+    const found = this.#regions.get(code);
+    if (!found) throw new Error(`There is no region ${code} here, but ${this.regions.join(', ')}.`);
+    return found;
+  }
+
+  #regionAt(place: Place): RunningRegion {
+    return new RunningRegion({
+      name: place,
+      edgeUrl: place.edgeUrl,
+      ports: this.ports,
+      storePids: this.stores.processes.regions.get(place.code) ?? {},
+      create: (app, label, { port, probePort }, switches) =>
+        this.#create(app, label, { port, probePort, region: place }, undefined, switches),
+    });
+  }
+
+  /** What runs of an app, in all regions unless one is named. */
+  #running(app: AppName, region?: Region): AppProcess[] {
+    const regions = region === undefined ? [...this.#regions.values()] : [this.#region(region)];
+    if (isRegionalApp(app)) return regions.flatMap((each) => each.apps(app));
+    return [this.#single.get(app) ?? []].flat();
   }
 
   async #startApps(): Promise<void> {
     const { env = {} } = this.options;
-    this.#switches = typeof env === 'function' ? await env(this.stores) : env;
-    this.urls.edge.sg = `http://127.0.0.1:${await this.ports.choose('edge-api')}`;
-    this.urls.controlPlane = `http://127.0.0.1:${await this.ports.choose('control-plane')}`;
+    const regions = byRegion(this.places, ({ stores, edgeUrl }) => ({ ...stores, edgeUrl }));
+    const { globalDatabaseUrl } = this.stores;
+    this.#switches = typeof env === 'function' ? await env({ globalDatabaseUrl, regions }) : env;
+    this.urls.controlPlane = localUrl(await this.ports.choose('control-plane'));
     await this.#chooseBilling();
-    if (this.options.secondRegion) await this.#startSecondStores();
     await Promise.all([
       ...(this.options.network === 'simulator' ? [this.#startSimulator()] : []),
       ...(this.options.billing ? [this.#startMailbox(), this.#startStripe()] : []),
     ]);
-    const workers = Array.from({ length: this.options.workers ?? 1 }, () => this.startWorker());
     await Promise.all([
       this.#startSingle('control-plane', this.urls.controlPlane),
-      this.#startSingle('edge-api', this.urls.edge.sg),
-      this.#startSingle('webhook-dispatcher'),
       ...(this.#billing ? [this.#startBilling(this.#billing)] : []),
-      ...workers,
-      this.#startSecondRegion(),
+      ...[...this.#regions.values()].map((region) => region.start(this.options.workers ?? 1)),
     ]);
   }
 
@@ -207,7 +232,7 @@ class RunningStack implements Stack {
     this.#smtp = smtp;
     const used = this.options.billing ? this.installation.facts.secrets.simulatedStripe : stripe;
     if (!used) return;
-    const url = `http://127.0.0.1:${await this.ports.choose('billing')}`;
+    const url = localUrl(await this.ports.choose('billing'));
     this.urls.billing = url;
     this.#billing = { url, stripe: { ...used } };
   }
@@ -235,32 +260,6 @@ class RunningStack implements Stack {
       this.urls.stripe = url;
       if (this.#billing) this.#billing.stripe.url = url;
     });
-  }
-
-  async #startSecondStores(): Promise<void> {
-    const { register, ports, options } = this;
-    this.#secondStores = await startSecondRegionStores({
-      register,
-      ports,
-      dataDir: options.dataDir,
-      installation: this.installation.facts,
-      databaseUrl: this.stores.databases.sg,
-      log: (message) => this.logs.notice(message),
-    });
-    this.urls.edge.eu = `http://127.0.0.1:${await ports.choose('edge-api', 1)}`;
-  }
-
-  async #startSecondRegion(): Promise<void> {
-    const stores = this.#secondStores;
-    if (!stores || this.urls.edge.eu === undefined) return;
-    const switches = (app: AppName): Switches => secondRegionSwitches(app, stores, this.options.dataDir);
-    const worker = this.startWorker(switches('session-worker'));
-    const port = Number(new URL(this.urls.edge.eu).port);
-    const probePort = await this.ports.choose('edge-api-probes', 1);
-    const ready = { url: `http://127.0.0.1:${probePort}/readyz` };
-    const label = `edge-api-${SECOND_REGION}`;
-    this.#secondEdge = this.#create('edge-api', label, { port, probePort }, ready, switches('edge-api'));
-    await Promise.all([worker, this.#secondEdge.start()]);
   }
 
   async #startSimulator(): Promise<void> {
@@ -295,12 +294,10 @@ class RunningStack implements Stack {
     await created.start();
   }
 
-  /** @param chosen its address, if its port was chosen before */
-  async #startSingle(app: Exclude<AppName, 'session-worker' | Simulation>, chosen?: string): Promise<void> {
-    const port = chosen === undefined ? await this.ports.choose(app) : Number(new URL(chosen).port);
-    const probePort = app === 'webhook-dispatcher' ? port : await this.ports.choose(`${app}-probes`);
-    const ready = { url: `http://127.0.0.1:${probePort}/readyz` };
-    const created = this.#create(app, app, { port, probePort }, ready);
+  /** @param url its address */
+  async #startSingle(app: 'control-plane' | 'billing', url: string): Promise<void> {
+    const probePort = await this.ports.choose(`${app}-probes`);
+    const created = this.#create(app, app, { port: Number(new URL(url).port), probePort });
     this.#single.set(app, created);
     await created.start();
   }
@@ -308,19 +305,18 @@ class RunningStack implements Stack {
   #create(
     app: AppName,
     label: string,
-    { port, ...more }: { port: number } & MorePorts,
-    ready: AppProcess['options']['ready'],
+    { port, ...place }: { port: number } & AppPlace,
+    ready: AppProcess['options']['ready'] = { url: `${localUrl(place.probePort ?? port)}/readyz` },
     switches: Switches = {},
   ): AppProcess {
     if (this.#stopping) throw new Error('The stack is stopping.');
     const facts = {
-      stores: this.stores,
+      globalDatabaseUrl: this.stores.globalDatabaseUrl,
+      regions: this.places,
       installation: this.installation.facts,
       shardCount: this.options.shardCount,
       network: this.#network,
       dataDir: this.options.dataDir,
-      edge: this.urls.edge,
-      secondRegion: this.#secondStores,
       publicUrl: this.publicUrl,
       smtp: this.#smtp,
       billing: this.#billing,
@@ -329,7 +325,7 @@ class RunningStack implements Stack {
       register: this.register,
       label,
       entry: appEntry(app),
-      env: { ...appEnvironment(app, facts, port, more), ...this.#switches[app], ...switches },
+      env: { ...appEnvironment(app, facts, port, place), ...this.#switches[app], ...switches },
       logs: this.logs,
       ready,
       sourceMaps: !this.options.fast,
@@ -337,43 +333,26 @@ class RunningStack implements Stack {
     });
   }
 
-  async startWorker(switches: Switches = {}): Promise<number> {
-    let index = 0;
-    while (this.#workers.has(index)) index += 1;
-    this.#workers.set(index, undefined);
-    const label = index === 0 ? 'session-worker' : `session-worker-${index + 1}`;
-    const port = await this.ports.choose('session-worker', index);
-    const worker = this.#create(
-      'session-worker',
-      label,
-      { port },
-      { url: `http://127.0.0.1:${port}/readyz` },
-      switches,
-    );
-    this.#workers.set(index, worker);
-    await worker.start();
-    if (worker.pid === undefined) throw new Error(`${label} ended as soon as it was ready.`);
-    return worker.pid;
+  startWorker(switches: Switches = {}, region?: Region): Promise<number> {
+    return this.#region(region).startWorker(switches);
   }
 
-  readLoginCode(token: string): Promise<string> {
-    return readLoginCode(this.urls.edge.sg, token);
+  readLoginCode(token: string, region: Region = this.places[0].code): Promise<string> {
+    return readLoginCode(this.urls.edge[region], token);
   }
 
   async killWorker(pid: number, signal: NodeJS.Signals): Promise<void> {
-    const found = [...this.#workers].find(([, worker]) => worker?.pid === pid);
-    if (!found) throw new Error(`No session worker has process id ${pid}.`);
-    await found[1]?.kill(signal);
-    this.#workers.delete(found[0]);
+    for (const region of this.#regions.values()) if (await region.killWorker(pid, signal)) return;
+    throw new Error(`No session worker has process id ${pid}.`);
   }
 
   async killWorkers(signal: NodeJS.Signals): Promise<void> {
-    await Promise.all(this.processes['session-worker'].map((pid) => this.killWorker(pid, signal)));
+    const pids = this.#running('session-worker').flatMap((worker) => worker.pid ?? []);
+    await Promise.all(pids.map((pid) => this.killWorker(pid, signal)));
   }
 
-  async restart(app: AppName, options: { whileDown?: () => Promise<void> } = {}): Promise<void> {
-    const single = this.#single.get(app);
-    const restarted = app === 'session-worker' ? this.#runningWorkers() : single ? [single] : [];
+  async restart(app: AppName, options: { whileDown?: () => Promise<void>; region?: Region } = {}): Promise<void> {
+    const restarted = this.#running(app, options.region);
     if (restarted.length === 0) throw new Error(`${app} does not run.`);
     await Promise.all(restarted.map((one) => one.stop(APP_GRACE_MS)));
     await options.whileDown?.();
@@ -388,10 +367,10 @@ class RunningStack implements Stack {
   async #stopAll(): Promise<void> {
     const simulations = SIMULATIONS.flatMap((name) => this.#single.get(name) ?? []);
     const others = [...this.#single.values()].filter((app) => !simulations.includes(app));
-    const serving = [...others, ...(this.#secondEdge ? [this.#secondEdge] : []), ...this.#runningWorkers()];
+    const serving = [...others, ...[...this.#regions.values()].flatMap(({ all }) => all)];
     await Promise.all(serving.map((app) => app.stop(APP_GRACE_MS)));
     await Promise.all(simulations.map((app) => app.stop(2_000)));
-    await Promise.all([this.#secondStores?.stop(), this.stores.stop()]);
+    await this.stores.stop();
     this.register.close();
   }
 }

@@ -75,13 +75,20 @@ describe('docker-compose.yml', () => {
 
 describe('the launcher', () => {
   const facts: AppEnvironmentFacts = {
-    stores: {
-      databases: { global: 'postgresql://g', sg: 'postgresql://r' },
-      redisUrl: 'redis://r',
-      objects: { endpoint: 'http://o', bucket: 'b', accessKeyId: 'k', secretAccessKey: 's' },
-      processes: {},
-      stop: () => Promise.resolve(),
-    },
+    globalDatabaseUrl: 'postgresql://g',
+    regions: [
+      {
+        code: 'eu',
+        suffix: '',
+        position: 0,
+        edgeUrl: 'http://127.0.0.1:1',
+        stores: {
+          databaseUrl: 'postgresql://r',
+          redisUrl: 'redis://r',
+          objects: { endpoint: 'http://o', bucket: 'b', accessKeyId: 'k', secretAccessKey: 's' },
+        },
+      },
+    ],
     installation: {
       masterKey: 'm',
       masterKeyId: 'i',
@@ -93,6 +100,7 @@ describe('the launcher', () => {
       operatorKey: 'o',
       objectKeys: { accessKeyId: 'k', secretAccessKey: 's' },
       ports: {},
+      regions: ['eu'],
       secrets: { auth: 'a', billing: 'b', simulatedStripe: { secretKey: 'k', webhookSecret: 'w' } },
       user: { email: 'a@b.c', password: 'p' },
     },
@@ -105,7 +113,6 @@ describe('the launcher', () => {
       certificateFile: '/c.pem',
     },
     dataDir: '/data',
-    edge: { sg: 'http://127.0.0.1:1' },
     publicUrl: 'http://127.0.0.1:2',
     smtp: { url: 'smtp://m', from: 'a@b.c' },
     billing: { url: 'http://127.0.0.1:3', stripe: { secretKey: 'k', webhookSecret: 'w', url: 'http://127.0.0.1:4' } },

@@ -23,8 +23,13 @@ import { migrate, migrationsFolder } from '@dormouse/database';
 import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, postgresFolderOwner, startPostgres } from './postgres.js';
 
-/** Names of the databases of a stack, by scope. */
-export const STACK_DATABASES = { global: 'dormouse_global', regional: 'dormouse_sg' } as const;
+/** Names of the databases in a prepared folder, by scope. The regional one is copied for each region, and used by none. */
+export const STACK_DATABASES = { global: 'dormouse_global', regional: 'dormouse_regional' } as const;
+
+/** Name of a region's database on our own server. */
+export function regionalDatabase(region: string): string {
+  return `dormouse_${region}`;
+}
 
 const PREFIX = 'dormouse-prepared-data-';
 const UNUSED_FOR_MS = 24 * 3_600_000;

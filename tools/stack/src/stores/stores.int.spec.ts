@@ -17,6 +17,7 @@ import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, startPostgres, withConnection } from './postgres.js';
 import { startRedis } from './redis.js';
 import { redisAnswers, redisLines } from './redis-wire.js';
+import { startStores } from './stores.js';
 
 let dir: string;
 let register: ProcessRegister;
@@ -160,4 +161,25 @@ describe('Redis of our own', () => {
     expect(statSync(folder).mode & 0o077).toBe(0);
     expect(await redisAnswers(server.url)).toBe(false);
   }, 60_000);
+});
+
+describe('the stores of several regions', () => {
+  it('are none that were given, which would be one for all of them', async () => {
+    const region = (code: string, position: number) => ({ code, position, suffix: position === 0 ? '' : `-${code}` });
+    const starting = startStores({
+      register,
+      dataDir: dir,
+      given: { redisUrl: 'redis://127.0.0.1:9', test: {} },
+      regions: [region('sg', 0), region('eu', 1)],
+      ownDatabaseServers: false,
+      objectKeys: { accessKeyId: 'k', secretAccessKey: 's' },
+      passwords: { postgres: 'p', redis: 'p' },
+      fast: true,
+      port: () => Promise.resolve(0),
+      log: () => undefined,
+    });
+    await expect(starting).rejects.toThrow(
+      'REDIS_URL: names a store of one region, and there are 2 (sg, eu). Unset it: each region gets its own.',
+    );
+  });
 });
