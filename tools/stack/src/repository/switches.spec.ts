@@ -342,23 +342,3 @@ function publishedServices(): { ports: string[]; healthcheck: Service['healthche
     healthcheck: compose.services[name]?.healthcheck,
   }));
 }
-
-describe('infra/prometheus', () => {
-  interface Rules {
-    groups: { rules: { alert: string; expr: string; annotations: { runbook: string } }[] }[];
-  }
-  const rules = parse(readFileSync(`${ROOT_FOLDER}infra/prometheus/alerts.yaml`, 'utf8')) as Rules;
-  const page = readFileSync(`${ROOT_FOLDER}docs/metrics.md`, 'utf8');
-
-  it.each(rules.groups.flatMap((group) => group.rules))(
-    '$alert uses metrics of the page and names a runbook',
-    (rule) => {
-      const used = [...rule.expr.matchAll(/\b(?:dormouse|webhook|http)_\w+/g)].map(([name]) =>
-        name.replace(/_(bucket|count|sum)$/, ''),
-      );
-      expect(used.length).toBeGreaterThan(0);
-      for (const name of used) expect(page).toContain(`| \`${name}\``);
-      expect(existsSync(ROOT_FOLDER + rule.annotations.runbook)).toBe(true);
-    },
-  );
-});
