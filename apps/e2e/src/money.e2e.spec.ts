@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import pg from 'pg';
+import { pageFaults } from './harness/accessibility.js';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { eventually } from './harness/eventually.js';
 import { loginCode, RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
@@ -129,6 +130,7 @@ describeInBrowser('an account that buys numbers', () => {
     await page.goto(url);
     await pick(DECLINED, 'Subscribe');
     await page.getByRole('alert').waitFor();
+    expect(await pageFaults(page)).toEqual([]);
     expect(await statusOf(numbers[1]!)).toBe(402);
     await pick(WORKS, 'Subscribe');
     await untilStatuses([200, 200]);
@@ -162,6 +164,7 @@ describeInBrowser('an account that buys numbers', () => {
   it('has all but the first number stopped when a renewal fails for good, and served after paying, without a scan', async () => {
     const portal = await post<{ url: string }>('/billing/portal');
     await page.goto(portal.url);
+    expect(await pageFaults(page)).toEqual([]);
     await pick(LATER_DECLINED, 'Replace card');
     await untilSubscriptionHasDefaultCard();
     await stripe('PATCH', '/settings', { collection: { retryAfterSeconds: [DAY_S], afterLastRetry: 'unpaid' } });
@@ -170,9 +173,25 @@ describeInBrowser('an account that buys numbers', () => {
     const { open } = await billing();
     expect(open).toMatchObject([{ kind: 'renewal', amount: 800 }]);
     await page.goto(open[0]!.url);
+    expect(await pageFaults(page)).toEqual([]);
     await pick(WORKS, 'Pay');
     await untilStatuses([200, 200, 200]);
   }, 90_000);
+
+  it('reads its mail on pages without serious findings of axe that fit a phone, as those of the payments do', async () => {
+    const { publicUrl, urls } = running.stack;
+    const mailbox = urls.mail ?? '';
+    const person = { name: 'Pat', email: 'pat@example.com', password: 'violet tractor sings 42' };
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${publicUrl}/api/v1/auth/sign-up`, { method: 'POST', headers, body: JSON.stringify(person) });
+    const { id } = (await (await fetch(`${mailbox}/mails/next`)).json()) as { id: number };
+    // The list would load itself again for the next mail.
+    await page.route('**/page.js', (route) => route.abort());
+    for (const path of ['/', `/view/${id}`]) {
+      await page.goto(`${mailbox}${path}`);
+      expect([path, await pageFaults(page)]).toEqual([path, []]);
+    }
+  }, 60_000);
 
   /** The portal changes the customer's card alone: billing has the subscription use it. */
   const untilSubscriptionHasDefaultCard = (): Promise<unknown> =>

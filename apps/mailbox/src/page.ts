@@ -16,13 +16,16 @@ export const MAIL_POLICY =
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; }
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; overflow-wrap: anywhere; background: light-dark(#fff, #16181d); color: light-dark(#1a1f36, #e8eaed); }
+a { color: light-dark(#3d37b0, #b3b0ff); }
+:focus-visible { outline: 3px solid light-dark(#1f6feb, #8ab4f8); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid #8886; vertical-align: top; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8886; padding: .8rem; }
-iframe { width: 100%; height: 32rem; border: 1px solid #8886; background: #fff; }
+pre { white-space: pre-wrap; border: 1px solid #8886; padding: .8rem; }
+iframe { width: 100%; height: 32rem; box-sizing: border-box; border: 1px solid #8886; background: #fff; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
-dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }`;
+dt { font-weight: 600; } dd { margin: 0; }
+@media (max-width: 40rem) { dl { display: block; } dd { margin: 0 0 .4rem; } th, td { padding: .3rem .4rem .3rem 0; } }`;
 
 function page(title: string, body: string, script = ''): string {
   return `<!doctype html>
