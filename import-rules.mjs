@@ -217,7 +217,7 @@ export const PROJECTS = {
   },
   'apps/dashboard': {
     // Types alone: the schemas and their library stay out of the page. Its specs compare with the values.
-    projects: ['management-contract'],
+    projects: ['management-contract', 'gateway-contract'],
     packages: ['react', 'react-dom'],
     // Everything is in the files that browsers load: nothing is installed to run it.
     bundled: true,

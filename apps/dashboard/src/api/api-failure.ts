@@ -30,9 +30,14 @@ export class ApiFailure extends Error {
     return this.status === 401 && this.parts.message === CODE_REQUIRED;
   }
 
-  /** The field that a 400 names (`password: ...`), without the parts below it. */
+  /** The field that a 400 names, with the parts below it (`webhooks.0.url: ...`). */
+  get fieldPath(): string | undefined {
+    return this.status === 400 ? /^([\w.]+): /.exec(this.message)?.[1] : undefined;
+  }
+
+  /** The field that a 400 names, without the parts below it. */
   get field(): string | undefined {
-    return this.status === 400 ? /^([\w.]+): /.exec(this.message)?.[1]?.split('.')[0] : undefined;
+    return this.fieldPath?.split('.')[0];
   }
 
   /** The sentence without the field before it. */

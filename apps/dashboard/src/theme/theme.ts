@@ -25,7 +25,10 @@ const variantColorResolver: VariantColorsResolver = (input) => {
   if (input.variant !== 'light') return resolved;
   const color = input.color ?? input.theme.primaryColor;
   if (!(color in input.theme.colors)) return resolved;
-  return { ...resolved, color: `light-dark(var(--mantine-color-${color}-9), var(--mantine-color-${color}-2))` };
+  return {
+    ...resolved,
+    color: `light-dark(color-mix(in srgb, var(--mantine-color-${color}-9) 55%, black), var(--mantine-color-${color}-2))`,
+  };
 };
 
 export const theme = createTheme({

@@ -1,5 +1,10 @@
 import { account } from './account.js';
+import { channelSettings } from './channel-settings.js';
+import { channels } from './channels.js';
+import { events } from './events.js';
+import { firstRun } from './first-run.js';
 import { frame } from './frame.js';
 import { signIn } from './sign-in.js';
+import { webhooks } from './webhooks.js';
 
-export const catalogue = { account, frame, signIn } as const;
+export const catalogue = { account, channels, channelSettings, events, firstRun, frame, signIn, webhooks } as const;

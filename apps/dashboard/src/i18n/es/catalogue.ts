@@ -1,6 +1,11 @@
 import type { Catalogue } from '../catalogue.js';
 import { account } from './account.js';
+import { channelSettings } from './channel-settings.js';
+import { channels } from './channels.js';
+import { events } from './events.js';
+import { firstRun } from './first-run.js';
 import { frame } from './frame.js';
 import { signIn } from './sign-in.js';
+import { webhooks } from './webhooks.js';
 
-export const catalogue: Catalogue = { account, frame, signIn };
+export const catalogue: Catalogue = { account, channels, channelSettings, events, firstRun, frame, signIn, webhooks };

@@ -1,0 +1,30 @@
+export const events = {
+  way: 'Which events',
+  live: {
+    name: 'Live',
+    about: 'Events as they happen.',
+    none: 'Nothing has happened since you opened this page.',
+    state: {
+      opening: 'Connecting',
+      open: 'Live',
+      away: 'Connection lost; it is opened again by itself',
+      paused: 'Paused',
+    },
+    waiting: 'New: {{n}}',
+    pause: 'Pause',
+    continue: 'Continue',
+    clear: 'Clear',
+    more: 'The newest {{n}} are shown. All are under “Stored”.',
+  },
+  stored: {
+    name: 'Stored',
+    about: 'Events in sequence, as your program reads them by cursor.',
+    after: 'After event number',
+    go: 'Show',
+    none: 'There are no events after this.',
+    before: 'Previous',
+    next: 'Next',
+    cursor: 'Cursor: {{cursor}}',
+  },
+  row: { facts: 'Event {{sequence}}, {{id}}, {{time}}', body: 'Body of the event' },
+} as const;

@@ -1,0 +1,62 @@
+import type { Catalogue } from '../catalogue.js';
+
+export const webhooks: Catalogue['webhooks'] = {
+  none: 'Este canal todavía no tiene webhooks.',
+  edit: 'Añadir o cambiar webhooks',
+  open: 'Entregas, cartas muertas, entregar de nuevo',
+  all: 'Todos los webhooks',
+  gone: 'Este webhook ya no existe: su dirección cambió.',
+  test: { send: 'Enviar un evento de prueba', waiting: 'Enviado. Esperando la respuesta de tu dirección.' },
+  outcome: {
+    taken: 'Aceptado',
+    failed: 'Falló, se reintenta',
+    set_aside: 'Apartado, se reintenta',
+    dead: 'Abandonado: carta muerta',
+    dropped: 'Abandonado',
+  },
+  delivery: {
+    status: 'Estado {{status}}',
+    facts: 'evento {{sequence}}, intento {{attempt}}, {{ms}} ms, {{time}}',
+    answer: 'Respuesta de tu dirección',
+  },
+  figures: {
+    upToDate: 'Todo está entregado.',
+    backlog: 'Eventos en espera: {{n}}. El más antiguo espera desde hace {{age}}.',
+    held: 'De ellos, retenidos detrás de uno rechazado: {{n}}',
+    setAside: 'Apartados tras muchos rechazos, se reintentan solos: {{n}}',
+    dead: 'Cartas muertas, abandonadas tras 72 horas: {{n}}',
+    failing: 'Tu dirección no acepta eventos',
+    failingWith: 'Intentos: {{n}}. La última respuesta: {{error}}.',
+    nextAttempt: 'Próximo intento: {{time}}.',
+    redirects: 'Tu dirección redirige',
+    redirectsTo: 'Las redirecciones no se siguen. Indica esta dirección en su lugar: {{url}}',
+  },
+  dead: {
+    title: 'Cartas muertas',
+    about: 'Eventos que tu dirección no aceptó en 72 horas. Se guardan hasta que los entregues de nuevo.',
+    none: 'No hay ninguna.',
+    choose: 'Elegir el evento {{sequence}}',
+    redriveSome: 'Entregar de nuevo los elegidos: {{n}}',
+    redriveAll: 'Entregar todos de nuevo: {{n}}',
+    redriven: 'Eventos que se entregan de nuevo: {{n}}',
+    redriving: 'Se está entregando de nuevo.',
+    facts: 'evento {{sequence}}, intentos: {{n}}, abandonado {{time}}',
+    body: 'Contenido del evento',
+  },
+  pages: { before: 'Anterior', after: 'Siguiente', range: '{{from}} a {{to}} de {{total}}' },
+  log: {
+    title: 'Registro de entregas',
+    about: 'Cada intento, el más reciente primero.',
+    none: 'Todavía no se ha entregado nada.',
+    newest: 'Más recientes',
+    older: 'Más antiguos',
+  },
+  replay: {
+    title: 'Entregar de nuevo desde un momento',
+    about:
+      'Cada evento desde entonces se envía otra vez a este webhook, con su identificador, para que tu programa pueda reconocerlo.',
+    since: 'Desde',
+    start: 'Entregar de nuevo',
+    started: 'Eventos que se entregan de nuevo: {{n}}',
+  },
+};

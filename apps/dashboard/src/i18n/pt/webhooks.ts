@@ -1,0 +1,62 @@
+import type { Catalogue } from '../catalogue.js';
+
+export const webhooks: Catalogue['webhooks'] = {
+  none: 'Este canal ainda não tem webhooks.',
+  edit: 'Adicionar ou mudar webhooks',
+  open: 'Entregas, cartas mortas, entregar de novo',
+  all: 'Todos os webhooks',
+  gone: 'Este webhook não existe mais: o endereço foi mudado.',
+  test: { send: 'Enviar um evento de teste', waiting: 'Enviado. Aguardando a resposta do seu endereço.' },
+  outcome: {
+    taken: 'Aceito',
+    failed: 'Falhou, nova tentativa',
+    set_aside: 'Posto de lado, nova tentativa',
+    dead: 'Abandonado: carta morta',
+    dropped: 'Abandonado',
+  },
+  delivery: {
+    status: 'Status {{status}}',
+    facts: 'evento {{sequence}}, tentativa {{attempt}}, {{ms}} ms, {{time}}',
+    answer: 'Resposta do seu endereço',
+  },
+  figures: {
+    upToDate: 'Tudo foi entregue.',
+    backlog: 'Eventos em espera: {{n}}. O mais antigo espera há {{age}}.',
+    held: 'Destes, retidos atrás de um recusado: {{n}}',
+    setAside: 'Postos de lado após muitas recusas, com novas tentativas automáticas: {{n}}',
+    dead: 'Cartas mortas, abandonadas após 72 horas: {{n}}',
+    failing: 'Seu endereço não aceita eventos',
+    failingWith: 'Tentativas: {{n}}. A última resposta: {{error}}.',
+    nextAttempt: 'Próxima tentativa: {{time}}.',
+    redirects: 'Seu endereço redireciona',
+    redirectsTo: 'Redirecionamentos não são seguidos. Informe este endereço no lugar: {{url}}',
+  },
+  dead: {
+    title: 'Cartas mortas',
+    about: 'Eventos que o seu endereço não aceitou em 72 horas. Ficam guardados até que você os entregue de novo.',
+    none: 'Não há nenhuma.',
+    choose: 'Escolher o evento {{sequence}}',
+    redriveSome: 'Entregar de novo os escolhidos: {{n}}',
+    redriveAll: 'Entregar todos de novo: {{n}}',
+    redriven: 'Eventos que são entregues de novo: {{n}}',
+    redriving: 'Está sendo entregue de novo.',
+    facts: 'evento {{sequence}}, tentativas: {{n}}, abandonado {{time}}',
+    body: 'Conteúdo do evento',
+  },
+  pages: { before: 'Anterior', after: 'Próxima', range: '{{from}} a {{to}} de {{total}}' },
+  log: {
+    title: 'Registro de entregas',
+    about: 'Cada tentativa, a mais recente primeiro.',
+    none: 'Nada foi entregue ainda.',
+    newest: 'Mais recentes',
+    older: 'Mais antigas',
+  },
+  replay: {
+    title: 'Entregar de novo desde um momento',
+    about:
+      'Cada evento desde então é enviado de novo a este webhook, com o seu identificador, para que o seu programa o reconheça.',
+    since: 'Desde',
+    start: 'Entregar de novo',
+    started: 'Eventos que são entregues de novo: {{n}}',
+  },
+};
