@@ -76,7 +76,7 @@ export function typeHtml(schema: Schema, options: FieldsOptions): string {
   return escaped([schema.type ?? 'any'].flat().join(' or '));
 }
 
-/** What is said about a value, and its limits. */
+/** Description and limits of a value. */
 export function notesHtml(schema: Schema): string {
   const limits = [
     schema.enum && `One of ${schema.enum.map((value) => `<code>${escaped(String(value))}</code>`).join(', ')}.`,

@@ -142,7 +142,8 @@ function objectsPage(): PageParts {
   const sections = names.map((name) => {
     const schema = schemas[name] ?? {};
     const text = schema.description === undefined ? '' : `<p>${inlineCode(schema.description)}</p>`;
-    return headingHtml(objectOf(name)) + text + fieldsHtml(schema, options);
+    const fields = fieldsHtml(schema, options);
+    return `<section class="operation">${headingHtml(objectOf(name))}${text}${fields}</section>`;
   });
   const html = `<h1 id="top">Objects</h1><p>What answers and events are made of. Absent values are left out, never <code>null</code>; new fields may be added.</p>${sections.join('')}`;
   return {

@@ -28,10 +28,13 @@ export async function pageFaults(page: Page): Promise<string[]> {
 /**
  * Serious findings of axe: rule, element and what is wrong with it. axe is evaluated past the page's content security
  * policy, which stays in force for the page itself.
+ * @param rules names of single rules; absent: all of WCAG 2.2 AA
  */
-export async function axeFaults(page: Page): Promise<string[]> {
+export async function axeFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await readFile(AXE_FILE, 'utf8'));
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(OPTIONS)})`);
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, ${JSON.stringify(rules ? { ...OPTIONS, runOnly: rules } : OPTIONS)})`,
+  );
   return violations
     .filter(({ impact }) => SERIOUS.has(impact ?? ''))
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary ?? ''}`));
