@@ -16,6 +16,7 @@ import { FleetModule } from './fleet/fleet.module.js';
 import { LinkingModule } from './linking/linking.module.js';
 import { MailModule, type MailServices } from './mail/mail.module.js';
 import { DEFAULT_LIMITS, type ManagementLimits } from './management-limits.js';
+import { OperatorsModule } from './operators/operators.module.js';
 import { OperatorKeys } from './operators/operator-keys.js';
 import type { InstallationFacts } from './pages/installation.controller.js';
 import { PagesModule } from './pages/pages.module.js';
@@ -98,6 +99,7 @@ export class AppModule {
         EventsModule,
         FleetModule,
         LinkingModule,
+        OperatorsModule,
         EndingModule,
         UsersModule,
         DocumentationModule,

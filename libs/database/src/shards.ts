@@ -17,4 +17,10 @@ export {
   type Fleet,
   type ShardLeasesOptions,
 } from './shards/shard-leases.js';
-export { addWakeCounts, deleteOldWakeCounts, wakeBuckets, type WakeCount } from './shards/wake-latency-rows.js';
+export {
+  addWakeCounts,
+  deleteOldWakeCounts,
+  wakeBuckets,
+  wakesByMinute,
+  type WakeCount,
+} from './shards/wake-latency-rows.js';

@@ -30,9 +30,16 @@ export type Access =
   | { readonly for: 'users'; readonly proof?: true }
   /**
    * Users who are in the account in one of the roles, and keys of the account with the scope; without a scope no keys.
-   * `proof`: users must have entered their password a short time ago; keys are not asked.
+   * `proof`: users must have entered their password a short time ago; keys are not asked. Operators may look at what is read,
+   * unless it is `hiddenFromOperators`: what would give them a number, a secret or everything at once.
    */
-  | { readonly for: 'members'; readonly roles: readonly Role[]; readonly scope?: KeyScope; readonly proof?: true }
+  | {
+      readonly for: 'members';
+      readonly roles: readonly Role[];
+      readonly scope?: KeyScope;
+      readonly proof?: true;
+      readonly hiddenFromOperators?: true;
+    }
   /** Operators of the installation, by an operator key or signed in with a second factor. */
   | { readonly for: 'operators'; readonly proof?: true };
 

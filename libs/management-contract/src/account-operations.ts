@@ -70,7 +70,7 @@ export const ACCOUNT_OPERATIONS = {
     path: '/account/export',
     summary:
       'Export what is stored of the account as JSON: members, keys, channels with settings, audit log; no messages',
-    access: END,
+    access: { ...END, hiddenFromOperators: true },
     status: 200,
     answer: accountExport,
     failures: [404],

@@ -5,6 +5,8 @@ import {
   fleetChannelList,
   fleetChannelsQuery,
   fleetFigures,
+  fleetHistory,
+  fleetHistoryQuery,
   fleetShard,
   fleetShardList,
   fleetWorker,
@@ -32,6 +34,17 @@ export const FLEET_OPERATIONS = {
     access: { for: 'operators' },
     status: 200,
     answer: regionFigures,
+    failures: [404, 503],
+  },
+  getFleetHistory: {
+    method: 'get',
+    path: '/fleet/{region}/history',
+    summary:
+      'Sessions by state, wakes, backlog and waiting commands of a region, minute by minute, for an hour at most',
+    access: { for: 'operators' },
+    query: fleetHistoryQuery,
+    status: 200,
+    answer: fleetHistory,
     failures: [404, 503],
   },
   listFleetWorkers: {

@@ -197,3 +197,32 @@ export const stuckThings = z.object({
   ),
 });
 export type StuckThings = z.output<typeof stuckThings>;
+
+/** Query of GET /api/v1/fleet/{region}/history. */
+export const fleetHistoryQuery = z.object({ minutes: wholeNumber(1, 60, 60) });
+export type FleetHistoryQuery = z.output<typeof fleetHistoryQuery>;
+
+/** Answer of GET /api/v1/fleet/{region}/history: a point for every minute, the oldest first. */
+export const fleetHistory = z.object({
+  region,
+  points: z.array(
+    z.object({
+      at: epochS.describe('When the minute began, in epoch seconds.'),
+      sessions: z
+        .record(sessionState, count)
+        .optional()
+        .describe(
+          'Channels by the state of their session; absent: nothing was noted in this minute, as the region was away.',
+        ),
+      backlog: count.optional().describe('Events that were not passed by their webhook.'),
+      waiting: count.optional().describe('Commands that waited for a worker; absent while Redis did not answer.'),
+      wakes: z.object({
+        count,
+        p50_ms: z.int().optional(),
+        p95_ms: z.int().optional(),
+        max_ms: z.int().optional(),
+      }),
+    }),
+  ),
+});
+export type FleetHistory = z.output<typeof fleetHistory>;

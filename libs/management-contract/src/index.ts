@@ -14,4 +14,5 @@ export * from './openapi.js';
 export type * from './operation.js';
 export * from './installation.js';
 export * from './operations.js';
+export * from './operator-accounts.js';
 export * from './users.js';

@@ -32,6 +32,7 @@ import {
 } from './events.js';
 import { FLEET_OPERATIONS } from './fleet-operations.js';
 import { installation } from './installation.js';
+import { OPERATOR_ACCOUNT_OPERATIONS } from './operator-accounts.js';
 import type { Operation } from './operation.js';
 import { USER_OPERATIONS } from './user-operations.js';
 
@@ -94,7 +95,7 @@ export const OPERATIONS = {
     method: 'get',
     path: '/channels/{id}/settings',
     summary: 'Get the settings of a channel: the same record as GET /settings of the gateway',
-    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write' },
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write', hiddenFromOperators: true },
     status: 200,
     answer: settingsSchema,
     failures: [404, 503],
@@ -115,7 +116,7 @@ export const OPERATIONS = {
     path: '/channels/{id}/login',
     summary:
       'Get the code that links a number now, to scan or, with phone, to enter on the phone; with Accept: text/event-stream as it changes',
-    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write' },
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write', hiddenFromOperators: true },
     query: loginQuery,
     status: 200,
     answer: loginStep,
@@ -162,7 +163,7 @@ export const OPERATIONS = {
     method: 'get',
     path: '/channels/{id}/webhook-secret',
     summary: 'Get the secrets that webhooks are signed with',
-    access: { for: 'members', roles: DEVELOPERS, scope: 'events:write' },
+    access: { for: 'members', roles: DEVELOPERS, scope: 'events:write', hiddenFromOperators: true },
     status: 200,
     answer: webhookSecrets,
     failures: [404, 503],
@@ -248,5 +249,6 @@ export const OPERATIONS = {
   ...USER_OPERATIONS,
   ...BILLING_OPERATIONS,
   ...FLEET_OPERATIONS,
+  ...OPERATOR_ACCOUNT_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof OPERATIONS;

@@ -10,10 +10,11 @@ import type { SignedInUser } from '../users/user-sessions.js';
 import { accessOf } from './access-table.js';
 import { presentedKey } from './account-key.js';
 import type { Account } from './accounts.js';
-import type { Caller } from './caller.js';
+import type { Caller, MemberCaller } from './caller.js';
 import { needsUser, type Callers, type MemberAccess } from './callers.js';
 import type { Cause } from './cause.js';
 import type { KeyUse } from './key-use.js';
+import type { Looks } from './looks.js';
 import type { RequestLimits } from './request-limits.js';
 
 declare module 'fastify' {
@@ -38,6 +39,7 @@ export interface AccountGuardParts {
   operators: OperatorKeys;
   limits: RequestLimits;
   keyUse: KeyUse;
+  looks: Looks;
   /** Origin of this installation; undefined: nobody can sign in. */
   publicUrl: string | undefined;
 }
@@ -68,10 +70,22 @@ export class AccountGuard implements CanActivate {
     const { callers, limits } = this.parts;
     const key = presentedKey(request.headers.authorization);
     const caller = key === undefined ? await this.#memberBySession(request) : await this.#byKey(request, key);
-    await limits.countRequest(caller.account.id, key);
+    const isLook = caller.kind === 'user' && caller.isLook === true;
+    await limits.countRequest(isLook ? caller.signedIn.user.id : caller.account.id, key);
+    if (isLook) await this.#look(request, caller, access);
     callers.requireAccess(caller, access, request.headers);
     request.caller = caller;
     request.account = caller.account;
+  }
+
+  /** An operator who is no member sees what is read, once the account's audit log has it. */
+  async #look(request: FastifyRequest, { account, signedIn }: MemberCaller, access: MemberAccess): Promise<void> {
+    if (request.method !== 'GET' || access.hiddenFromOperators === true) {
+      const details = 'operators look at accounts of others: they change nothing there, and see no secrets';
+      throw new GatewayError(403, { details });
+    }
+    request.operator = { name: signedIn.user.id };
+    await this.parts.looks.note(account.id, causeOf(request));
   }
 
   async #memberBySession(request: FastifyRequest): Promise<Caller> {
@@ -191,9 +205,12 @@ export const CurrentOperator = createParamDecorator((_: unknown, context: Execut
 
 /** Who causes what the request changes, for the audit log. */
 export const CurrentCause = createParamDecorator((_: unknown, context: ExecutionContext): Cause => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
-  return { actor: actorOf(request), address: request.ip, requestId: request.id };
+  return causeOf(context.switchToHttp().getRequest<FastifyRequest>());
 });
+
+function causeOf(request: FastifyRequest): Cause {
+  return { actor: actorOf(request), address: request.ip, requestId: request.id };
+}
 
 function actorOf({ caller, operator, signedIn }: FastifyRequest): AuditActor {
   if (operator) return { kind: 'operator', id: operator.name };

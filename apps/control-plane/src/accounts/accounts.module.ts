@@ -13,6 +13,7 @@ import { Callers } from './callers.js';
 import { KeyUse } from './key-use.js';
 import { KeysController } from './keys.controller.js';
 import { Keys } from './keys.js';
+import { Looks } from './looks.js';
 import { RequestLimits } from './request-limits.js';
 
 /** Accounts, their keys, and the guard in front of every route. `Accounts` itself is a service of the process (app.module.ts). */
@@ -32,14 +33,19 @@ import { RequestLimits } from './request-limits.js';
     },
     {
       provide: APP_GUARD,
-      inject: [Callers, OperatorKeys, RequestLimits, KeyUse, SignIn],
+      inject: [Callers, OperatorKeys, RequestLimits, KeyUse, SignIn, GLOBAL_DATABASE],
       useFactory: (
         callers: Callers,
         operators: OperatorKeys,
         limits: RequestLimits,
         keyUse: KeyUse,
         { settings }: SignIn,
-      ) => new AccountGuard({ callers, operators, limits, keyUse, publicUrl: settings?.publicUrl }),
+        database: GlobalDatabase,
+      ) =>
+        new AccountGuard({
+          ...{ callers, operators, limits, keyUse, looks: new Looks(database) },
+          publicUrl: settings?.publicUrl,
+        }),
     },
   ],
   exports: [Callers, Keys],

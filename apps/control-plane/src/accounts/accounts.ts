@@ -53,6 +53,14 @@ const OF_USER = defineStatement({
   row: { ...ACCOUNT_ROW, role: 'text' },
 });
 
+const FIND = defineStatement({
+  name: 'find-account',
+  scope: 'global',
+  text: 'SELECT id, name, created_at FROM accounts WHERE id = $1 AND deleted_at IS NULL',
+  parameters: ['text'],
+  row: ACCOUNT_ROW,
+});
+
 const LOCK = defineStatement({
   name: 'lock-account',
   scope: 'global',
@@ -144,6 +152,12 @@ export class Accounts {
   async ofUser(userId: string): Promise<Membership[]> {
     const rows = await OF_USER.all(this.database.pool, userId);
     return rows.map((row) => ({ account: toAccount(row), role: toRole(row.role) }));
+  }
+
+  /** The account, unless it has ended. */
+  async byId(accountId: string): Promise<Account | undefined> {
+    const row = await FIND.first(this.database.pool, accountId);
+    return row && toAccount(row);
   }
 
   /** Adds an account with one key that may do everything, for the operator of the installation: without limits of creation. */

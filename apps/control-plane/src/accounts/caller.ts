@@ -16,6 +16,8 @@ export interface MemberCaller {
   account: Account;
   role: Role;
   signedIn: SignedInUser;
+  /** An operator who is no member, and looks at the account as a customer sees it: reads alone. */
+  isLook?: true;
 }
 
 /** Who makes a request for an account. */

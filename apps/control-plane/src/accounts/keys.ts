@@ -166,7 +166,7 @@ function makersOf(caller: Caller): [user: string | null, key: string | null] {
 
 /** The user whose keys alone the caller sees; null: all. */
 function ownAlone(caller: Caller): string | null {
-  return caller.kind === 'user' && caller.role !== 'owner' ? caller.signedIn.user.id : null;
+  return caller.kind === 'user' && caller.role !== 'owner' && !caller.isLook ? caller.signedIn.user.id : null;
 }
 
 function endOf({ expires_at: seconds }: CreateKeyBody): Date | null {

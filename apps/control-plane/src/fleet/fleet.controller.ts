@@ -1,10 +1,13 @@
 import {
   fleetChannelsQuery,
+  fleetHistoryQuery,
   placementBody,
   type FleetChannel,
   type FleetChannelList,
   type FleetChannelsQuery,
   type FleetFigures,
+  type FleetHistory,
+  type FleetHistoryQuery,
   type FleetShard,
   type FleetShardList,
   type FleetWorker,
@@ -19,6 +22,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCause, CurrentOperator } from '../accounts/account.guard.js';
 import type { Cause } from '../accounts/cause.js';
 import type { Operator } from '../operators/operator-keys.js';
+import { FleetFiguresHistory } from './fleet-history.js';
 import { Fleet } from './fleet.js';
 
 /** Status of a drain or a placement that is stored but not carried out yet. */
@@ -26,7 +30,10 @@ const ACCEPTED = 202;
 
 @Controller('fleet')
 export class FleetController {
-  constructor(private readonly fleet: Fleet) {}
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly history: FleetFiguresHistory,
+  ) {}
 
   @Get()
   figures(): Promise<FleetFigures> {
@@ -36,6 +43,14 @@ export class FleetController {
   @Get(':region')
   region(@Param('region') region: string): Promise<RegionFigures> {
     return this.fleet.region(region);
+  }
+
+  @Get(':region/history')
+  past(
+    @Param('region') region: string,
+    @Query(valid(fleetHistoryQuery)) { minutes }: FleetHistoryQuery,
+  ): Promise<FleetHistory> {
+    return this.history.of(region, minutes);
   }
 
   @Get(':region/stuck')

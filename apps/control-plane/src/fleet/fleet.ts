@@ -93,7 +93,7 @@ export class Fleet {
   }
 
   readonly region = async (name: string): Promise<RegionFigures> => {
-    const link = this.#link(name);
+    const link = this.linkOf(name);
     const { figures, shards } = await queryRegion(link, async ({ pool }) => {
       const numbers = await shardNumbers(pool);
       return { figures: await readRegionFigures(pool, numbers), shards: numbers };
@@ -103,29 +103,29 @@ export class Fleet {
   };
 
   async workers(region: string): Promise<FleetWorkerList> {
-    return { workers: await queryRegion(this.#link(region), ({ pool }) => readWorkers(pool)) };
+    return { workers: await queryRegion(this.linkOf(region), ({ pool }) => readWorkers(pool)) };
   }
 
   async worker(region: string, id: string): Promise<FleetWorker> {
-    const [worker] = await queryRegion(this.#link(region), ({ pool }) => readWorkers(pool, id));
+    const [worker] = await queryRegion(this.linkOf(region), ({ pool }) => readWorkers(pool, id));
     if (!worker) throw workerNotFound();
     return worker;
   }
 
   /** Drains a worker of its shards, or lets it take its share again. */
   async setDrain(source: ActionSource, region: string, id: string, drained: boolean): Promise<FleetWorker> {
-    if (!(await queryRegion(this.#link(region), ({ pool }) => setDrain(pool, id, drained)))) throw workerNotFound();
+    if (!(await queryRegion(this.linkOf(region), ({ pool }) => setDrain(pool, id, drained)))) throw workerNotFound();
     await this.#audit(source, drained ? 'worker.drain' : 'worker.undrain', { region, kind: 'worker', id });
     return this.worker(region, id);
   }
 
   async shards(region: string): Promise<FleetShardList> {
-    const link = this.#link(region);
+    const link = this.linkOf(region);
     return { shards: await this.#withQueues(link, await queryRegion(link, ({ pool }) => readShards(pool))) };
   }
 
   async shard(region: string, number: string): Promise<FleetShard> {
-    const link = this.#link(region);
+    const link = this.linkOf(region);
     const shard = shardNumber(number);
     const found = await queryRegion(link, ({ pool }) => readShards(pool, shard));
     const [shown] = await this.#withQueues(link, found);
@@ -136,7 +136,7 @@ export class Fleet {
   /** Moves a shard to a worker. @throws 400 when that worker takes no shards */
   async place(source: ActionSource, region: string, number: string, worker: string): Promise<FleetShard> {
     await this.shard(region, number);
-    const placed = await queryRegion(this.#link(region), ({ pool }) => placeShard(pool, shardNumber(number), worker));
+    const placed = await queryRegion(this.linkOf(region), ({ pool }) => placeShard(pool, shardNumber(number), worker));
     if (!placed) {
       const details = 'worker: must be a live worker of this region that is neither drained nor shutting down';
       throw new GatewayError(400, { details });
@@ -148,17 +148,17 @@ export class Fleet {
   /** Removes the placement of a shard, so that it is distributed with the others. */
   async unplace(source: ActionSource, region: string, number: string): Promise<FleetShard> {
     await this.shard(region, number);
-    await queryRegion(this.#link(region), ({ pool }) => endPlacement(pool, shardNumber(number)));
+    await queryRegion(this.linkOf(region), ({ pool }) => endPlacement(pool, shardNumber(number)));
     await this.#audit(source, 'shard.unplace', { region, kind: 'shard', id: number });
     return this.shard(region, number);
   }
 
   async channels(region: string, query: FleetChannelsQuery): Promise<FleetChannelList> {
-    return queryRegion(this.#link(region), ({ pool }) => readChannels(pool, query));
+    return queryRegion(this.linkOf(region), ({ pool }) => readChannels(pool, query));
   }
 
   async channel(region: string, id: string): Promise<FleetChannel> {
-    const channel = await queryRegion(this.#link(region), ({ pool }) => readChannel(pool, id));
+    const channel = await queryRegion(this.linkOf(region), ({ pool }) => readChannel(pool, id));
     if (!channel) throw new GatewayError(404, { message: 'channel not found', details: `not in region ${region}` });
     return channel;
   }
@@ -168,7 +168,7 @@ export class Fleet {
     const channel = await this.#linked(region, id);
     if (channel.state === 'hibernated') return channel;
     await this.#audit(source, 'channel.sleep', { region, kind: 'channel', id, accountId: channel.account_id });
-    const { asleep } = await this.#link(region).command(
+    const { asleep } = await this.linkOf(region).command(
       channel,
       'channel.sleep',
       {},
@@ -185,7 +185,7 @@ export class Fleet {
     const channel = await this.#linked(region, id);
     if (channel.state === 'open') return channel;
     await this.#audit(source, 'channel.wake', { region, kind: 'channel', id, accountId: channel.account_id });
-    await this.#link(region).command(channel, 'channel.wake', {}, options(source, WAKE_TIMEOUT_MS));
+    await this.linkOf(region).command(channel, 'channel.wake', {}, options(source, WAKE_TIMEOUT_MS));
     // The socket is open; the worker stores the new state a moment later.
     for (let polls = 1; polls < STATE_POLLS; polls += 1) {
       const now = await this.channel(region, id);
@@ -196,7 +196,7 @@ export class Fleet {
   }
 
   async stuck(region: string): Promise<StuckThings> {
-    const link = this.#link(region);
+    const link = this.linkOf(region);
     const [stuck, shards] = await queryRegion(link, ({ pool }) => Promise.all([readStuck(pool), readShards(pool)]));
     const queues = await link.queueFigures(shards.map(({ shard }) => shard));
     if (!queues) return stuck;
@@ -220,7 +220,8 @@ export class Fleet {
     });
   }
 
-  #link(region: string): RegionLink {
+  /** @throws {GatewayError} 404 for a region that is not part of this installation */
+  linkOf(region: string): RegionLink {
     const link = this.regions.link(region);
     if (link) return link;
     const details = `the regions of this installation are ${this.regions.names.join(', ')}`;
@@ -248,7 +249,8 @@ const options = ({ requestId }: ActionSource, timeoutMs: number) => ({
 });
 
 /** @throws {GatewayError} 503 when the region's database does not answer */
-async function queryRegion<T>(link: RegionLink, work: (database: RegionalDatabase) => Promise<T>): Promise<T> {
+/** Queries a region's database. @throws {GatewayError} 503 while it is away */
+export async function queryRegion<T>(link: RegionLink, work: (database: RegionalDatabase) => Promise<T>): Promise<T> {
   try {
     return await link.run((_directory, database) => work(database));
   } catch (error) {

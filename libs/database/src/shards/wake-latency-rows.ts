@@ -37,6 +37,14 @@ const OF_WINDOW = defineStatement({
   row: { up_to_ms: 'int4', wakes: 'int4', max_ms: 'int4' },
 });
 
+const BY_MINUTE = defineStatement({
+  name: 'wakes-by-minute',
+  text: `SELECT minute, up_to_ms, sum(wakes)::int AS wakes, max(max_ms)::int AS max_ms FROM wake_latencies
+         WHERE minute > now() - $1::int * interval '1 minute' GROUP BY minute, up_to_ms ORDER BY minute, up_to_ms`,
+  parameters: ['int4'],
+  row: { minute: 'timestamptz', up_to_ms: 'int4', wakes: 'int4', max_ms: 'int4' },
+});
+
 /** Adds to what is counted of a worker. */
 export async function addWakeCounts(pool: Pool, workerId: string, counts: readonly WakeCount[]): Promise<void> {
   await ADD.count(
@@ -60,4 +68,12 @@ export async function wakeBuckets(
   windowS: number,
 ): Promise<{ up_to_ms: number; wakes: number; max_ms: number }[]> {
   return OF_WINDOW.all(pool, windowS);
+}
+
+/** Wakes of all workers in the last minutes, by minute and by the bound they are counted under, in ascending order. */
+export async function wakesByMinute(
+  pool: Pool,
+  minutes: number,
+): Promise<{ minute: Date; up_to_ms: number; wakes: number; max_ms: number }[]> {
+  return BY_MINUTE.all(pool, minutes);
 }
