@@ -10,6 +10,7 @@ import type { BillingAddress } from './billing/billing-client.js';
 import { BillingModule } from './billing/billing.module.js';
 import { ChannelsModule } from './channels/channels.module.js';
 import { DocumentationModule } from './documentation/documentation.module.js';
+import { EndingJobsModule } from './ending/ending-jobs.module.js';
 import { EndingModule } from './ending/ending.module.js';
 import { EventsModule } from './events/events.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
@@ -104,7 +105,8 @@ export class AppModule {
         UsersModule,
         DocumentationModule,
         PagesModule,
-        ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail), RetentionModule] : []),
+        ...(jobs ? [BullModule.forRoot({ connection: jobs.redis }), MailModule.with(jobs.mail)] : []),
+        ...(jobs ? [RetentionModule, EndingJobsModule] : []),
       ],
       providers: services,
       exports: services,

@@ -23,7 +23,7 @@ export {
   setSnapshots,
   setWake,
 } from './channel-sleep.js';
-export { defineDeletedChannelSearch } from './deleted-channels.js';
+export { defineDeletedChannelSearch, eraseDeletedChannels } from './deleted-channels.js';
 export {
   channelsInState,
   channelsStuckIn,

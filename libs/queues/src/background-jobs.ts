@@ -14,6 +14,8 @@ export type { Job, Queue } from 'bullmq';
 export const JOB_QUEUES = {
   /** control-plane: sends the mail that is due, and looks for what people get mail about. */
   mail: 'mail',
+  /** control-plane: completes the ends of accounts. */
+  accountEnds: 'account-ends',
   /** control-plane: deletes what is kept no longer. */
   retention: 'retention',
   /** billing: reads the facts of an account at Stripe, and brings its subscription in order. */

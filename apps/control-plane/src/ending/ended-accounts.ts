@@ -3,12 +3,14 @@
  *
  * Guarantees: `begin` is one transaction; after it no key and no session has access to the account, and no channel is created in it.
  * The rest happens in this order, each step as often as it takes, at whatever control plane: its channels are deleted; once all are
- * deleted in their regions too, its subscription is cancelled; then, in one transaction, names and addresses are erased: members,
+ * deleted in their regions too, its subscription is cancelled; names, settings and numbers of its channels are erased in their regions;
+ * then, in one transaction, names and addresses are erased: members,
  * invitations, keys, names of account and channels, those users who are in no other account, and names in the audit log, which
  * itself stays. A process that dies between any two statements leaves what the next run goes on with.
  *
- * While a region is away its channels, and with them the later steps, wait. While billing or Stripe is away the subscription and the
- * erasure wait. Without the global database nothing happens. Neither is Redis needed.
+ * While a region is away its channels, and with them the later steps, wait; one that is not configured any more is left alone, with
+ * a warning. While billing or Stripe is away the subscription and the erasure wait. Without the global database nothing happens. With
+ * Redis away the steps are begun, and what they leave waits: the runs that repeat them are jobs (ending-jobs.ts).
  */
 import { anonymizeAudit, anonymizeAuditOfUser, appendAudit } from '@dormouse/audit-log';
 import { newRequestId, type Logger } from '@dormouse/bootstrap';
@@ -16,9 +18,10 @@ import { defineStatement, transaction, type GlobalDatabase, type Queryable } fro
 import { GatewayError } from '@dormouse/gateway-contract';
 import { accountNotFound, lockAccount } from '../accounts/accounts.js';
 import type { Cause } from '../accounts/cause.js';
+import { eraseDeletedChannels } from '@dormouse/channel-directory';
 import type { ChannelEntries } from '../channels/channel-entries.js';
 import type { Channels } from '../channels/channels.js';
-import { RegionAwayError } from '../regions/regions.js';
+import { RegionAwayError, type Regions } from '../regions/regions.js';
 
 /** Cancels the subscription of an account. Repeating it has the same result. @throws while billing or Stripe is away */
 export type EndBilling = (accountId: string, cause: Cause) => Promise<void>;
@@ -27,13 +30,13 @@ export interface EndedAccountsParts {
   database: GlobalDatabase;
   entries: ChannelEntries;
   channels: Channels;
+  regions: Pick<Regions, 'link'>;
   /** Absent: there is no billing. */
   endBilling?: EndBilling | undefined;
   log: Logger;
 }
 
 const SYSTEM: Cause = { actor: { kind: 'system', id: 'control-plane' } };
-const INTERVAL_MS = 15_000;
 const BATCH = 100;
 
 const BEGIN = defineStatement({
@@ -66,6 +69,14 @@ const CHANNELS_LEFT = defineStatement({
          WHERE account_id = $1 AND (deleted_at IS NULL OR unsettled_since IS NOT NULL)`,
   parameters: ['text'],
   row: { channels: 'int4?' },
+});
+
+const REGIONS_OF = defineStatement({
+  name: 'regions-of-ended-account',
+  scope: 'global',
+  text: 'SELECT DISTINCT region FROM channels WHERE account_id = $1 ORDER BY region',
+  parameters: ['text'],
+  row: { region: 'text' },
 });
 
 const LOCK_ENDED = defineStatement({
@@ -130,13 +141,9 @@ const ERASE_USER = defineStatement({
 });
 
 export class EndedAccounts {
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly parts: EndedAccountsParts,
-    private readonly intervalMs = INTERVAL_MS,
-  ) {}
+  constructor(private readonly parts: EndedAccountsParts) {}
 
   /**
    * Ends an account: from here on nothing has access to it. The steps that follow are begun at once, and not waited for.
@@ -156,15 +163,11 @@ export class EndedAccounts {
       const object = { kind: 'account', id: accountId };
       await appendAudit(connection, { ...cause, accountId, object, action: 'account.end' });
     });
-    this.#run();
+    void this.run();
   }
 
-  start(): void {
-    this.#timer = setInterval(() => this.#run(), this.intervalMs);
-  }
-
+  /** Ends with the run that is under way. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     await this.#running;
   }
 
@@ -177,11 +180,10 @@ export class EndedAccounts {
     }
   }
 
-  /** After the run under way, if there is one: it may have looked before the newest end. */
-  #run(): void {
-    const before = this.#running ?? Promise.resolve();
-    const running = before.then(() => this.settle());
-    this.#running = running;
+  /** A run after the one that is under way, if there is one: that may have looked before the newest end. */
+  run(): Promise<void> {
+    this.#running = this.#running.then(() => this.settle());
+    return this.#running;
   }
 
   async #tryToFinish(accountId: string): Promise<void> {
@@ -198,8 +200,20 @@ export class EndedAccounts {
     const left = (await CHANNELS_LEFT.first(database.pool, accountId))?.channels ?? 0;
     if (left > 0) return void log.info({ accountId, left }, 'the end of an account waits for its channels');
     await endBilling?.(accountId, SYSTEM);
+    await this.#eraseInRegions(accountId);
     if (await transaction(database, (connection) => erase(connection, accountId))) {
       log.info({ accountId }, 'an account has ended');
+    }
+  }
+
+  /** @throws {RegionAwayError} */
+  async #eraseInRegions(accountId: string): Promise<void> {
+    const { database, regions, log } = this.parts;
+    for (const { region } of await REGIONS_OF.all(database.pool, accountId)) {
+      const link = regions.link(region);
+      if (link) await link.run((_directory, { pool }) => eraseDeletedChannels(pool, accountId));
+      else
+        log.warn({ accountId, region }, 'channels of an ended account are in a region that is not configured any more');
     }
   }
 

@@ -37,7 +37,7 @@ describe('the end of an account', () => {
   }: { database?: GlobalDatabase; endBilling?: EndBilling } = {}) => {
     const entries = new ChannelEntries(database);
     const channels = new Channels(entries, plane.regions, log, database);
-    return new EndedAccounts({ database, entries, channels, log, endBilling });
+    return new EndedAccounts({ database, entries, channels, regions: plane.regions, log, endBilling });
   };
   const isErased = async (): Promise<boolean> => {
     const [row] = await sql<{ erased: boolean }>(
@@ -116,6 +116,10 @@ describe('the end of an account', () => {
 
   it('closes it at once, deletes its channels, erases who was in it, and keeps the log without names', async () => {
     const id = await channel();
+    await plane.regional.pool.query(
+      `UPDATE channels SET phone = '15550001111', lid = '77', push_name = 'Ann', settings = '{"proxy": "ann.test"}' WHERE id = $1`,
+      [id],
+    );
     const key = await addKey(plane, accountId);
     const guest = await (await SpecUser.create(plane)).join(accountId, 'viewer');
     const { accountId: elsewhere } = await plane.newAccount();
@@ -138,7 +142,9 @@ describe('the end of an account', () => {
       await sql('SELECT * FROM account_keys WHERE account_id = $1', accountId),
       await sql('SELECT * FROM memberships WHERE account_id = $1', accountId),
     ];
-    expect(JSON.stringify(left)).not.toMatch(/Acme|Ann|@|127\.0\.0\.1/);
+    const inRegion = await plane.regional.pool.query('SELECT * FROM channels WHERE account_id = $1', [accountId]);
+    expect(inRegion.rows).toHaveLength(1);
+    expect(JSON.stringify([left, inRegion.rows])).not.toMatch(/Acme|Ann|@|127\.0\.0\.1|15550001111|ann\.test|"77"/);
     const kept = await sql<{ action: string; actor_id: string }>(
       'SELECT action, actor_id FROM audit_log WHERE account_id = $1 ORDER BY id',
       accountId,

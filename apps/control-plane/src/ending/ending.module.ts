@@ -1,6 +1,6 @@
 import type { Logger } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
-import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { Keys } from '../accounts/keys.js';
 import { BillingModule } from '../billing/billing.module.js';
@@ -36,23 +36,21 @@ import { EndingController } from './ending.controller.js';
     },
     {
       provide: EndedAccounts,
-      inject: [GLOBAL_DATABASE, ChannelEntries, Channels, LOG, Billing],
+      inject: [GLOBAL_DATABASE, ChannelEntries, Channels, Regions, LOG, Billing],
       useFactory: (
         database: GlobalDatabase,
         entries: ChannelEntries,
         channels: Channels,
+        regions: Regions,
         log: Logger,
         billing: Billing,
-      ) => new EndedAccounts({ database, entries, channels, log, endBilling: billing.end.bind(billing) }),
+      ) => new EndedAccounts({ database, entries, channels, regions, log, endBilling: billing.end.bind(billing) }),
     },
   ],
+  exports: [EndedAccounts],
 })
-export class EndingModule implements OnApplicationBootstrap, OnApplicationShutdown {
+export class EndingModule implements OnApplicationShutdown {
   constructor(private readonly ended: EndedAccounts) {}
-
-  onApplicationBootstrap(): void {
-    this.ended.start();
-  }
 
   async onApplicationShutdown(): Promise<void> {
     await this.ended.stop();
