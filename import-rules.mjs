@@ -269,7 +269,10 @@ export const PROJECTS = {
     specFolders: ['testing'],
   },
   'tools/bench': {
-    projects: ['billing/subscription-facts', 'stack', 'stack/hostile-files', PROCESS_MEMORY, 'stack/sample-files'],
+    projects: [
+      ...['billing/subscription-facts', 'billing/test-money-program', 'stack', 'stack/hostile-files'],
+      ...[PROCESS_MEMORY, 'stack/sample-files', 'stack/test-store-servers'],
+    ],
     packages: [...NETWORK, 'pg'],
   },
 };

@@ -1,97 +1,150 @@
 /**
- * What must hold whenever billing is at rest, worked out from Stripe's objects and the numbers that exist, without any code or table
- * of billing: each number has the standing that its place and the payments give it, the next period is charged for the numbers
- * that there are, and nobody paid twice for the same.
+ * What must hold, worked out from Stripe's objects and the numbers that exist, without any code or table of billing.
+ *
+ * Always, also while billing is dead: every charge is that of one invoice, no invoice was charged twice, a period costs an account
+ * no more than the most places that it needed in it, and no number that is paid for is refused.
+ * At rest in addition: each number has the standing that its place and the payments give it, and the next period is charged for the
+ * numbers that there are.
  */
 import type { Standing } from '@dormouse/channel-directory';
 import type { Stripe } from 'stripe';
-import { GRACE_MS, LIMIT, type MoneyRun, type TestAccount } from './test-money-run.js';
+import { LIMIT, type TestAccount } from './test-money-acts.js';
+import { GRACE_MS, type MoneyRun } from './test-money-run.js';
 
 const PRICE = 400;
+const ENDED = new Set(['canceled', 'incomplete_expired']);
 
-/** What an account had when it was looked at last. */
-interface Seen {
-  periodEnd: number;
+/** How many places an account needed at a time. */
+interface Need {
+  atMs: number;
+  places: number;
+}
+
+/** What Stripe has of an account. */
+interface Truth {
+  account: TestAccount;
+  subscription: Stripe.Subscription | undefined;
+  running: number;
   bought: number;
-  /** Ids of the invoices that were paid by then. */
-  paid: Set<string>;
+  covered: Standing;
+  invoices: Stripe.Invoice[];
+  charges: Stripe.Charge[];
 }
 
 export class MoneyOracle {
-  readonly #seen = new Map<string, Seen>();
+  readonly #needs = new Map<string, Need[]>();
+  /** Numbers that were good and paid for at the last rest, and paid for ever since. */
+  #paidFor = new Set<string>();
+  #restedAtMs: number[] = [];
   /** Paid invoices that were checked. */
-  invoices = 0;
+  readonly invoices = new Set<string>();
   /** Statuses of subscriptions that were met. */
   readonly statuses = new Set<string>();
 
   constructor(private readonly run: MoneyRun) {}
 
-  /** What is wrong, in sentences. */
+  /** What is wrong, in sentences, whatever is under way. */
   async faults(): Promise<string[]> {
-    const faults = await Promise.all(this.run.accounts.map((account) => this.#faultsOf(account)));
-    return faults.flat();
+    this.#noteNeeds();
+    return (await this.#each(async (truth) => [...this.#chargeFaults(truth), ...(await this.#refusals(truth))])).flat();
   }
 
-  async #faultsOf(account: TestAccount): Promise<string[]> {
-    const { running } = this.run;
-    const customer = await running.customerOf(account.id);
-    const { data: all } = await running.stripe.subscriptions.list({ customer, status: 'all', limit: 100 });
-    const { data: invoices } = await running.stripe.invoices.list({ customer, limit: 100 });
-    const [subscription, ...others] = all.filter(({ status }) => status !== 'canceled');
-    if (others.length > 0) return [`${account.id}: has ${all.length} subscriptions`];
+  /** What is wrong when billing is at rest. */
+  async faultsAtRest(): Promise<string[]> {
+    this.#restedAtMs.push(this.run.nowMs());
+    const faults = await this.faults();
+    this.#paidFor = new Set();
+    const found = await this.#each(async (truth) => {
+      if (truth.running > 1) return [`${truth.account.id}: has ${truth.running} subscriptions`];
+      return [...(await this.#standingFaults(truth)), ...quantityFaults(truth)];
+    });
+    return [...faults, ...found.flat()];
+  }
+
+  #each<T>(of: (truth: Truth) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.run.accounts.map(async (account) => of(await this.#truthOf(account))));
+  }
+
+  async #truthOf(account: TestAccount): Promise<Truth> {
+    const { stripe } = this.run.running;
+    const customer = await this.run.running.customerOf(account.id);
+    const [{ data: all }, invoices, charges] = await Promise.all([
+      stripe.subscriptions.list({ customer, status: 'all', limit: 100 }),
+      stripe.invoices.list({ customer, limit: 100 }).autoPagingToArray({ limit: 1_000 }),
+      stripe.charges.list({ customer, limit: 100 }).autoPagingToArray({ limit: 5_000 }),
+    ]);
+    const [subscription, ...others] = all.filter(({ status }) => !ENDED.has(status));
     this.statuses.add(subscription?.status ?? 'canceled');
-    const bought = subscription ? placesOf(subscription) : 0;
-    return [
-      ...(await this.#standingFaults(account, subscription, bought, invoices)),
-      ...quantityFaults(account, subscription, bought),
-      ...this.#invoiceFaults(account, subscription, bought, invoices),
-    ];
+    return {
+      ...{ account, subscription, running: others.length + 1, invoices, charges },
+      bought: subscription ? placesOf(subscription) : 0,
+      covered: coveredStanding(subscription, invoices, this.run.nowMs()),
+    };
   }
 
-  async #standingFaults(
-    { id: accountId, numbers }: TestAccount,
-    subscription: Stripe.Subscription | undefined,
-    bought: number,
-    invoices: readonly Stripe.Invoice[],
-  ): Promise<string[]> {
-    const covered = coveredStanding(subscription, invoices, this.run.nowMs());
-    const faults = await Promise.all(
-      numbers.map(async ({ id, region }, index) => {
-        const expected: Standing = index === 0 ? 'good' : index <= bought ? covered : 'over_free_allowance';
-        const actual = (await region.directory.byId(id))?.standing;
-        return actual === expected ? [] : [`${accountId}: number ${index + 1} is ${String(actual)}, not ${expected}`];
-      }),
-    );
-    return faults.flat();
-  }
-
-  /** A period is paid once; within a period only places that were not there before are paid, and no more than they cost. */
-  #invoiceFaults(
-    { id: accountId }: TestAccount,
-    subscription: Stripe.Subscription | undefined,
-    bought: number,
-    invoices: readonly Stripe.Invoice[],
-  ): string[] {
-    const paid = invoices.filter(({ status, amount_paid: amount }) => status === 'paid' && amount > 0);
-    this.invoices += paid.length;
-    const cycles = paid.filter(({ billing_reason: reason }) => reason === 'subscription_cycle');
-    const periods = cycles.map(({ lines }) => Math.max(...lines.data.map(({ period }) => period.start)));
-    const faults = new Set(periods).size === periods.length ? [] : [`${accountId}: a period was paid twice`];
-    const before = this.#seen.get(accountId);
-    const periodEnd = subscription?.items.data[0]?.current_period_end ?? 0;
-    if (before?.periodEnd === periodEnd) {
-      const news = paid.filter(
-        ({ id, billing_reason: reason }) => !before.paid.has(id) && reason === 'subscription_update',
-      );
-      const charged = news.reduce((sum, { amount_paid: amount }) => sum + amount, 0);
-      const places = Math.max(0, bought - before.bought);
-      if (charged > places * PRICE)
-        faults.push(
-          `${accountId}: was charged ${charged} cents for ${places} places: ${invoices.map(textOf).join('; ')}`,
-        );
-      if (charged === 0 && places > 0) faults.push(`${accountId}: has ${places} places that were not charged`);
+  #noteNeeds(): void {
+    const atMs = this.run.nowMs();
+    for (const { id, numbers, chosen } of this.run.accounts) {
+      const places = Math.max(Math.min(LIMIT, numbers.length - 1), chosen);
+      this.#needs.set(id, [...(this.#needs.get(id) ?? []), { atMs, places }]);
     }
-    this.#seen.set(accountId, { periodEnd, bought, paid: new Set(paid.map(({ id }) => id)) });
+  }
+
+  #chargeFaults({ account, invoices, charges }: Truth): string[] {
+    const faults: string[] = [];
+    const succeeded = charges.filter(({ status }) => status === 'succeeded');
+    const paid = invoices.filter(({ amount_paid: amount }) => amount > 0);
+    const charged = (all: readonly { amount: number }[]): number => all.reduce((sum, { amount }) => sum + amount, 0);
+    const due = paid.reduce((sum, { amount_paid: amount }) => sum + amount, 0);
+    if (succeeded.length !== paid.length || charged(succeeded) !== due)
+      faults.push(
+        `${account.id}: ${succeeded.length} charges of ${charged(succeeded)} for ${paid.length} invoices of ${due}`,
+      );
+    const periods = new Map<number, Stripe.Invoice[]>();
+    for (const invoice of paid) {
+      this.invoices.add(invoice.id);
+      const end = Math.max(...invoice.lines.data.map(({ period }) => period.end));
+      periods.set(end, [...(periods.get(end) ?? []), invoice]);
+    }
+    for (const [end, those] of periods) {
+      const sum = those.reduce((all, { amount_paid: amount }) => all + amount, 0);
+      const start = Math.min(...those.flatMap(({ lines }) => lines.data.map(({ period }) => period.start)));
+      const most = this.#mostNeeded(account.id, start * 1_000, end * 1_000);
+      if (sum > most * PRICE)
+        faults.push(`${account.id}: was charged ${sum} for ${most} places: ${those.map(textOf).join('; ')}`);
+    }
+    return faults;
+  }
+
+  /** The most places that an account needed in a period, or at the last rest before it, by which it was renewed. */
+  #mostNeeded(accountId: string, startMs: number, endMs: number): number {
+    const from = this.#restedAtMs.findLast((ms) => ms < startMs) ?? 0;
+    const needs = (this.#needs.get(accountId) ?? []).filter(({ atMs }) => atMs >= from && atMs < endMs);
+    return Math.max(...needs.map(({ places }) => places));
+  }
+
+  /** Numbers that are refused although they have been paid for since the last rest. */
+  async #refusals({ account, bought, covered }: Truth): Promise<string[]> {
+    const faults: string[] = [];
+    for (const [index, { id, region }] of account.numbers.entries()) {
+      if (!this.#paidFor.has(id)) continue;
+      if (index > 0 && (index > bought || covered !== 'good')) this.#paidFor.delete(id);
+      else {
+        const standing = (await region.directory.byId(id))?.standing;
+        if (standing !== 'good') faults.push(`${account.id}: number ${index + 1} is paid for, and ${String(standing)}`);
+      }
+    }
+    return faults;
+  }
+
+  async #standingFaults({ account, bought, covered }: Truth): Promise<string[]> {
+    const faults: string[] = [];
+    for (const [index, { id, region }] of account.numbers.entries()) {
+      const expected: Standing = index === 0 ? 'good' : index <= bought ? covered : 'over_free_allowance';
+      const actual = (await region.directory.byId(id))?.standing;
+      if (actual !== expected) faults.push(`${account.id}: number ${index + 1} is ${String(actual)}, not ${expected}`);
+      else if (expected === 'good') this.#paidFor.add(id);
+    }
     return faults;
   }
 }
@@ -118,22 +171,26 @@ function coveredStanding(
     case 'active':
       return 'good';
     case 'past_due': {
-      const open = invoices.filter(({ status }) => status === 'open');
+      const waiting = subscription.pending_update ? subscription.latest_invoice : null;
+      const open = invoices.filter(
+        (invoice) => invoice.status === 'open' && invoice.id !== waiting && isOf(invoice, subscription),
+      );
       const oldestMs = Math.min(...open.map(({ status_transitions: at }) => (at.finalized_at ?? 0) * 1_000));
       return nowMs < oldestMs + GRACE_MS ? 'good' : 'past_due';
     }
     case 'unpaid':
+    case 'paused':
       return 'past_due';
     default:
       return 'over_free_allowance';
   }
 }
 
-function quantityFaults(
-  { id, numbers }: TestAccount,
-  subscription: Stripe.Subscription | undefined,
-  bought: number,
-): string[] {
+function isOf({ parent }: Stripe.Invoice, { id }: Stripe.Subscription): boolean {
+  return parent?.subscription_details?.subscription === id;
+}
+
+function quantityFaults({ account: { id, numbers }, subscription, bought }: Truth): string[] {
   if (subscription?.status !== 'active' || subscription.pending_update) return [];
   const further = Math.max(0, numbers.length - 1);
   const quantity = subscription.items.data[0]?.quantity ?? 0;

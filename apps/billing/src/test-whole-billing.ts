@@ -9,19 +9,16 @@ import { StandingOutbox } from './standings/standing-outbox.js';
 import type { StripeSettings } from './stripe/stripe-settings.js';
 import { StripeSide } from './stripe/stripe-side.js';
 import type { TestRegion } from './test-billing.js';
-import { Life, mortal } from './test-mortal.js';
+import { mortal, type Life } from './test-mortal.js';
 import type { RunningStripeSide } from './test-stripe-side.js';
-
-/** A life that does not end. */
-export const unending = (): Life => new Life(0, 'before');
 
 export interface WholeBillingTerms {
   running: RunningStripeSide;
   regions: readonly TestRegion[];
   rules: BillingRules;
   nowMs: () => number;
-  /** Where its calls of Stripe go; absent: to the simulated Stripe. */
-  settings?: (life: Life) => StripeSettings;
+  /** With which it reaches Stripe; absent: those of the running side. */
+  settings?: StripeSettings;
 }
 
 /** All that billing does by itself, in one go and in order, from the numbers of the regions to their standings there; no job runs. */
@@ -47,7 +44,7 @@ export class WholeBilling {
       return { region, database: regional, directory: new ChannelDirectory({ database: regional, cacheMs: 0 }) };
     });
     const side = new StripeSide({
-      ...{ settings: settings?.(life) ?? running.settings, database, rules, nowMs, log },
+      ...{ settings: settings ?? running.settings, database, rules, nowMs, log },
       kick: () => undefined,
       onFacts: () => undefined,
     });

@@ -6,6 +6,7 @@ import { benchGroups } from './groups-bench.js';
 import { benchHostile } from './hostile-bench.js';
 import { benchKills } from './kills-bench.js';
 import { benchMedia } from './media-bench.js';
+import { benchMoney } from './money-bench.js';
 import { benchNetwork } from './network-bench.js';
 import { benchReads } from './reads-bench.js';
 import { benchSend } from './send-bench.js';
@@ -23,6 +24,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
     run: benchKills,
   },
   media: { about: 'memory of 100 MB, sends a second of every kind, transcoding of voice', run: benchMedia },
+  money: { about: 'fourteen months of money while everything goes wrong, for several seeds', run: benchMoney },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
   sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },

@@ -3,7 +3,7 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import { jest } from '@jest/globals';
 import { NumberPull } from '../numbers/number-pull.js';
 import { TestBilling } from '../test-billing.js';
-import { Life, mortal } from '../test-mortal.js';
+import { Life, mortal, unending } from '../test-mortal.js';
 import { Recompute } from './recompute.js';
 import { StandingOutbox } from './standing-outbox.js';
 
@@ -41,19 +41,19 @@ describe('billing that dies', () => {
       for (let endsAt = 1; ; endsAt += 1) {
         const accountId = randomUUID();
         const deleted = await sg.link(accountId);
-        await run(new Life(0, how));
+        await run(unending());
         const next = await sg.link(accountId);
         const last = await sg.link(accountId);
-        await run(new Life(0, how));
+        await run(unending());
         expect(await Promise.all([next, last].map((id) => sg.notices(id)))).toEqual([[402], [402]]);
         await sg.directory.markDeleted(deleted);
         const late = await sg.link(accountId);
-        const died = await run(new Life(endsAt, how)).then(
+        const died = await run(Life.endingAt(endsAt, how)).then(
           () => false,
           () => true,
         );
-        await run(new Life(0, how));
-        await run(new Life(0, how));
+        await run(unending());
+        await run(unending());
         const standings = await Promise.all(
           [next, last, late].map(async (id) => (await sg.directory.byId(id))?.standing),
         );

@@ -2,8 +2,9 @@ import type { Standing } from '@dormouse/channel-directory';
 import { jest } from '@jest/globals';
 import type { Stripe } from 'stripe';
 import { TestRegion } from '../test-billing.js';
+import { unending } from '../test-mortal.js';
 import { REQUESTER, RunningStripeSide } from '../test-stripe-side.js';
-import { unending, WholeBilling } from '../test-whole-billing.js';
+import { WholeBilling } from '../test-whole-billing.js';
 
 jest.setTimeout(60_000);
 
