@@ -17,7 +17,7 @@ jest.setTimeout(120_000);
 
 const MIB = 1024 * 1024;
 const HEAP_MIB = 256;
-/** The pod of infra/kubernetes/edge-api.yaml has 1 GiB. */
+/** The pod of infra/kubernetes/base/edge-api.yaml has 1 GiB. */
 const MOST_MIB = 600;
 /** The most that the edge may compute between the request of anybody else and its answer. */
 const OTHERS_WAIT_MS = 500;

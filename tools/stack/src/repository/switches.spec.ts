@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { parse, parseAllDocuments } from 'yaml';
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { appEnvironment, type AppEnvironmentFacts } from '../launch/app-environment.js';
 import { APP_NAMES, ROOT_FOLDER, SIMULATIONS } from '../app-names.js';
+import { builtManifests, type BuiltManifest } from './test-manifests.js';
 
 interface Service {
   build?: { context: string; dockerfile: string; args: { APP: string; FOLDER?: string } };
@@ -130,7 +131,7 @@ interface Probe {
 }
 
 interface NetworkPolicy {
-  podSelector: { matchLabels: { app: string } };
+  podSelector: { matchLabels?: { app: string } };
   policyTypes: string[];
   egress: { to?: { ipBlock?: { cidr: string; except?: string[] } }[] }[];
 }
@@ -158,15 +159,17 @@ interface Manifest {
   };
 }
 
+/** What one region and the installation are made of. */
+function kubernetesManifests(): Manifest[] {
+  return ['base', 'installation'].flatMap((target) => builtManifests(target) as (Manifest & BuiltManifest)[]);
+}
+
 describe('infra/kubernetes', () => {
-  const folder = `${ROOT_FOLDER}infra/kubernetes/`;
-  const manifests = readdirSync(folder)
-    .filter((file) => file.endsWith('.yaml'))
-    .flatMap((file) => parseAllDocuments(readFileSync(folder + file, 'utf8')).map((each) => each.toJS() as Manifest));
+  const manifests = kubernetesManifests();
   const deployments = manifests
     .filter(({ kind }) => kind === 'Deployment')
     .map(({ metadata: { name }, spec }) => ({ name, spec }));
-  const readme = readFileSync(`${folder}README.md`, 'utf8');
+  const readme = readFileSync(`${ROOT_FOLDER}infra/kubernetes/README.md`, 'utf8');
   /** What the README puts into a secret. */
   const secretKeys = (name: string): string[] => {
     const [, command = ''] =
@@ -210,7 +213,7 @@ describe('infra/kubernetes', () => {
 
 describe('limits', () => {
   const file = (path: string) => readFileSync(ROOT_FOLDER + path, 'utf8');
-  const maps = parseAllDocuments(file('infra/kubernetes/settings.yaml')).map((each) => each.toJS() as Manifest);
+  const maps = kubernetesManifests().filter(({ kind }) => kind === 'ConfigMap');
   const settings = (name: string) => maps.find(({ metadata }) => metadata.name === name)?.data ?? {};
   const gibibytes = (size: string) => Number(/^(\d+)Gi$/.exec(size)?.[1]) * 1024 ** 3;
 
@@ -222,7 +225,7 @@ describe('limits', () => {
   ])('of %s stand where an operator looks for them: %j', (app, names) => {
     const environment = Object.keys(compose.services[app]?.environment ?? {});
     expect(environment).toEqual(expect.arrayContaining(names));
-    const manifest = file(`infra/kubernetes/${app}.yaml`);
+    const manifest = file(`infra/kubernetes/${app === 'control-plane' ? 'installation' : 'base'}/${app}.yaml`);
     const given = [...manifest.matchAll(/configMapRef: \{ name: ([\w-]+) \}/g)].flatMap(([, map = '']) =>
       Object.keys(settings(map)),
     );
@@ -252,7 +255,7 @@ describe('limits', () => {
 
   it('of what lies on the disk are below the size of its volume', () => {
     const [, size = ''] =
-      /name: spool\n\s+emptyDir: \{ sizeLimit: (\w+) \}/.exec(file('infra/kubernetes/edge-api.yaml')) ?? [];
+      /name: spool\n\s+emptyDir: \{ sizeLimit: (\w+) \}/.exec(file('infra/kubernetes/base/edge-api.yaml')) ?? [];
     expect(Number(settings('dormouse-edge-api')['MAX_SPOOL_BYTES'])).toBeLessThan(0.9 * gibibytes(size));
   });
 });
@@ -280,10 +283,7 @@ describe('docs/settings.md', () => {
 });
 
 describe('what customers reach', () => {
-  const folder = `${ROOT_FOLDER}infra/kubernetes/`;
-  const manifests = readdirSync(folder)
-    .filter((file) => file.endsWith('.yaml'))
-    .flatMap((file) => parseAllDocuments(readFileSync(folder + file, 'utf8')).map((each) => each.toJS() as Manifest));
+  const manifests = kubernetesManifests();
   const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
 
   it.each(deployments)('is not the port of readiness and metrics ($metadata.name)', ({ spec }) => {
@@ -308,12 +308,14 @@ describe('what customers reach', () => {
     ({ metadata, spec }) => {
       expect(spec?.template.spec.automountServiceAccountToken).toBe(false);
       expect(spec?.template.spec.containers[0]?.image).toMatch(/:\d+\.\d+\.\d+$/);
-      const policies = parseAllDocuments(readFileSync(`${folder}network-policies.yaml`, 'utf8'))
-        .map((each) => each.toJS() as { spec: NetworkPolicy })
-        .filter((policy) => policy.spec.podSelector.matchLabels.app === metadata.name);
-      expect(policies.map((policy) => policy.spec.policyTypes)).toEqual([['Ingress', 'Egress']]);
+      const policies = ['base', 'installation']
+        .flatMap(builtManifests)
+        .filter(({ kind }) => kind === 'NetworkPolicy')
+        .map(({ spec: policy }) => policy as NetworkPolicy)
+        .filter((policy) => policy.podSelector.matchLabels?.app === metadata.name);
+      expect(policies.map(({ policyTypes }) => policyTypes)).toEqual([['Ingress', 'Egress']]);
       const blocks = policies.flatMap((policy) =>
-        policy.spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? [])),
+        policy.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? [])),
       );
       for (const { cidr, except = [] } of blocks.filter((block) => block.cidr === '0.0.0.0/0')) {
         expect([cidr, ...except]).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '192.168.0.0/16']));
