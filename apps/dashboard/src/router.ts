@@ -1,11 +1,15 @@
 import { createRouter } from '@tanstack/react-router';
 import { channelRoutes } from './channels/channel-routes.js';
 import { appRoute, homeRoute, rootRoute } from './frame/frame-routes.js';
+import { operatorRoutes } from './operators/operator-routes.js';
 import { signInRoutes } from './sign-in/sign-in-routes.js';
 
 /** Every page. An area has its addresses in its own `*-routes.ts`; its pages are loaded when they are shown. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([...signInRoutes, appRoute.addChildren([homeRoute, ...channelRoutes])]),
+  routeTree: rootRoute.addChildren([
+    ...signInRoutes,
+    appRoute.addChildren([homeRoute, ...channelRoutes, ...operatorRoutes]),
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -13,6 +13,7 @@ import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/
 import { useEffect, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAction, useRead } from '../api/api.js';
+import { LookBanner } from '../operators/look-banner.js';
 import { PasswordDialog } from '../session/password-dialog.js';
 import {
   AccountProvider,
@@ -80,6 +81,7 @@ export function AppFrame() {
           </AppShell.Navbar>
           <AppShell.Main id="content">
             <AwayBanner />
+            <LookBanner />
             {account || !isAboutAccount(path) ? <Outlet key={account?.id ?? ''} /> : <FirstAccountPage />}
           </AppShell.Main>
           <PasswordDialog />

@@ -11,6 +11,7 @@ export interface Area {
 
 export const AREAS: readonly Area[] = [
   { name: 'channels', to: '/channels', isFor: (role) => role !== undefined && role !== 'billing' },
+  { name: 'operators', to: '/operators', isFor: (_role, isOperator) => isOperator },
 ];
 
 /** Areas that somebody without an account has, too. */

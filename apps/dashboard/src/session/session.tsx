@@ -1,6 +1,6 @@
 import type { CurrentSession } from '@dormouse/management-contract';
 import { useQuery } from '@tanstack/react-query';
-import { createContext, useContext, type ReactNode } from 'react';
+import { createContext, useContext, useSyncExternalStore, type ReactNode } from 'react';
 import { api, ApiFailure, operation, queryClient } from '../api/api.js';
 
 /** `none`: nobody is signed in; `needs-code`: the session waits for a code of the second factor. */
@@ -43,9 +43,54 @@ export interface ChosenAccount {
 export function chooseAccount(id: string): void {
   localStorage.setItem(ACCOUNT_KEY, id);
   api.account = id;
+  forgetAccount();
+}
+
+/** Nothing that was read of one account is shown for another. */
+function forgetAccount(): void {
   queryClient.removeQueries({
     predicate: ({ queryKey }) => queryKey[0] !== 'getSession' && queryKey[0] !== 'listAccounts',
   });
+}
+
+const LOOK_KEY = 'dormouse.look';
+
+/** An account of others that an operator looks at, in this tab alone. */
+export interface Look {
+  id: string;
+  name: string;
+}
+
+const lookListeners = new Set<() => void>();
+
+/** The look of this tab; undefined: there is none. */
+export function useLook(): Look | undefined {
+  const kept = useSyncExternalStore(
+    (listener) => {
+      lookListeners.add(listener);
+      return () => lookListeners.delete(listener);
+    },
+    () => sessionStorage.getItem(LOOK_KEY),
+  );
+  const look: unknown = JSON.parse(kept ?? 'null');
+  const id: unknown = Reflect.get(Object(look), 'id');
+  const name: unknown = Reflect.get(Object(look), 'name');
+  return typeof id === 'string' && typeof name === 'string' ? { id, name } : undefined;
+}
+
+/** The pages are about this account from now on, as its customer sees it: they read, and change nothing. */
+export function beginLook(look: Look): void {
+  sessionStorage.setItem(LOOK_KEY, JSON.stringify(look));
+  api.account = look.id;
+  forgetAccount();
+  lookListeners.forEach((listener) => listener());
+}
+
+export function endLook(): void {
+  sessionStorage.removeItem(LOOK_KEY);
+  api.account = undefined;
+  forgetAccount();
+  lookListeners.forEach((listener) => listener());
 }
 
 const AccountContext = createContext<ChosenAccount | undefined>(undefined);
@@ -59,10 +104,11 @@ export function AccountProvider({
   children: (account: ChosenAccount | undefined) => ReactNode;
 }) {
   const { data } = useQuery({ ...operation('listAccounts', {}), queryKey: ['listAccounts'] });
+  const look = useLook();
   if (!data) return whileReading;
   const kept = localStorage.getItem(ACCOUNT_KEY);
-  const chosen = data.accounts.find(({ id }) => id === kept) ?? data.accounts[0];
-  const account = chosen?.role && { id: chosen.id, name: chosen.name, role: chosen.role };
+  const own = data.accounts.find(({ id }) => id === kept) ?? data.accounts[0];
+  const account = look ? { ...look, role: 'viewer' as const } : own?.role && { ...own, role: own.role };
   api.account = account?.id;
   return <AccountContext.Provider value={account}>{children(account)}</AccountContext.Provider>;
 }

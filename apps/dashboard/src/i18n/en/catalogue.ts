@@ -4,7 +4,18 @@ import { channels } from './channels.js';
 import { events } from './events.js';
 import { firstRun } from './first-run.js';
 import { frame } from './frame.js';
+import { operators } from './operators.js';
 import { signIn } from './sign-in.js';
 import { webhooks } from './webhooks.js';
 
-export const catalogue = { account, channels, channelSettings, events, firstRun, frame, signIn, webhooks } as const;
+export const catalogue = {
+  account,
+  channels,
+  channelSettings,
+  events,
+  firstRun,
+  frame,
+  operators,
+  signIn,
+  webhooks,
+} as const;

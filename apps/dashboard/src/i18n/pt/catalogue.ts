@@ -5,7 +5,18 @@ import { channels } from './channels.js';
 import { events } from './events.js';
 import { firstRun } from './first-run.js';
 import { frame } from './frame.js';
+import { operators } from './operators.js';
 import { signIn } from './sign-in.js';
 import { webhooks } from './webhooks.js';
 
-export const catalogue: Catalogue = { account, channels, channelSettings, events, firstRun, frame, signIn, webhooks };
+export const catalogue: Catalogue = {
+  account,
+  channels,
+  channelSettings,
+  events,
+  firstRun,
+  frame,
+  operators,
+  signIn,
+  webhooks,
+};
