@@ -45,6 +45,14 @@ describe('controlPlaneConfig', () => {
     expect(() => controlPlaneConfig({ ...enough, REGIONS: regions })).toThrow(message);
   });
 
+  it('has errors link to the documentation that it serves itself, unless that is elsewhere', () => {
+    const docsUrl = (more: object) => controlPlaneConfig({ ...enough, ...more }).site.docsUrl;
+    expect(docsUrl({ PUBLIC_URL: 'https://api.example.com/' })).toBe('https://api.example.com/docs');
+    expect(docsUrl({})).toBe('/docs');
+    const elsewhere = { PUBLIC_URL: 'https://api.example.com', DOCS_URL: 'https://docs.example.com/v1/' };
+    expect(docsUrl(elsewhere)).toBe('https://docs.example.com/v1');
+  });
+
   it('reads operators by name with the hash of their key; there are none by default', () => {
     const hash = 'ab'.repeat(32);
     const named = { ...enough, OPERATORS: JSON.stringify({ ada: hash }) };

@@ -8,7 +8,7 @@ import { buildSite } from './build-site.js';
 import { DOCS_PREFIX } from './index.js';
 
 /** Hosts that pages may link to. */
-const KNOWN_HOSTS = ['www.standardwebhooks.com', 'stripe.com', 'docs.stripe.com', 'nodejs.org', 'prometheus.io'];
+const KNOWN_HOSTS = ['www.standardwebhooks.com'];
 
 describe('the built site', () => {
   let folder: string;
@@ -20,7 +20,7 @@ describe('the built site', () => {
     folder = await mkdtemp(join(tmpdir(), 'dormouse-docs-'));
     await buildSite(folder);
     for (const name of await readdir(folder, { recursive: true })) {
-      if (!/\.\w+$/.test(name)) continue;
+      if (!/\.\w+$/.test(name) || name.endsWith('.br')) continue;
       files.add(`${DOCS_PREFIX}/${name}`);
       if (!name.endsWith('.html')) continue;
       const address = `${DOCS_PREFIX}/${name.replace(/\.html$/, '')}`.replace(/\/index$/, '');

@@ -1,3 +1,4 @@
+import { brotliDecompressSync } from 'node:zlib';
 import { jest } from '@jest/globals';
 import { RunningControlPlane } from '../test-control-plane.js';
 
@@ -28,6 +29,16 @@ describe('the documentation site', () => {
     expect([statusCode, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
     const again = await get('/docs', { 'if-none-match': String(page.headers.etag) });
     expect([again.statusCode, again.payload]).toEqual([304, '']);
+  });
+
+  it('is sent compressed to who accepts that, and whole to others', async () => {
+    const packed = await get('/docs/errors', { 'accept-encoding': 'gzip, deflate, br' });
+    expect(packed.headers).toMatchObject({ 'content-encoding': 'br', 'content-type': 'text/html; charset=utf-8' });
+    expect(packed.headers['vary']).toMatch(/accept-encoding/i);
+    const page = await get('/docs/errors');
+    expect(page.headers['content-encoding']).toBeUndefined();
+    expect(brotliDecompressSync(packed.rawPayload).toString()).toBe(page.payload);
+    expect(packed.rawPayload.length).toBeLessThan(page.rawPayload.length / 2);
   });
 
   it('has a page of its own for what does not exist, and no way out of its folder', async () => {

@@ -29,7 +29,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 export function serveSite(fastify: FastifyInstance): void {
   const files = filesByAddress();
   void fastify.register(async (scope) => {
-    await scope.register(fastifyStatic, { root: SITE_FOLDER, serve: false });
+    await scope.register(fastifyStatic, { root: SITE_FOLDER, serve: false, preCompressed: true });
     const send = (reply: FastifyReply, address: string): FastifyReply => {
       const file = files.get(address.replace(/\/+$/, ''));
       void reply.headers(HEADERS);
@@ -45,7 +45,7 @@ export function serveSite(fastify: FastifyInstance): void {
 /** Every file of the site: pages by their address below the prefix, other files by their path. */
 function filesByAddress(): Map<string, string> {
   const paths = readdirSync(SITE_FOLDER, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.br'))
     .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(SITE_FOLDER.length).replace(/^\/+/, ''));
   return new Map(paths.map((path) => [path === 'index.html' ? '' : path.replace(/\.html$/, ''), path]));
 }
