@@ -43,7 +43,7 @@ const CLAIM = defineStatement({
     to_name: 'text?',
     to_user_id: 'text?',
     to_account_id: 'text?',
-    to_audience: narrowed<MailAudience | null>('text?'),
+    to_audience: narrowed<MailAudience | 'operators' | null>('text?'),
     attempts: 'int4',
     age_ms: 'float8',
   },
@@ -147,7 +147,9 @@ function toClaimedMail(row: RowOf<typeof CLAIM>): ClaimedMail {
 }
 
 function recipientOf(row: RowOf<typeof CLAIM>): MailRecipient {
+  const { to_audience: audience } = row;
   if (row.to_user_id !== null) return { userId: row.to_user_id };
-  if (row.to_account_id !== null) return { accountId: row.to_account_id, audience: row.to_audience ?? 'owners' };
+  if (audience === 'operators') return { audience };
+  if (row.to_account_id !== null) return { accountId: row.to_account_id, audience: audience ?? 'owners' };
   return { address: row.to_address ?? '', ...(row.to_name === null ? {} : { name: row.to_name }) };
 }

@@ -32,5 +32,5 @@ function recipientColumns(
 ): [string | null, string | null, string | null, string | null, string | null] {
   if ('address' in to) return [to.address, to.name ?? null, null, null, null];
   if ('userId' in to) return [null, null, to.userId, null, null];
-  return [null, null, null, to.accountId, to.audience];
+  return [null, null, null, 'accountId' in to ? to.accountId : null, to.audience];
 }

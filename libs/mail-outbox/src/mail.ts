@@ -38,6 +38,8 @@ export interface MailKinds {
   /** How many numbers answer 402 from now on. */
   'numbers-stopped': { readonly numbers: number; readonly invoiceLink: string | null };
   'served-again': { readonly numbers: number };
+  /** To operators: an account had two subscriptions, of which the newer is refunded and cancelled. The subscription is named as at Stripe. */
+  'second-subscription': { readonly accountId: string; readonly subscription: string };
 }
 
 export type MailKind = keyof MailKinds;
@@ -50,7 +52,9 @@ export type MailAudience = (typeof MAIL_AUDIENCES)[number];
 export type MailRecipient =
   | { readonly address: string; readonly name?: string }
   | { readonly userId: string }
-  | { readonly accountId: string; readonly audience: MailAudience };
+  | { readonly accountId: string; readonly audience: MailAudience }
+  /** Every user who operates the installation, each in a mail of their own. */
+  | { readonly audience: 'operators' };
 
 /** A mail of any kind, for one reason. */
 export type Mail = {

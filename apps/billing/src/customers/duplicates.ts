@@ -2,9 +2,12 @@
  * A second subscription of one account: it must not be, and whoever paid for it gets the money back.
  *
  * What it guarantees: the older one stays; the newer is cancelled at once, without proration, and every payment of it is
- * refunded, each under its own stored idempotency key, so that a crash in between neither forgets a refund nor makes two.
+ * refunded, each under its own stored idempotency key, so that a crash in between neither forgets a refund nor makes two. Operators
+ * get a mail, stored before anything is done, once for a subscription.
  */
 import type { Logger } from '@dormouse/bootstrap';
+import type { Queryable } from '@dormouse/database';
+import { enqueueMail } from '@dormouse/mail-outbox';
 import type { Stripe } from 'stripe';
 import type { IntentRequest, Intents } from '../stripe/intents.js';
 import { atStripe, StripeRefusedError } from '../stripe/stripe-client.js';
@@ -19,6 +22,7 @@ export class Duplicates {
   constructor(
     private readonly stripe: Stripe,
     private readonly intents: Intents,
+    private readonly on: Queryable,
     private readonly log: Logger,
   ) {}
 
@@ -27,6 +31,12 @@ export class Duplicates {
    * @throws {StripeAwayError}
    */
   async remove(accountId: string, subscription: string): Promise<void> {
+    await enqueueMail(this.on, {
+      kind: 'second-subscription',
+      to: { audience: 'operators' },
+      reason: `second-subscription:${subscription}`,
+      data: { accountId, subscription },
+    });
     for (const payment of await this.#paymentsOf(subscription)) {
       await this.#carryOut(accountId, `refund:${payment}`, { payment }, this.acts.refund);
     }

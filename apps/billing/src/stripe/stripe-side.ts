@@ -54,7 +54,7 @@ export class StripeSide {
     const intents = new Intents(database.pool);
     const catalogue = new Catalogue(stripe);
     const checkout = new Checkout(stripe, intents, catalogue, pages);
-    const duplicates = new Duplicates(paced, intents, log);
+    const duplicates = new Duplicates(paced, intents, database.pool, log);
     const previews = new Previews(stripe, catalogue, database.pool, nowMs);
     const counts = (on: Parameters<typeof countNumbers>[0], accountId: string): Promise<NumberCounts> =>
       countNumbers(on, accountId, { freeNumbers: rules.freeNumbers, nowMs: nowMs() });

@@ -28,6 +28,13 @@ describe('the sweep', () => {
     return differing;
   }
 
+  async function mailsToOperators(): Promise<unknown[]> {
+    const { rows } = await running.database.pool.query<{ data: unknown }>(
+      `SELECT data FROM mail_outbox WHERE to_audience = 'operators' AND to_account_id IS NULL`,
+    );
+    return rows.map(({ data }) => data);
+  }
+
   it('touches nothing where everything agrees, and reads pages of a hundred accounts instead of each', async () => {
     for (let accounts = 0; accounts < 5; accounts += 1) await subscribed();
     const before = (await running.requests()).length;
@@ -85,9 +92,29 @@ describe('the sweep', () => {
     const refunds = await running.stripe.refunds.list({ limit: 10 });
     expect(refunds.data.map(({ amount }) => amount)).toEqual([400]);
     expect(running.logged.filter(({ level, accountId: of }) => level === 'error' && of === accountId)).toHaveLength(1);
+    expect(await mailsToOperators()).toEqual([{ accountId, subscription: newer.id }]);
   });
 
-  it('adopts a customer that its account does not know, and ends what a second customer of an account pays', async () => {
+  it('cancels and refunds what a second customer of an account pays, once, and reports it to operators', async () => {
+    const accountId = await subscribed();
+    const first = await running.subscriptionOf(accountId);
+    const { id: customer } = await running.stripe.customers.create({ metadata: { account_id: accountId } });
+    const card = await running.stripe.paymentMethods.attach('pm_card_visa', { customer });
+    const second = await running.stripe.subscriptions.create({
+      ...{ customer, default_payment_method: card.id, metadata: { account_id: accountId } },
+      items: [{ price: first?.items.data[0]?.price.id ?? '', quantity: 2 }],
+    });
+    expect(second.status).toBe('active');
+    expect(await sweepTwice()).toEqual([{ accountId, difference: 'second customer' }]);
+    expect((await running.stripe.subscriptions.retrieve(second.id)).status).toBe('canceled');
+    expect(await running.subscriptionOf(accountId)).toMatchObject({ id: first?.id, status: 'active' });
+    const refunds = await running.stripe.refunds.list({ limit: 10 });
+    expect(refunds.data.map(({ amount }) => amount)).toEqual([800]);
+    expect(await mailsToOperators()).toEqual([{ accountId, subscription: second.id }]);
+    expect(await read(accountId)).toMatchObject({ plan: 'paid', bought: 1 });
+  });
+
+  it('adopts a customer that its account does not know', async () => {
     const accountId = await subscribed();
     const customer = await running.customerOf(accountId);
     await running.database.pool.query(

@@ -26,6 +26,7 @@ describe('the sender of mail', () => {
   const recipients: Recipients = {
     addressOf: (userId) => Promise.resolve(users.get(userId)),
     usersOf: (accountId, audience) => Promise.resolve(members.get(`${accountId} ${audience}`) ?? []),
+    operators: () => Promise.resolve([]),
   };
   const outcomes: AttemptOutcome[] = [];
   const logged: string[] = [];

@@ -90,7 +90,8 @@ export class MailSender {
       const address = await recipients.addressOf(to.userId);
       return address ? this.#send(mail, address) : this.#end(mail, 'nobody');
     }
-    return this.#divide(mail, await recipients.usersOf(to.accountId, to.audience));
+    const users = 'accountId' in to ? recipients.usersOf(to.accountId, to.audience) : recipients.operators();
+    return this.#divide(mail, await users);
   }
 
   async #divide(mail: ClaimedMail, users: readonly string[]): Promise<void> {

@@ -100,6 +100,17 @@ describe('mail of the control plane', () => {
     ).toEqual(['ann@example.com', 'ann@example.com', 'bob@example.com']);
   });
 
+  it('reaches every operator, and nobody else', async () => {
+    await sending();
+    await plane.database.prisma.user.update({ where: { id: 'cy' }, data: { isOperator: true } });
+    const data = { accountId, subscription: 'sub_2' };
+    await enqueueMail(plane.database.pool, {
+      ...{ kind: 'second-subscription', to: { audience: 'operators' }, reason: 'second-subscription:sub_2', data },
+    });
+    expect((await mailbox.next({ to: 'cy@example.com' })).text).toContain('sub_2');
+    expect(mailbox.list()).toHaveLength(1);
+  });
+
   it('goes on after Redis was flushed, with nothing lost', async () => {
     await sending();
     await enqueueMail(plane.database.pool, mail('b:1', { userId: 'ann' }));

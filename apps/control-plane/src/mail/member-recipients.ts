@@ -24,4 +24,14 @@ export class MemberRecipients implements Recipients {
     });
     return members.map(({ userId }) => userId);
   }
+
+  async operators(): Promise<string[]> {
+    const select = { id: true } as const;
+    const users = await this.database.prisma.user.findMany({
+      where: { isOperator: true },
+      select,
+      orderBy: { id: 'asc' },
+    });
+    return users.map(({ id }) => id);
+  }
 }

@@ -7,4 +7,6 @@ export interface Recipients {
   addressOf(userId: string): Promise<MailAddress | undefined>;
   /** The users of an audience of an account; empty: nobody, or no such account. @throws the driver's errors */
   usersOf(accountId: string, audience: MailAudience): Promise<string[]>;
+  /** The users who operate the installation. @throws the driver's errors */
+  operators(): Promise<string[]>;
 }

@@ -47,3 +47,13 @@ export function servedAgain({ numbers }: MailKinds['served-again']): MailParts {
     paragraphs: [`Thank you for the payment. ${counted(numbers, 'number')} ${verb} again, without a new scan.`],
   };
 }
+
+export function secondSubscription({ accountId, subscription }: MailKinds['second-subscription']): MailParts {
+  return {
+    subject: 'An account had two subscriptions',
+    paragraphs: [
+      `Account ${accountId} had a second subscription, ${subscription}. Its payments are refunded, and it is cancelled at once; the older one stays.`,
+      'Look at the customer at Stripe: a subscription was made by hand, or the account was given a second customer.',
+    ],
+  };
+}

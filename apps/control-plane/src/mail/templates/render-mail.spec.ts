@@ -19,6 +19,7 @@ const dataOf = (name: string): MailKinds => ({
   'grace-ending': { graceEndsAt: AT, invoiceLink: LINK },
   'numbers-stopped': { numbers: 2, invoiceLink: LINK },
   'served-again': { numbers: 1 },
+  'second-subscription': { accountId: 'acc_1', subscription: 'sub_2' },
 });
 const KINDS = Object.keys(dataOf('')) as (keyof MailKinds)[];
 const rendered = (kind: keyof MailKinds, name = 'Acme') => renderMail({ kind, data: dataOf(name)[kind] }, 'Dormouse');

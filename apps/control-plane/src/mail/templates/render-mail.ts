@@ -1,7 +1,7 @@
 /** One template for each kind of mail. */
 import type { MailKind, MailKinds } from '@dormouse/mail-outbox';
 import { mailOf, type MailContent, type MailParts } from './mail-parts.js';
-import { graceEnding, numbersStopped, paymentFailed, servedAgain } from './money-mails.js';
+import { graceEnding, numbersStopped, paymentFailed, secondSubscription, servedAgain } from './money-mails.js';
 import { numberUnlinked, webhookFailing } from './number-mails.js';
 import { addressChanged, invitation, newSignIn, resetPassword, signUpAttempt, verifyAddress } from './people-mails.js';
 
@@ -20,6 +20,7 @@ const TEMPLATES: Templates = {
   'grace-ending': graceEnding,
   'numbers-stopped': numbersStopped,
   'served-again': servedAgain,
+  'second-subscription': secondSubscription,
 };
 
 /**
