@@ -9,7 +9,7 @@ import {
 import { openGlobalDatabase } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
 import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
-import { closeRedis, openRedis } from '@dormouse/redis';
+import { closeRedis, openRedis, requireNoEviction } from '@dormouse/redis';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type Services } from './app.module.js';
@@ -73,7 +73,7 @@ export async function openBilling(
     databases: { global: database.pool, ...regions.pools() },
     redis: { jobs: redis },
   });
-  await regions.check();
+  await Promise.all([regions.check(), requireNoEviction(redis, 'REDIS_URL', log)]);
   const { rules, regionPollMs, secret, stripe } = config;
   const app = await createApp(
     { database, redis, regions, rules, regionPollMs, secret, stripe, nowMs, metrics: probes.metrics, log },

@@ -1,4 +1,4 @@
-import { readConfig, requireTogether, variable } from '@dormouse/bootstrap';
+import { readConfig, requireOwnStores, requireTogether, variable } from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { z } from 'zod';
 
@@ -74,6 +74,8 @@ export type BillingConfig = ReturnType<typeof billingConfig>;
 export function billingConfig(source: Readonly<Record<string, string | undefined>> = process.env) {
   const env = readConfig(environment, source);
   requireTogether(env, ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']);
+  const databases = Object.entries(env.REGIONS).map(([name, { databaseUrl }]) => [name, databaseUrl] as const);
+  requireOwnStores('REGIONS', 'database', databases);
   return {
     listen: { port: env.PORT, host: env.HOST },
     probes: { port: env.PROBE_PORT, host: env.HOST },

@@ -1,10 +1,11 @@
 import { ConfigError } from '@dormouse/bootstrap';
 import { controlPlaneConfig } from './config.js';
 
-const region = { databaseUrl: 'postgresql://localhost/sg', redisUrl: 'redis://localhost', shardCount: 8 };
+const region = { databaseUrl: 'postgresql://localhost/sg', redisUrl: 'redis://localhost' };
+const eu = { databaseUrl: 'postgresql://localhost/eu', redisUrl: 'redis://localhost/1' };
 const enough = {
   GLOBAL_DATABASE_URL: 'postgresql://localhost/global',
-  REGIONS: JSON.stringify({ eu: region, sg: region }),
+  REGIONS: JSON.stringify({ eu, sg: region }),
   SETTINGS_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SETTINGS_MASTER_KEY_ID: 's1',
   REDIS_URL: 'redis://localhost',
@@ -13,7 +14,7 @@ const enough = {
 describe('controlPlaneConfig', () => {
   it('keeps the regions in the order they were written', () => {
     expect([...controlPlaneConfig(enough).regions]).toEqual([
-      ['eu', region],
+      ['eu', eu],
       ['sg', region],
     ]);
   });
@@ -38,6 +39,14 @@ describe('controlPlaneConfig', () => {
     [
       JSON.stringify({ sg: { ...region, storage: { bucket: 'b', accessKeyId: 'a' } } }),
       /REGIONS: sg\.storage has one of accessKeyId and secretAccessKey without the other/,
+    ],
+    [
+      JSON.stringify({ sg: region, eu: { ...eu, databaseUrl: region.databaseUrl } }),
+      /REGIONS: sg and eu have the same database; every region needs its own/,
+    ],
+    [
+      JSON.stringify({ sg: region, eu: { ...eu, redisUrl: 'redis://localhost:6379/0' } }),
+      /REGIONS: sg and eu have the same Redis; every region needs its own/,
     ],
     ['nonsense', /REGIONS: must be JSON/],
   ])('refuses REGIONS=%s', (regions, message) => {

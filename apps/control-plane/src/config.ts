@@ -1,4 +1,11 @@
-import { masterKeysFrom, readConfig, requireTogether, storagePlace, variable } from '@dormouse/bootstrap';
+import {
+  masterKeysFrom,
+  readConfig,
+  requireOwnStores,
+  requireTogether,
+  storagePlace,
+  variable,
+} from '@dormouse/bootstrap';
 import { DOCS_PREFIX } from '@dormouse/docs';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S } from '@dormouse/object-storage';
@@ -29,8 +36,6 @@ const storage = z
 const region = z.object({
   databaseUrl: variable.url('postgresql', 'postgres'),
   redisUrl: variable.url('redis', 'rediss'),
-  /** Only compared with the number of shards in the region's database, which is the one that counts. */
-  shardCount: z.int().min(1).max(4_096).optional(),
   /** Where browsers reach the region's gateway; shown in the dashboard, which sends messages there. */
   gatewayUrl: variable.url('http', 'https').optional(),
   /** Absent: events have the links they were written with, which may have expired. */
@@ -59,7 +64,7 @@ const schema = z
     LOG_LEVEL: variable.logLevel().default('info'),
     /** Accounts, their keys, and in which region each channel lives. */
     GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
-    /** JSON: region to `{"databaseUrl", "redisUrl", "gatewayUrl", "shardCount", "storage"}`. A channel created without a region goes to the first. */
+    /** JSON: region to `{"databaseUrl", "redisUrl", "gatewayUrl", "storage"}`. A channel created without a region goes to the first. */
     REGIONS: variable.json(z.partialRecord(z.enum(REGIONS), region)),
     /**
      * JSON: name of an operator to the SHA-256 of their key in hex, as `create-operator-key.js` prints it:
@@ -134,6 +139,17 @@ const schema = z
   })
   .transform((env) => {
     requireTogether(env, ['SMTP_URL', 'MAIL_FROM']);
+    const regions = Object.entries(env.REGIONS);
+    requireOwnStores(
+      'REGIONS',
+      'database',
+      regions.map(([name, { databaseUrl }]) => [name, databaseUrl]),
+    );
+    requireOwnStores(
+      'REGIONS',
+      'Redis',
+      regions.map(([name, { redisUrl }]) => [name, redisUrl]),
+    );
     return env;
   })
   .transform((env) => ({

@@ -11,7 +11,7 @@ import { openGlobalDatabase } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
 import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
-import { closeRedis, openRedis } from '@dormouse/redis';
+import { closeRedis, openRedis, requireNoEviction } from '@dormouse/redis';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type Services } from './app.module.js';
@@ -89,7 +89,10 @@ export async function openControlPlane(config: ControlPlaneConfig, log: Logger):
   const probes = new Probes({ app: 'control-plane', checks: { database: isReachable } });
   const redis = openRedis({ url: config.redisUrl, name: 'control-plane:jobs', log });
   measureConnections(probes.metrics, { databases: { global: database.pool }, redis: { jobs: redis } });
-  await regions.check({ settings: config.settingsKeys.keys });
+  await Promise.all([
+    regions.check({ settings: config.settingsKeys.keys }),
+    requireNoEviction(redis, 'REDIS_URL', log),
+  ]);
   const { smtpUrl, from } = config.mail;
   const transport = smtpUrl === undefined ? undefined : openSmtp({ url: smtpUrl, from });
   const recipients = new MemberRecipients(database);

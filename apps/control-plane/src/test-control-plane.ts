@@ -84,11 +84,10 @@ export class RunningControlPlane {
         {
           databaseUrl: regionalStore.url,
           redisUrl,
-          shardCount: SHARD_COUNT,
           storage: { linkTtlS: 86_400, place: bucket },
         },
       ],
-      ['eu', { databaseUrl: AWAY, redisUrl, shardCount: SHARD_COUNT }],
+      ['eu', { databaseUrl: AWAY, redisUrl }],
     ]);
     const database = openGlobalDatabase({ url: globalStore.url, applicationName: 'control-plane-spec' });
     const regional = openRegionalDatabase({ url: regionalStore.url, applicationName: 'control-plane-spec' });

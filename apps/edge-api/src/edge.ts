@@ -7,7 +7,7 @@ import { MediaUploads } from '@dormouse/media-store/uploads';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { CommandClient } from '@dormouse/queues';
-import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { closeRedis, openRedis, requireNoEviction, type Redis } from '@dormouse/redis';
 import { BadTokens } from './access/bad-tokens.js';
 import { RegionProxy } from './access/region-proxy.js';
 import { RateLimits } from './access/rate-limits.js';
@@ -56,7 +56,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
   const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
   const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
   const { changes, directory, regionCheck } = channelsOf(database, config, log);
-  await regionCheck.start();
+  await Promise.all([regionCheck.start(), requireNoEviction(redis, `region ${region}`, log)]);
   const regionProxy = new RegionProxy({ here: region });
   const probes = probesOf(database, commands);
   measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { edge: redis } });

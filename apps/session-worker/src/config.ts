@@ -76,8 +76,8 @@ const environment = z.object({
   /** Pages and files may be fetched from this machine itself, and proxies be on it: development and sandbox only. */
   ALLOW_LOOPBACK_DOWNLOADS: variable.flag().default(false),
   /**
-   * How many shards the region has. Decides at the region's first start (8 if absent); later on a worker that is given
-   * another number does not start. To grow: infra/runbooks/add-shards.md.
+   * How many shards a region gets at its first start (8 if absent). From then on its table `shard_leases` alone counts, and this is
+   * not read. To grow: infra/runbooks/add-shards.md.
    */
   SHARD_COUNT: variable.integer(1, 4_096).optional(),
   /** Name of this worker in leases and logs; a random end is added, because a restarted worker is another one. */

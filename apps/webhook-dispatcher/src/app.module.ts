@@ -4,7 +4,7 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { subscribeEventsReady } from '@dormouse/queues';
-import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
+import { closeRedis, openRedis, requireNoEviction, type Redis } from '@dormouse/redis';
 import {
   Inject,
   Module,
@@ -47,7 +47,14 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
           provide: DATABASE,
           useFactory: () => openRegionalDatabase({ ...config.database, applicationName: 'webhook-dispatcher' }),
         },
-        { provide: REDIS, useFactory: () => openRedis({ ...config.redis, name: 'webhook-dispatcher', log }) },
+        {
+          provide: REDIS,
+          useFactory: async () => {
+            const redis = openRedis({ ...config.redis, name: 'webhook-dispatcher', log });
+            await requireNoEviction(redis, `region ${config.region}`, log);
+            return redis;
+          },
+        },
         { provide: ObjectStorage, useFactory: () => new ObjectStorage(config.storage) },
         { provide: WebhookClient, useFactory: () => createWebhookClient(config.delivery) },
         {

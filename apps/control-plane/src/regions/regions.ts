@@ -5,13 +5,7 @@
  * Redis carries only signals and commands to workers. Without it, edges and workers find changes by polling.
  */
 import type { Logger } from '@dormouse/bootstrap';
-import {
-  ChannelDirectory,
-  RegionCheck,
-  RegionMismatchError,
-  type ChannelSeals,
-  type RegionFacts,
-} from '@dormouse/channel-directory';
+import { ChannelDirectory, RegionCheck, type ChannelSeals, type RegionFacts } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type CommandInput, type CommandResult, type Region } from '@dormouse/gateway-contract';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
@@ -24,7 +18,7 @@ import {
   type CallOptions,
   type QueueFigures,
 } from '@dormouse/queues';
-import { closeRedis, openRedis, type Redis, type Subscription } from '@dormouse/redis';
+import { closeRedis, openRedis, requireNoEviction, type Redis, type Subscription } from '@dormouse/redis';
 import pTimeout from 'p-timeout';
 import type { RegionAddress } from '../config.js';
 
@@ -80,17 +74,11 @@ export class RegionLink {
   /**
    * Compares the entry of `REGIONS` with the region's database. A region that is away is compared when it is back.
    * @throws {RegionMismatchError} when they disagree
+   * @throws {EvictingRedisError} when the region's Redis evicts keys
    */
   async check(masterKeys: RegionFacts['masterKeys']): Promise<void> {
     const check = (this.#check = new RegionCheck({ database: this.#database, region: this.region, masterKeys }));
-    await check.start();
-    const { shardCount } = this.address;
-    if (shardCount === undefined) return;
-    const actual = await this.run((directory) => directory.shardCount()).catch(() => 0);
-    if (actual === 0 || actual === shardCount) return;
-    throw new RegionMismatchError(
-      `REGIONS: ${this.region} has ${actual} shards, not ${shardCount}: correct shardCount, or leave it out`,
-    );
+    await Promise.all([check.start(), requireNoEviction(this.#redis, `region ${this.region}`, this.log)]);
   }
 
   /**

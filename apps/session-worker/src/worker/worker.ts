@@ -28,7 +28,7 @@ import {
 } from '@dormouse/message-store/write';
 import { publishEventsReady, publishEventsToPull } from '@dormouse/queues';
 import type { ObjectStorage } from '@dormouse/object-storage';
-import type { Redis } from '@dormouse/redis';
+import { requireNoEviction, type Redis } from '@dormouse/redis';
 import type { WorkerMedia } from './worker-media.js';
 import type { Registry } from 'prom-client';
 import { AuthRows } from '../auth-state/auth-rows.js';
@@ -181,9 +181,10 @@ export class Worker {
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
   }
 
-  /** Begins to claim shards. Rejects when the database cannot be reached or is not this worker's. */
+  /** Begins to claim shards. Rejects when the database cannot be reached or is not this worker's, or Redis evicts keys. */
   async start(): Promise<void> {
-    const { config, database, log } = this.parts;
+    const { config, database, redis, log } = this.parts;
+    await requireNoEviction(redis, `region ${config.region}`, log);
     await recordRegion(database, config.region);
     const masterKeys = { sessions: config.masterKeys.keys, settings: config.settingsKeys.keys };
     await checkRegion(database, { region: config.region, masterKeys });

@@ -1,8 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type AppName, appEntry, type Simulation } from '../app-names.js';
+import { ProcessRegister } from '../processes/process-register.js';
 import { withConnection } from '../stores/postgres.js';
+import { type RedisServer, startRedis } from '../stores/redis.js';
+import { redisLines } from '../stores/redis-wire.js';
 import { claimTestRedis, createTestDatabase, type TestStore } from '../testing/test-stores.js';
 
 type Server = Exclude<AppName, Simulation>;
@@ -15,6 +21,9 @@ describe('a server', () => {
   let regional: TestStore;
   let global: TestStore;
   let redis: TestStore;
+  let folder: string;
+  let register: ProcessRegister;
+  let evicting: RedisServer;
 
   /** The variables that it starts with. */
   const rightFor = (app: Server): Variables => {
@@ -65,20 +74,30 @@ describe('a server', () => {
       createTestDatabase('global'),
       claimTestRedis(),
     ]);
+    folder = mkdtempSync(join(tmpdir(), 'start-refusals-'));
+    register = await ProcessRegister.open(folder);
+    evicting = await startRedis({ register, dir: join(folder, 'redis'), log: () => undefined });
+    expect(await redisLines(evicting.url, ['CONFIG SET maxmemory-policy allkeys-lru'])).toEqual(['+OK']);
     await withConnection(regional.url, async (connection) => {
       await connection.query("INSERT INTO region (name) VALUES ('sg')");
       await connection.query('INSERT INTO shard_leases (shard) SELECT generate_series(0, $1::int - 1)', [SHARDS]);
     });
   });
-  afterAll(() => Promise.all([regional, global, redis].map((store) => store.drop())));
+  afterAll(async () => {
+    await Promise.all([regional, global, redis].map((store) => store.drop()));
+    await evicting.stop();
+    register.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-  const servers: Server[] = ['edge-api', 'session-worker', 'webhook-dispatcher', 'control-plane'];
+  const servers: Server[] = ['edge-api', 'session-worker', 'webhook-dispatcher', 'control-plane', 'billing'];
 
   it.each(servers)(
     'starts with what belongs together, and not on the database of another region (%s)',
     async (app) => {
       const entry = { databaseUrl: regional.url, redisUrl: redis.url };
-      const wrong: Variables = app === 'control-plane' ? { REGIONS: JSON.stringify({ eu: entry }) } : { REGION: 'eu' };
+      const reachesAll = app === 'control-plane' || app === 'billing';
+      const wrong: Variables = reachesAll ? { REGIONS: JSON.stringify({ eu: entry }) } : { REGION: 'eu' };
       const [right, refused] = await Promise.all([run(app, {}), run(app, wrong)]);
       expect([right.code, right.output.includes('"listening"')]).toEqual([0, true]);
       expect([refused.code, refused.output.includes('"listening"')]).toEqual([1, false]);
@@ -90,16 +109,32 @@ describe('a server', () => {
   );
 
   const half = { S3_ACCESS_KEY_ID: 'a' };
-  const shards = (shardCount: number): Variables => {
-    const sg = { databaseUrl: regional.url, redisUrl: redis.url, shardCount };
-    return { REGIONS: JSON.stringify({ sg }) };
+  const twice = (): Variables => {
+    const entry = { databaseUrl: regional.url, redisUrl: redis.url };
+    return { REGIONS: JSON.stringify({ sg: entry, eu: entry }) };
   };
   it.each<[string, Server, () => Variables, string]>([
     ['one half of the keys for S3', 'edge-api', () => half, 'S3_ACCESS_KEY_ID: given without S3_SECRET_ACCESS_KEY'],
     ['one half of a network', 'session-worker', () => ({ NETWORK_SOCKET_URL: 'ws://a' }), 'without NETWORK_ROOT_KEY'],
     ['no key for settings', 'webhook-dispatcher', () => ({ SETTINGS_MASTER_KEY: '' }), 'without SETTINGS_MASTER_KEY;'],
-    ['another number of shards', 'session-worker', () => ({ SHARD_COUNT: '8' }), `the region has ${SHARDS} shards`],
-    ['another number of shards', 'control-plane', () => shards(8), `sg has ${SHARDS} shards, not 8`],
+    ['one database for two regions', 'control-plane', twice, 'REGIONS: sg and eu have the same database'],
+    ['one database for two regions', 'billing', twice, 'REGIONS: sg and eu have the same database'],
+    ['a region that does not exist', 'edge-api', () => ({ REGION: 'mars' }), 'REGION: Invalid option: expected one of'],
+    ['a Redis that evicts', 'edge-api', () => ({ REDIS_URL: evicting.url }), 'the Redis of region sg evicts keys'],
+    [
+      'a Redis that evicts',
+      'session-worker',
+      () => ({ REDIS_URL: evicting.url }),
+      'the Redis of region sg evicts keys',
+    ],
+    [
+      'a Redis that evicts',
+      'webhook-dispatcher',
+      () => ({ REDIS_URL: evicting.url }),
+      'the Redis of region sg evicts keys',
+    ],
+    ['a Redis that evicts', 'control-plane', () => ({ REDIS_URL: evicting.url }), 'the Redis of REDIS_URL evicts keys'],
+    ['a Redis that evicts', 'billing', () => ({ REDIS_URL: evicting.url }), 'the Redis of REDIS_URL evicts keys'],
     [
       'another key by the same id',
       'edge-api',
