@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  billedNumber,
   billingPage,
   billingPreview,
   billingRecord,
@@ -28,6 +29,10 @@ const changing = z.object({ accountId, requester });
 /** What the control plane calls of billing, each a POST with a JSON body under {@link BILLING_CALL_PREFIX}; no customer reaches it. */
 export const BILLING_CALLS = {
   read: { body: read, answer: billingRecord },
+  numbers: {
+    body: read.extend({ count: z.int().min(1).max(500), offset: z.int().min(0) }),
+    answer: z.object({ numbers: z.array(billedNumber), total: z.int() }),
+  },
   change: { body: changing.extend({ change: changeBillingBody }), answer: billingRecord },
   preview: { body: read.extend({ preview: previewBody }), answer: billingPreview },
   checkout: {

@@ -1,5 +1,7 @@
 import { BILLING_ROLES } from './access.js';
 import {
+  billedNumberList,
+  billedNumbersQuery,
   billingPage,
   billingPreview,
   billingRecord,
@@ -23,6 +25,16 @@ export const BILLING_OPERATIONS = {
     access: READ,
     status: 200,
     answer: billingRecord,
+    failures: [503],
+  },
+  listBilledNumbers: {
+    method: 'get',
+    path: '/billing/numbers',
+    summary: 'List the numbers that count, in the order of first links: free, covered by what was bought, or beyond it',
+    access: READ,
+    query: billedNumbersQuery,
+    status: 200,
+    answer: billedNumberList,
     failures: [503],
   },
   changeBilling: {

@@ -76,6 +76,38 @@ export const BILLING_OFF: BillingRecord = {
   open: [],
 };
 
+/** Query of GET /billing/numbers. */
+export const billedNumbersQuery = z.object({
+  count: wholeNumber(1, 500, 100),
+  offset: wholeNumber(0, 999_999_999, 0),
+});
+export type BilledNumbersQuery = z.output<typeof billedNumbersQuery>;
+
+/** A number that counts, and why it costs what it does. */
+export const billedNumber = z.object({
+  /** Id of its channel. */
+  channel: z.string(),
+  region: z.string(),
+  /** Epoch seconds. */
+  first_linked_at: z.int(),
+  /** `free`: one of the free places; `covered`: of a place that was bought; `beyond`: no place is left for it. In the order of first links. */
+  place: z.enum(['free', 'covered', 'beyond']),
+  /** `good`: it is served; else why it is refused. A change reaches the region within seconds. */
+  standing: z.enum(['good', 'past_due', 'over_free_allowance']),
+});
+
+/** Answer of GET /billing/numbers, in the order of first links. Empty while billing is off. */
+export const billedNumberList = z.object({
+  numbers: z.array(
+    billedNumber.extend({
+      /** Name of the channel. */
+      name: z.string().optional(),
+    }),
+  ),
+  total: z.int(),
+});
+export type BilledNumberList = z.output<typeof billedNumberList>;
+
 /** Body of PATCH /billing. */
 export const changeBillingBody = z.object({
   limit: numbers(0).describe('The new limit; 0: nothing is bought without asking.'),

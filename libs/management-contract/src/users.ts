@@ -70,6 +70,9 @@ export type SignInOptions = z.output<typeof signInOptions>;
 export const signUpBody = z.object({ name: userName, email: emailAddress, password: newPassword });
 export type SignUpBody = z.output<typeof signUpBody>;
 
+export const renameUserBody = z.object({ name: userName });
+export type RenameUserBody = z.output<typeof renameUserBody>;
+
 export const addressBody = z.object({ email: emailAddress });
 export type AddressBody = z.output<typeof addressBody>;
 

@@ -93,6 +93,27 @@ describe('buying numbers', () => {
     expect(await read(accountId)).toMatchObject({ bought: 3 });
   });
 
+  it('tells number by number which are free, covered by what was bought, or beyond it, in the order of first links', async () => {
+    const accountId = running.newAccount();
+    const channels = await running.link(accountId, 3);
+    await running.buyFirst(accountId, 'pm_card_visa', 1);
+    await running.database.pool.query(
+      `INSERT INTO channel_standings (channel_id, account_id, region, standing, version)
+       VALUES ($1, $2, 'sg', 'over_free_allowance', 1)`,
+      [channels[2], accountId],
+    );
+    const page = (offset: number) => running.side.accounts.numbers(accountId, { count: 2, offset });
+    const [first, last] = [await page(0), await page(2)];
+    expect([first.total, last.total]).toEqual([3, 3]);
+    const shown = [...first.numbers, ...last.numbers];
+    expect(shown.map(({ channel, place, standing }) => [channel, place, standing])).toEqual([
+      [channels[0], 'free', 'good'],
+      [channels[1], 'covered', 'good'],
+      [channels[2], 'beyond', 'over_free_allowance'],
+    ]);
+    expect((await running.side.accounts.numbers(running.newAccount(), { count: 2, offset: 0 })).numbers).toEqual([]);
+  });
+
   it('takes a preview for its account, for no more numbers than it showed, and no stranger one', async () => {
     const [accountId, other] = [running.newAccount(), running.newAccount()];
     const { preview, amount } = await running.side.accounts.preview(accountId, 2);

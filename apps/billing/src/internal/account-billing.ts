@@ -9,6 +9,7 @@ import { appendAudit, type AuditEntry } from '@dormouse/audit-log';
 import { transaction, type GlobalDatabase, type Queryable } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';
 import type {
+  BillingCallAnswer,
   BillingPage,
   BillingPreview,
   BillingRecord,
@@ -32,6 +33,8 @@ import {
 import { readCustomer } from '../customers/customer-reader.js';
 import { isRunning, type SubscriptionFacts } from '../customers/subscription-facts.js';
 import { requestTurn } from '../customers/turns.js';
+import { pageOfNumbers } from '../numbers/billed-numbers.js';
+import { placeOf } from '../standing/standing.js';
 import { StripeRefusedError } from '../stripe/stripe-client.js';
 import { billingRecordOf, type RecordTerms } from './billing-record.js';
 
@@ -65,6 +68,24 @@ export class AccountBilling {
       numbersOf(database.pool, accountId),
     ]);
     return billingRecordOf(row, counts, terms);
+  }
+
+  /** The numbers that count, in the order of first links, from what is stored. */
+  async numbers(accountId: string, page: { count: number; offset: number }): Promise<BillingCallAnswer<'numbers'>> {
+    const [{ numbers: total, free, bought }, numbers] = await Promise.all([
+      this.read(accountId),
+      pageOfNumbers(this.parts.database.pool, accountId, page),
+    ]);
+    return {
+      numbers: numbers.map(({ channel, region, firstLinkedAt, standing = 'good' }, index) => ({
+        channel,
+        region,
+        first_linked_at: Math.floor(firstLinkedAt.getTime() / 1_000),
+        place: placeOf(page.offset + index, free ?? 0, bought),
+        standing,
+      })),
+      total: total ?? 0,
+    };
   }
 
   /** @throws {GatewayError} 400 naming the field */

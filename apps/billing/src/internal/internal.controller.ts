@@ -24,6 +24,15 @@ export class InternalController {
     return this.side.accounts.read(accountId);
   }
 
+  @Post('numbers')
+  @HttpCode(200)
+  numbers(
+    @Body(valid(BILLING_CALLS.numbers.body)) body: BillingCallBody<'numbers'>,
+  ): Promise<BillingCallAnswer<'numbers'>> {
+    const { accountId, ...page } = body;
+    return this.side.accounts.numbers(accountId, page);
+  }
+
   @Post('change')
   @HttpCode(200)
   change(@Body(valid(BILLING_CALLS.change.body)) body: BillingCallBody<'change'>): Promise<BillingRecord> {

@@ -1,5 +1,10 @@
 import { GatewayError } from '@dormouse/gateway-contract';
-import { BILLING_OFF, type BillingRecord, type InvoiceList } from '@dormouse/management-contract';
+import {
+  BILLING_OFF,
+  type BillingCallAnswer,
+  type BillingRecord,
+  type InvoiceList,
+} from '@dormouse/management-contract';
 import { Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
 import { SecretGuard } from './secret.guard.js';
 
@@ -11,6 +16,12 @@ export class OffController {
   @HttpCode(200)
   read(): BillingRecord {
     return BILLING_OFF;
+  }
+
+  @Post('numbers')
+  @HttpCode(200)
+  numbers(): BillingCallAnswer<'numbers'> {
+    return { numbers: [], total: 0 };
   }
 
   @Post('invoices')

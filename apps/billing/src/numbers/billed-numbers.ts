@@ -1,6 +1,7 @@
-import type { ChannelDueForBilling } from '@dormouse/channel-directory';
+import type { ChannelDueForBilling, Standing } from '@dormouse/channel-directory';
 import { defineStatement, type Queryable } from '@dormouse/database';
 import type { Region } from '@dormouse/gateway-contract';
+import { toStanding } from '../standings/standing-rows.js';
 
 const STORE = defineStatement({
   name: 'store-billed-numbers',
@@ -27,6 +28,40 @@ const COUNT = defineStatement({
   parameters: ['text', 'timestamptz'],
   row: { numbers: 'int4', given: 'int4' },
 });
+
+const PAGE = defineStatement({
+  name: 'page-of-billed-numbers',
+  scope: 'global',
+  text: `SELECT n.channel_id, n.region, n.first_linked_at, s.standing FROM billed_numbers n
+         LEFT JOIN channel_standings s ON s.channel_id = n.channel_id
+         WHERE n.account_id = $1 AND n.ended_at IS NULL
+         ORDER BY n.first_linked_at, n.channel_id LIMIT $2 OFFSET $3`,
+  parameters: ['text', 'int8', 'int8'],
+  row: { channel_id: 'text', region: 'text', first_linked_at: 'timestamptz', standing: 'text?' },
+});
+
+/** A number that counts, as it is stored. */
+export interface StoredNumber {
+  channel: string;
+  region: string;
+  firstLinkedAt: Date;
+  /** Undefined: none was computed yet, and the number is served. */
+  standing: Standing | undefined;
+}
+
+/** A page of the numbers of an account that count, in the order of first links. */
+export async function pageOfNumbers(
+  on: Queryable,
+  accountId: string,
+  { count, offset }: { count: number; offset: number },
+): Promise<StoredNumber[]> {
+  return (await PAGE.all(on, accountId, count, offset)).map((row) => ({
+    channel: row.channel_id,
+    region: row.region,
+    firstLinkedAt: row.first_linked_at,
+    standing: toStanding(row.standing),
+  }));
+}
 
 /** How many numbers of an account count, and how many of them cost nothing. */
 export interface NumberCounts {

@@ -60,8 +60,13 @@ export function standingsOf(
 
 /** The position of the number with this index. */
 export function positionOf(index: number, { freeNumbers, subscription }: AccountState): Position {
-  if (index < freeNumbers) return 'free';
-  return index < freeNumbers + (subscription?.bought ?? 0) ? 'covered' : 'beyond';
+  return placeOf(index, freeNumbers, subscription?.bought ?? 0);
+}
+
+/** The place of the number with this index among free places and those that were bought. */
+export function placeOf(index: number, free: number, bought: number): Position {
+  if (index < free) return 'free';
+  return index < free + bought ? 'covered' : 'beyond';
 }
 
 /** The standing of a number; undefined: as stored. */

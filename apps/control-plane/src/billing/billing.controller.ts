@@ -1,9 +1,12 @@
 import { valid } from '@dormouse/http-server';
 import {
+  billedNumbersQuery,
   changeBillingBody,
   checkoutBody,
   invoicesQuery,
   previewBody,
+  type BilledNumberList,
+  type BilledNumbersQuery,
   type BillingPage,
   type BillingPreview,
   type BillingRecord,
@@ -18,15 +21,32 @@ import { CurrentAccount, CurrentCaller, CurrentCause } from '../accounts/account
 import type { Account } from '../accounts/accounts.js';
 import type { Caller } from '../accounts/caller.js';
 import type { Cause } from '../accounts/cause.js';
+import { ChannelEntries } from '../channels/channel-entries.js';
 import { Billing } from './billing.js';
 
 @Controller('billing')
 export class BillingController {
-  constructor(private readonly billing: Billing) {}
+  constructor(
+    private readonly billing: Billing,
+    private readonly channels: ChannelEntries,
+  ) {}
 
   @Get()
   get(@CurrentAccount() account: Account): Promise<BillingRecord> {
     return this.billing.read(account.id);
+  }
+
+  @Get('numbers')
+  async numbers(
+    @CurrentAccount() account: Account,
+    @Query(valid(billedNumbersQuery)) query: BilledNumbersQuery,
+  ): Promise<BilledNumberList> {
+    const { numbers, total } = await this.billing.numbers(account.id, query);
+    const names = await this.channels.namesOf(
+      account.id,
+      numbers.map(({ channel }) => channel),
+    );
+    return { numbers: numbers.map((number) => ({ ...number, name: names.get(number.channel) })), total };
   }
 
   @Patch()

@@ -102,6 +102,33 @@ describe('GET /billing and what is bought', () => {
     expect(on.logged.join()).not.toContain(SECRET);
   });
 
+  it('names the channels of the numbers that count, those of its own account alone', async () => {
+    const { accountKey, accountId } = await on.newAccount();
+    const other = await on.newAccount();
+    const add = (id: string, of: string) =>
+      on.database.pool.query(
+        `INSERT INTO channels (id, account_id, region, name, unsettled_since) VALUES ($1, $2, 'sg', 'Name of ' || $1::text, NULL)`,
+        [id, of],
+      );
+    await Promise.all([add('OWN-11111', accountId), add('OTHER-11111', other.accountId)]);
+    const number = { region: 'sg', first_linked_at: 1_800_000_000, place: 'free', standing: 'good' };
+    answering(200, { numbers: ['OWN-11111', 'OTHER-11111'].map((channel) => ({ channel, ...number })), total: 2 });
+    const { body } = await on.call(accountKey, 'GET', '/api/v1/billing/numbers?count=2&offset=1');
+    expect(body).toEqual({
+      numbers: [
+        { channel: 'OWN-11111', ...number, name: 'Name of OWN-11111' },
+        { channel: 'OTHER-11111', ...number },
+      ],
+      total: 2,
+    });
+    expect(received.at(-1)).toMatchObject({
+      path: '/internal/billing/numbers',
+      body: { accountId, count: 2, offset: 1 },
+    });
+    const free = await off.newAccount();
+    expect((await off.call(free.accountKey, 'GET', '/api/v1/billing/numbers')).body).toEqual({ numbers: [], total: 0 });
+  });
+
   it.each([
     ['PATCH', '/api/v1/billing', { limit: -1 }, 'limit'],
     ['PATCH', '/api/v1/billing', { limit: 1.5 }, 'limit'],

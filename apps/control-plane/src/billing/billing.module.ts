@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ChannelsModule } from '../channels/channels.module.js';
 import { BILLING_ADDRESS } from '../services.js';
 import { BillingClient, type BillingAddress } from './billing-client.js';
 import { BillingController } from './billing.controller.js';
@@ -6,6 +7,7 @@ import { Billing } from './billing.js';
 import { FreeNumbersController } from './free-numbers.controller.js';
 
 @Module({
+  imports: [ChannelsModule],
   controllers: [BillingController, FreeNumbersController],
   providers: [
     {

@@ -1,6 +1,8 @@
 import { GatewayError } from '@dormouse/gateway-contract';
 import {
   BILLING_OFF,
+  type BilledNumberList,
+  type BilledNumbersQuery,
   type BillingPage,
   type BillingPreview,
   type BillingRecord,
@@ -23,6 +25,11 @@ export class Billing {
   /** @throws {GatewayError} 503 while billing is away */
   async read(accountId: string): Promise<BillingRecord> {
     return this.client ? this.client.call('read', { accountId }) : BILLING_OFF;
+  }
+
+  /** The numbers that count, without the names of their channels. @throws {GatewayError} 503 while billing is away */
+  async numbers(accountId: string, page: BilledNumbersQuery): Promise<BilledNumberList> {
+    return this.client ? this.client.call('numbers', { accountId, ...page }) : { numbers: [], total: 0 };
   }
 
   async change({ id: accountId }: Account, change: ChangeBillingBody, cause: Cause): Promise<BillingRecord> {

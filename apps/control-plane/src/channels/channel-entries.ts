@@ -179,6 +179,13 @@ export class ChannelEntries {
     return found ? entryOf(found) : undefined;
   }
 
+  /** Names of channels of an account, by id; deleted ones have none. */
+  async namesOf(accountId: string, ids: readonly string[]): Promise<Map<string, string>> {
+    const where = { accountId, id: { in: [...ids] }, ...IS_VISIBLE };
+    const found = await this.database.prisma.channelEntry.findMany({ where, select: { id: true, name: true } });
+    return new Map(found.map(({ id, name }) => [id, name]));
+  }
+
   /** Replaces the display name. */
   async rename(id: string, name: string): Promise<void> {
     await this.database.prisma.channelEntry.updateMany({ where: { id, ...IS_VISIBLE }, data: { name } });

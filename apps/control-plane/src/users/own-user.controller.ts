@@ -3,6 +3,7 @@ import {
   changePasswordBody,
   confirmSecondFactorBody,
   proveBody,
+  renameUserBody,
   startSecondFactorBody,
   type AddressBody,
   type ChangePasswordBody,
@@ -11,6 +12,7 @@ import {
   type Done,
   type ProveBody,
   type RecoveryCodes,
+  type RenameUserBody,
   type SecondFactorSecrets,
   type SessionList,
   type StartSecondFactorBody,
@@ -68,6 +70,12 @@ export class OwnUserController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Done> {
     return sendCookies(reply, await this.signIn.parts.ownUser.changePassword(body, own));
+  }
+
+  @Post('name')
+  @HttpCode(200)
+  rename(@CurrentUser() own: Own, @Body(valid(renameUserBody)) { name }: RenameUserBody): Promise<Done> {
+    return this.signIn.parts.ownUser.rename(name, own);
   }
 
   @Post('address')

@@ -175,6 +175,13 @@ describe('users who are signed in', () => {
     expect(await mailsTo(plane, known)).toHaveLength(mails);
   });
 
+  it('change the name that others see', async () => {
+    const browser = await signedIn(plane, email);
+    expect((await browser.call('POST', '/auth/name', { name: ' ' })).status).toBe(400);
+    expect((await browser.call('POST', '/auth/name', { name: 'Ada L.' })).status).toBe(200);
+    expect((await browser.call('GET', '/auth/session')).body).toMatchObject({ user: { name: 'Ada L.', email } });
+  });
+
   it('stand in the audit log by their id with what they did and tried to do, and no secret', async () => {
     const browser = await signedIn(plane, email);
     const password = 'nine green kettles hum';

@@ -121,6 +121,14 @@ export class OwnUser {
     return { body: DONE, cookies };
   }
 
+  rename(name: string, own: Own): Promise<Done> {
+    const { id } = own.signedIn.user;
+    return this.#recorded('user.rename', own, async () => {
+      await this.parts.database.prisma.user.update({ where: { id }, data: { name } });
+      return DONE;
+    });
+  }
+
   /** The address changes when the link in the mail to the new one is opened. @throws {GatewayError} 400, 403, 429 */
   async changeAddress(email: string, { signedIn, visitor }: Own): Promise<Done> {
     if (!this.parts.hasMail) throw new GatewayError(403, { details: 'this installation sends no mail' });

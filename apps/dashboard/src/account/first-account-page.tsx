@@ -24,7 +24,7 @@ export function FirstAccountPage() {
       <form onSubmit={form.onSubmit((body) => create.mutate({ body }))}>
         <Stack maw={420}>
           <TextInput
-            label={t('name')}
+            label={t('name.label')}
             autoComplete="organization"
             required
             error={fieldFault(create.error, 'name')}

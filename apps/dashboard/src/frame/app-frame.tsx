@@ -12,6 +12,7 @@ import {
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
+import { BillingBanners } from '../billing/billing-banners.js';
 import { useAction, useRead } from '../api/api.js';
 import { LookBanner } from '../operators/look-banner.js';
 import { PasswordDialog } from '../session/password-dialog.js';
@@ -82,6 +83,7 @@ export function AppFrame() {
           <AppShell.Main id="content">
             <AwayBanner />
             <LookBanner />
+            <BillingBanners key={account?.id ?? ''} />
             {account || !isAboutAccount(path) ? <Outlet key={account?.id ?? ''} /> : <FirstAccountPage />}
           </AppShell.Main>
           <PasswordDialog />

@@ -11,6 +11,9 @@ export interface Area {
 
 export const AREAS: readonly Area[] = [
   { name: 'channels', to: '/channels', isFor: (role) => role !== undefined && role !== 'billing' },
+  { name: 'billing', to: '/billing', isFor: (role) => role === 'owner' || role === 'billing' },
+  { name: 'account', to: '/account', isFor: (role) => role !== undefined },
+  { name: 'profile', to: '/profile', isFor: () => true },
   { name: 'operators', to: '/operators', isFor: (_role, isOperator) => isOperator },
 ];
 

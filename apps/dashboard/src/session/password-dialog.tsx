@@ -1,9 +1,10 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAction } from '../api/api.js';
 import { FailureNote, fieldFault } from '../frame/failure-note.js';
+import { PasswordField } from '../frame/password-field.js';
 import { passwordProof } from './password-proof.js';
 import { useSession } from './session.js';
 
@@ -30,7 +31,7 @@ function PasswordForm() {
     <form onSubmit={form.onSubmit(submit)}>
       <Stack>
         <Text size="sm">{t('password.why')}</Text>
-        <PasswordInput
+        <PasswordField
           label={t('password.label')}
           autoComplete="current-password"
           data-autofocus

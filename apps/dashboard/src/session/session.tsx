@@ -93,6 +93,12 @@ export function endLook(): void {
   lookListeners.forEach((listener) => listener());
 }
 
+/** Leaves the pages of an account that the user is not in any more; nothing of it stays in memory. */
+export function leaveForHome(): void {
+  localStorage.removeItem(ACCOUNT_KEY);
+  window.location.assign('/');
+}
+
 const AccountContext = createContext<ChosenAccount | undefined>(undefined);
 
 /** Gives the pages below it the account they are about. Undefined while the user is in none. */

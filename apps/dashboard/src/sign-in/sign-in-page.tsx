@@ -1,9 +1,10 @@
-import { Anchor, Button, Divider, Group, PasswordInput, Stack } from '@mantine/core';
+import { Anchor, Button, Divider, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { ApiFailure, useAction, useRead } from '../api/api.js';
 import { FailureNote, fieldFault } from '../frame/failure-note.js';
+import { PasswordField } from '../frame/password-field.js';
 import { SignedOutPage } from '../frame/signed-out-page.js';
 import { useEnter } from './entering.js';
 import { SendAgain } from './send-again.js';
@@ -48,7 +49,7 @@ function PasswordForm({ returnTo }: { returnTo: string | undefined }) {
     <form onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}>
       <Stack>
         <AddressField input={form.getInputProps('email')} error={signIn.error} autoComplete="username" />
-        <PasswordInput
+        <PasswordField
           label={t('password')}
           autoComplete="current-password"
           required

@@ -1,7 +1,8 @@
-import { PasswordInput, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import type { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { fieldFault } from '../frame/failure-note.js';
+import { PasswordField } from '../frame/password-field.js';
 
 interface FieldProps {
   /** Of the form. */
@@ -33,7 +34,7 @@ export function NameField({ input, error }: FieldProps) {
 export function NewPasswordField({ input, error }: FieldProps) {
   const { t } = useTranslation('signIn');
   return (
-    <PasswordInput
+    <PasswordField
       label={t('newPassword')}
       description={t('passwordHint')}
       required

@@ -11,6 +11,13 @@ const SERIOUS = new Set(['serious', 'critical']);
 const SMALLEST = { width: 360, height: 740 };
 const LOOKS = ['light', 'dark'] as const;
 
+/** The page notices another look or size with the next frame; what it then moves or fades is over with its animations. */
+const SETTLED = `(async () => {
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const finite = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+  await Promise.allSettled(finite.map(({ finished }) => finished));
+})()`;
+
 /**
  * Everything that is wrong with what the page shows now: serious findings of axe in the light and in the dark look, and
  * whether it is wider than a screen of 360 px. Empty for a good page. The page is left in the light look and in its size.
@@ -19,6 +26,7 @@ export async function pageFaults(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const look of [...LOOKS].reverse()) {
     await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
+    await page.evaluate(SETTLED);
     faults.push(...(await axeFaults(page)).map((fault) => `${look}: ${fault}`));
   }
   const beyondPx = await widthBeyondSmallest(page);
@@ -46,6 +54,7 @@ const OPTIONS: RunOptions = { runOnly: RULES, resultTypes: ['violations'] };
 async function widthBeyondSmallest(page: Page): Promise<number> {
   const size = page.viewportSize();
   await page.setViewportSize(SMALLEST);
+  await page.evaluate(SETTLED);
   const beyondPx = await page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );

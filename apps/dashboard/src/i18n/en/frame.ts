@@ -41,6 +41,7 @@ export const frame = {
     why: 'What you are about to do needs your password. It is not requested again for 15 minutes.',
     label: 'Password',
     code: 'Code of your authenticator app',
+    show: 'Show what is typed',
     confirm: 'Continue',
   },
 } as const;

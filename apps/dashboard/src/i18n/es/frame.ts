@@ -46,6 +46,7 @@ export const frame: Catalogue['frame'] = {
     why: 'Lo que vas a hacer requiere tu contraseña. No se volverá a pedir durante 15 minutos.',
     label: 'Contraseña',
     code: 'Código de tu aplicación de autenticación',
+    show: 'Mostrar lo que se escribe',
     confirm: 'Continuar',
   },
 };

@@ -46,6 +46,7 @@ export const frame: Catalogue['frame'] = {
     why: 'O que você vai fazer exige sua senha. Ela não será pedida de novo por 15 minutos.',
     label: 'Senha',
     code: 'Código do seu aplicativo autenticador',
+    show: 'Mostrar o que é digitado',
     confirm: 'Continuar',
   },
 };
