@@ -53,6 +53,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
+    // Browsers that know light-dark(): what it is turned into for older ones needs variables that Mantine does not set.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
   },
   clearScreen: false,
   logLevel: 'warn',
