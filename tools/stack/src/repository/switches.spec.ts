@@ -66,7 +66,11 @@ describe('docker-compose.yml', () => {
   it('refers only to services, volumes and scripts that exist', () => {
     for (const [, service] of services) {
       for (const name of Object.keys(service.depends_on ?? {})) expect(compose.services).toHaveProperty(name);
-      for (const volume of service.volumes ?? []) expect(compose.volumes).toHaveProperty(volume.split(':')[0] ?? '');
+      for (const volume of service.volumes ?? []) {
+        const [source = ''] = volume.split(':');
+        if (source.startsWith('./')) expect(existsSync(ROOT_FOLDER + source)).toBe(true);
+        else expect(compose.volumes).toHaveProperty(source);
+      }
       const script = service.build && service.command?.[1];
       if (script)
         expect(existsSync(`${ROOT_FOLDER}${script.replace('/dist/', '/src/').replace('.js', '.ts')}`)).toBe(true);
