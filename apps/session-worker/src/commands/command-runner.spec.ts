@@ -166,9 +166,12 @@ describe('CommandRunner', () => {
     expect(reply).toEqual({ ok: true, result: { code: 'qr', expiresAtMs: 5 } });
   });
 
-  it('refuses unknown commands, unknown channels and invalid input', async () => {
+  it('refuses unknown channels and invalid input, and answers 503 to a command of a later version: nothing was done', async () => {
     const { runner, command } = setup();
-    await expect(runner.run(command({ name: 'messages.unknown' }))).resolves.toEqual(failing(502));
+    await expect(runner.run(command({ name: 'messages.unknown' }))).resolves.toEqual({
+      ok: false,
+      error: expect.objectContaining({ status: 503, retryAfterS: 10 }) as object,
+    });
     await expect(runner.run(command({ input: { to: '4915112345678' } }))).resolves.toEqual(failing(400));
     await expect(runner.run(command({ channelId: 'c9' }))).resolves.toEqual(failing(404));
   });

@@ -30,6 +30,17 @@ import { RepeatedSends } from './repeated-sends.js';
 /** Longest time that transmitting a message and its acknowledgement take; with less left, the caller would get no reply. */
 const TRANSMIT_MS = 25_000;
 
+/** Wait before a retry of a command that this worker is too old for. */
+const UPGRADED_IN_S = 10;
+
+/** From an edge or a control plane of a later version, during an upgrade: nothing was run, and the next worker may know it. */
+function notKnownYet(name: string): GatewayError {
+  return new GatewayError(503, {
+    details: `the session worker is of an earlier version and does not know ${name} yet: nothing was done`,
+    retryAfterS: UPGRADED_IN_S,
+  });
+}
+
 export interface CommandRunnerOptions {
   readonly sessions: SessionControl & {
     open(channelId: string, deadlineMs: number): Promise<OpenSession>;
@@ -76,8 +87,7 @@ export class CommandRunner {
     const startedMs = this.clock.now();
     const facts = { command: name, channelId, requestId };
     try {
-      if (!isCommandName(name))
-        throw new GatewayError(502, { details: `the session worker does not know the command ${name}` });
+      if (!isCommandName(name)) throw notKnownYet(name);
       const result = await this.perform(name, command);
       this.noteAnswer(facts, 200, startedMs);
       return { ok: true, result };

@@ -1,0 +1,154 @@
+import pg from 'pg';
+import type { Stack } from '@dormouse/stack';
+import { eventually } from './harness/eventually.js';
+import type { GatewayClient } from './harness/gateway-client.js';
+import {
+  loginCode,
+  NO_RATE_LIMITS,
+  RunningStack,
+  untilConnected,
+  type LinkedChannel,
+} from './harness/running-stack.js';
+import type { VirtualPhone } from './harness/simulated-network.js';
+import { WebhookReceiver } from './harness/webhook-receiver.js';
+
+interface Listed {
+  messages: { text?: { body: string } }[];
+}
+
+const ENV = {
+  ...NO_RATE_LIMITS,
+  'session-worker': { SLEEP_CHECK_EVERY_MS: '200', SLEEP_QUIET_IDLE_AFTER_MS: '2000' },
+};
+/** Within this time of the answer to a rotation no edge accepts the former token. */
+const REVOKED_WITHIN_MS = 2_000;
+
+/** Its own servers of both regions and of the global database, so that each can be taken away. */
+describe('two regions', () => {
+  let running: RunningStack<Stack<'sg' | 'eu'>>;
+  let channel: LinkedChannel;
+  let friend: VirtualPhone;
+  let webhook: WebhookReceiver;
+
+  beforeAll(async () => {
+    running = await RunningStack.start({
+      regions: ['sg', 'eu'],
+      ownDatabaseServers: true,
+      billing: true,
+      env: ENV,
+    });
+    friend = await running.network.createPhone({ name: 'Fred Friend' });
+    webhook = await WebhookReceiver.start();
+    channel = await running.createLinkedChannel('alone');
+  }, 180_000);
+  afterAll(async () => {
+    await running.stop();
+    await webhook.close();
+  }, 60_000);
+
+  /** Edges of both regions, under the host that passes requests on. */
+  const everywhere = (token: string): [sg: GatewayClient, eu: GatewayClient] => {
+    const { sg, eu } = running.stack.urls.edge;
+    const at = (url: string): GatewayClient => running.client(token, url.replace('127.0.0.1', 'localhost'));
+    return [at(sg), at(eu)];
+  };
+
+  it('refuse a token within 2 s of its replacement, at home and at the other edge, and take the new one', async () => {
+    for (const region of ['sg', 'eu'] as const) {
+      const { id, token } = await running.management.createChannel(`of ${region}`, region);
+      const former = everywhere(token);
+      const statuses = async (clients: GatewayClient[]): Promise<number[]> =>
+        Promise.all(clients.map(async (client) => (await client.get('/health')).status));
+      expect(await statuses(former)).toEqual([200, 200]); // both edges have looked it up
+      const replaced = await running.management.rotateToken(id);
+      const replacedAtMs = performance.now();
+      await eventually(async () => (await statuses(former)).every((status) => status === 401), {
+        what: 'the former token is refused at both edges',
+      });
+      expect(performance.now() - replacedAtMs).toBeLessThan(REVOKED_WITHIN_MS);
+      expect(await statuses(everywhere(replaced))).toEqual([200, 200]);
+    }
+  }, 60_000);
+
+  describe('one of them alone, without control plane, billing, global database and the other region', () => {
+    let unlinked: { id: string; client: GatewayClient };
+    /** Of a channel of the other region, at the edge of this one. */
+    let elsewhere: GatewayClient;
+    let database: pg.Client;
+
+    beforeAll(async () => {
+      unlinked = await running.createChannel('linked while alone');
+      const { token } = await running.management.createChannel('of the other', 'eu');
+      [elsewhere] = everywhere(token);
+      expect((await elsewhere.get('/health')).status).toBe(200);
+      database = new pg.Client({ connectionString: running.stack.databases.sg });
+      await database.connect();
+      const { eu, postgres, billing, 'control-plane': controlPlane } = running.stack.processes;
+      const taken = [
+        controlPlane,
+        billing,
+        eu['edge-api'],
+        eu['webhook-dispatcher'],
+        ...eu['session-worker'],
+        eu.redis,
+      ];
+      for (const pid of taken) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      // SIGQUIT ends a PostgreSQL server at once, with all its processes.
+      for (const pid of [postgres, eu.postgres]) if (pid !== undefined) process.kill(pid, 'SIGQUIT');
+      const away = [running.stack.urls.controlPlane, running.stack.urls.edge.eu];
+      await eventually(
+        async () =>
+          (await Promise.allSettled(away.map((url) => fetch(url)))).every(({ status }) => status === 'rejected'),
+        { what: 'everything else is away' },
+      );
+      const stores = [running.stack.databases.global, running.stack.databases.eu].map((connectionString) =>
+        new pg.Client({ connectionString }).connect(),
+      );
+      expect((await Promise.allSettled(stores)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    }, 60_000);
+    afterAll(() => database.end());
+
+    const send = async (body: string): Promise<void> => {
+      expect(await channel.client.post('/messages/text', { to: friend.phone, body })).toMatchObject({ status: 200 });
+      await friend.waitFor({ text: body });
+    };
+    const untilAsleep = (): Promise<unknown> =>
+      eventually(
+        async () => {
+          const query = `SELECT 1 FROM channels WHERE id = $1 AND session_state = 'hibernated'`;
+          return (await database.query(query, [channel.id])).rowCount === 1;
+        },
+        { what: 'the number sleeps' },
+      );
+
+    it('puts numbers to sleep and wakes them for a send', async () => {
+      await send('before the sleep');
+      await untilAsleep();
+      await send('out of the sleep');
+    }, 60_000);
+
+    it('sends, receives, reads, and delivers to webhooks', async () => {
+      const settings = { webhooks: [{ url: webhook.url }] };
+      expect((await channel.client.request('PATCH', '/settings', { body: settings })).status).toBe(200);
+      await friend.send(channel.phone.phone, 'to whom is alone');
+      await webhook.waitFor('what the friend sent', ({ body }) => JSON.stringify(body).includes('to whom is alone'));
+      const { body } = await channel.client.get<Listed>('/messages/list');
+      expect(body.messages.map(({ text }) => text?.body)).toContain('to whom is alone');
+    }, 60_000);
+
+    it('links a number by its code', async () => {
+      const phone = await running.network.createPhone({ name: 'Newcomer' });
+      await eventually(async () => phone.scan(await loginCode(unlinked.client)), { what: 'the code is scanned' });
+      await untilConnected(unlinked.client);
+      const sent = await unlinked.client.post('/messages/text', { to: friend.phone, body: 'linked alone' });
+      expect(sent.status).toBe(200);
+      await friend.waitFor({ text: 'linked alone' });
+    }, 60_000);
+
+    it('answers 503 with a time to wait for a channel of the region that is away', async () => {
+      const away = await elsewhere.post('/messages/text', { to: friend.phone, body: 'too far away' });
+      expect(away.status).toBe(503);
+      expect(Number(away.headers['retry-after'])).toBeGreaterThan(0);
+    });
+  });
+});
