@@ -1,8 +1,8 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useRouter } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useAction } from '../api/api.js';
+import { queryClient, useAction } from '../api/api.js';
 import { FailureNote, fieldFault } from '../frame/failure-note.js';
 import { Page } from '../frame/page.js';
 import { chooseAccount } from '../session/session.js';
@@ -10,13 +10,13 @@ import { chooseAccount } from '../session/session.js';
 /** For who is in no account: name one, and go on to its first channel. */
 export function FirstAccountPage() {
   const { t } = useTranslation('account');
-  const { history } = useRouter();
+  const navigate = useNavigate();
   const form = useForm({ initialValues: { name: '' } });
   const create = useAction('createAccount', {
-    changes: ['listAccounts'],
+    // The address first: once the account is there, the page of the address is drawn in place of this one.
     onDone: ({ id }) => {
       chooseAccount(id);
-      history.push('/channels/new');
+      void navigate({ to: '/channels/new' }).then(() => queryClient.invalidateQueries({ queryKey: ['listAccounts'] }));
     },
   });
   return (

@@ -40,6 +40,7 @@ function LinkWays({ channel }: { channel: ManagedChannel }) {
   return (
     <Stack gap="sm" align="flex-start">
       <SegmentedControl
+        transitionDuration={0}
         aria-label={t('link.way')}
         value={way}
         onChange={setWay}

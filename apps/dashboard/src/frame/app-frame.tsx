@@ -53,6 +53,7 @@ export function AppFrame() {
           header={{ height: 56 }}
           navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
           padding="md"
+          transitionDuration={0}
         >
           <a href="#content" className="skip-link">
             {t('skip')}

@@ -13,6 +13,7 @@ export function EventsPage() {
   return (
     <Stack gap="md" align="stretch">
       <SegmentedControl
+        transitionDuration={0}
         aria-label={t('way')}
         value={way}
         onChange={setWay}

@@ -69,8 +69,9 @@ export function ChannelListPage() {
 function useKeptSearch(text: string): string {
   const [search] = useDebouncedValue(text.trim(), SEARCH_WAIT_MS);
   const navigate = route.useNavigate();
+  const kept = route.useSearch().search ?? '';
   useEffect(() => {
-    void navigate({ search: search === '' ? {} : { search }, replace: true, resetScroll: false });
-  }, [search, navigate]);
+    if (search !== kept) void navigate({ search: search === '' ? {} : { search }, replace: true, resetScroll: false });
+  }, [search, kept, navigate]);
   return search;
 }
