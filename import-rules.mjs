@@ -254,7 +254,7 @@ export const PROJECTS = {
     packages: ['pg'],
   },
   'tools/stack': {
-    projects: ['database', 'database/schema-engine', 'gateway-contract'],
+    projects: ['database', 'database/schema-engine', 'gateway-contract', 'queues'],
     packages: ['pg'],
     specs: ['@aws-sdk/*'],
     folders: {

@@ -43,6 +43,11 @@ export class World {
     return (await this.call<{ id: string }>(`${this.simulator}/phones/${from}/messages`, 'POST', { to, text })).id;
   }
 
+  /** Waits until a phone has a message with this text. */
+  async untilReceived(phone: string, text: string): Promise<void> {
+    await this.call(`${this.simulator}/phones/${phone}/messages/wait`, 'POST', { text, timeoutMs: 30_000 });
+  }
+
   /** A phone reads messages of a chat. */
   async read(reader: string, chat: string, ids: readonly string[]): Promise<void> {
     await this.call(`${this.simulator}/phones/${reader}/read`, 'POST', { chat, ids });

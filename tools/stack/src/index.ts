@@ -13,3 +13,4 @@ export type {
 } from './launch/stack-options.js';
 export { claimTestRedis, createTestDatabase, sharedTestDatabaseUrl, type TestStore } from './testing/test-stores.js';
 export { serveWaitingLogins, type WaitingLogins } from './commands/waiting-logins.js';
+export { shownCodesOf, type ShownCodes } from './commands/shown-codes.js';

@@ -3,6 +3,7 @@ import { readCommandLine } from './command-line.js';
 import { addressRows, launch, type LaunchedStack, readOrExit, table } from './launcher.js';
 import { ensureGift, ensureOwner } from '../launch/accounts-and-money.js';
 import { prepareSandbox, type SandboxWorld } from './sandbox-world.js';
+import { shownCodesOf } from './shown-codes.js';
 import { serveWaitingLogins } from './waiting-logins.js';
 
 const options = readOrExit(() => readCommandLine(process.argv.slice(2), 'sandbox'));
@@ -85,6 +86,10 @@ const announce = async (stack: LaunchedStack): Promise<void> => {
   ]);
   const { id, token } = world.channel;
   waitingLogins.offer({ name: `Sandbox (${id})`, edgeUrl: stack.urls.edge[stack.regions[0]], token });
+  for (const code of stack.regions) {
+    const codes = shownCodesOf({ databaseUrl: stack.databases[code], redisUrl: stack.redis[code] });
+    waitingLogins.offerAll(() => codes.list());
+  }
   process.stdout.write(options.json ? `${machineLine(stack, world)}\n` : guide(stack, world));
 };
 await launch(options, 'simulator', announce, { 'network-simulator': { WAITING_LOGINS_URL: waitingLogins.url } });

@@ -16,11 +16,18 @@ export interface OfferedChannel {
   token: string;
 }
 
+export interface WaitingLogin {
+  name: string;
+  code: string;
+}
+
 export interface WaitingLogins {
   /** Answers GET with `[{"name": "…", "code": "…"}]`. */
   url: string;
   /** From now on this channel is listed whenever it is not linked. */
   offer(channel: OfferedChannel): void;
+  /** From now on these are listed, too; of two under one name the first. A list that fails is left out. */
+  offerAll(list: () => Promise<readonly WaitingLogin[]>): void;
 }
 
 const CODE_WITHIN_MS = 8_000;
@@ -32,7 +39,7 @@ async function isLinked({ edgeUrl, token }: OfferedChannel): Promise<boolean> {
   return !['not_linked', 'qr'].includes(status.text);
 }
 
-async function waiting(channel: OfferedChannel): Promise<{ name: string; code: string }[]> {
+async function waiting(channel: OfferedChannel): Promise<readonly WaitingLogin[]> {
   try {
     if (await isLinked(channel)) return [];
     return [{ name: channel.name, code: await readLoginCode(channel.edgeUrl, channel.token, CODE_WITHIN_MS) }];
@@ -43,11 +50,12 @@ async function waiting(channel: OfferedChannel): Promise<{ name: string; code: s
 
 /** Starts to listen on any free port. */
 export async function serveWaitingLogins(): Promise<WaitingLogins> {
-  const channels: OfferedChannel[] = [];
+  const lists: (() => Promise<readonly WaitingLogin[]>)[] = [];
   const path = `/${randomUUID()}`;
   const answer = async (response: ServerResponse): Promise<void> => {
-    const listed = await Promise.all(channels.map(waiting));
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(listed.flat()));
+    const listed = (await Promise.all(lists.map((list) => list().catch(() => [])))).flat();
+    const named = listed.filter(({ name }, at) => listed.findIndex((login) => login.name === name) === at);
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(named));
   };
   const server = createServer((request, response) => {
     if (request.url === path) void answer(response);
@@ -56,5 +64,9 @@ export async function serveWaitingLogins(): Promise<WaitingLogins> {
   await once(server, 'listening');
   server.unref();
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}${path}`, offer: (channel) => void channels.push(channel) };
+  return {
+    url: `http://127.0.0.1:${port}${path}`,
+    offer: (channel) => void lists.push(() => waiting(channel)),
+    offerAll: (list) => void lists.push(list),
+  };
 }
