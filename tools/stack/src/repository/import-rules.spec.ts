@@ -26,7 +26,7 @@ describe('the import rules', () => {
       import { Queue } from 'bullmq';
       import type { Redis } from 'ioredis';
       export { Worker } from 'bullmq';
-      export * from '@dormouse/queues';
+      export * from '@dormouse/message-store';
       export const lazily = () => import('@nestjs/common');
       export type Sock = import('@whiskeysockets/baileys').WASocket;
       export const both: [typeof Queue, Redis?] = [Queue];`;
