@@ -4,7 +4,7 @@ import { DEFAULT_MEDIA_LIMITS, EDIT_WINDOW_S, MAX_CHECKED_CONTACTS, MAX_TEXT_LEN
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const page = read('apps/docs/content/limits.md');
 /** Limits as an installation sets them; a spec holds these to the code. */
-const settings = read('infra/kubernetes/settings.yaml');
+const settings = read('infra/kubernetes/base/settings.yaml');
 
 /** The value beside a name in one of the page's tables. */
 const shown = (name: string): string | undefined =>
