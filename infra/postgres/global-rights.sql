@@ -1,0 +1,57 @@
+-- What each app may do in the global database, and no more. Apply it after every migration, as the owner of the tables:
+--   psql "$URL" -v ON_ERROR_STOP=1 -f infra/postgres/global-rights.sql
+-- Roles without login; give each app an account of its own in its role: CREATE ROLE edge LOGIN PASSWORD '…' IN ROLE dormouse_edge_api.
+-- tools/stack/src/repository/database-rights.int.spec.ts compares the grants with the statements of every app.
+BEGIN;
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['dormouse_control_plane', 'dormouse_billing'] LOOP
+    BEGIN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN
+      NULL; -- roles are those of the whole server
+    END;
+  END LOOP;
+END
+$$;
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM dormouse_control_plane, dormouse_billing;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM dormouse_control_plane, dormouse_billing;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO dormouse_control_plane, dormouse_billing;
+
+-- control-plane
+GRANT SELECT, INSERT, UPDATE, DELETE ON "account_keys" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "accounts" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "attempt_counts" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "audit_log" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "channels" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "fleet_samples" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "invitations" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "mail_outbox" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "memberships" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "user_credentials" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "user_places" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "user_second_factors" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "user_sessions" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "user_verifications" TO dormouse_control_plane;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "users" TO dormouse_control_plane;
+GRANT USAGE ON SEQUENCE "audit_log_id_seq" TO dormouse_control_plane;
+
+-- billing
+GRANT SELECT, INSERT, UPDATE, DELETE ON "audit_log" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "billed_numbers" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "billing_accounts" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "billing_previews" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "billing_rules" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "billing_turns" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "channel_standings" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "free_number_gifts" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "mail_outbox" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "stripe_events" TO dormouse_billing;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "stripe_intents" TO dormouse_billing;
+GRANT SELECT, UPDATE ON "users" TO dormouse_billing;
+GRANT USAGE ON SEQUENCE "audit_log_id_seq" TO dormouse_billing;
+
+COMMIT;

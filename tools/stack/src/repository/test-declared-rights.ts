@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { declaredStatements, type Declaration, type DatabaseScope } from '@dormouse/database';
+import type pg from 'pg';
+import { ROOT_FOLDER } from '../app-names.js';
+import { productionFiles } from './test-sources.js';
+
+/** The apps that have a database, and which. */
+export const APPS_OF: Record<DatabaseScope, readonly string[]> = {
+  regional: ['edge-api', 'session-worker', 'webhook-dispatcher', 'control-plane', 'billing'],
+  global: ['control-plane', 'billing'],
+};
+
+/** `INSERT` and the like by table. */
+export type Rights = Map<string, Set<string>>;
+
+/** The projects that an app consists of, itself last, and each after those that it imports. */
+function projectsOf(app: string): string[] {
+  const found: string[] = [];
+  const visit = (folder: string): void => {
+    if (found.includes(folder)) return;
+    const { dependencies = {} } = JSON.parse(readFileSync(`${ROOT_FOLDER}${folder}/package.json`, 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    for (const name of Object.keys(dependencies)) {
+      const library = `libs/${name.replace('@dormouse/', '')}`;
+      if (name.startsWith('@dormouse/') && existsSync(ROOT_FOLDER + library)) visit(library);
+    }
+    found.push(folder);
+  };
+  visit(`apps/${app}`);
+  return found;
+}
+
+/** Every declared statement by the project that declares it. */
+export async function statementsByProject(): Promise<Map<string, Declaration[]>> {
+  const projects = [...new Set(APPS_OF.regional.flatMap(projectsOf))];
+  const files = productionFiles(ROOT_FOLDER);
+  const byProject = new Map<string, Declaration[]>();
+  let known = new Set<Declaration>(declaredStatements());
+  for (const project of projects) {
+    for (const path of files.filter((file) => file.startsWith(`${ROOT_FOLDER}${project}/`))) {
+      if (/\bdefine\w*(?:Statement|Search|CursorWrite)\(/.test(readFileSync(path, 'utf8')))
+        await import(pathToFileURL(path).href);
+    }
+    const all = declaredStatements();
+    byProject.set(
+      project,
+      all.filter((declaration) => !known.has(declaration)),
+    );
+    known = new Set(all);
+  }
+  return byProject;
+}
+
+/** The statements of an app for a database: its own, and those of every library that it imports. */
+export function statementsOf(
+  app: string,
+  scope: DatabaseScope,
+  byProject: ReadonlyMap<string, Declaration[]>,
+): Declaration[] {
+  return projectsOf(app)
+    .flatMap((project) => byProject.get(project) ?? [])
+    .filter((declaration) => (declaration.scope ?? 'regional') === scope);
+}
+
+/** The rights that a statement, or the body of a trigger, needs on tables. */
+export function rightsOf(text: string, tables: readonly string[]): Rights {
+  const rights: Rights = new Map();
+  for (const table of tables.filter((name) => new RegExp(`\\b${name}\\b`).test(text))) {
+    const verbs = new Set(['SELECT']);
+    const quoted = `"?${table}"?\\b`;
+    if (new RegExp(`INSERT INTO ${quoted}`).test(text)) verbs.add('INSERT');
+    if (new RegExp(`UPDATE (?:ONLY )?${quoted}|INSERT INTO ${quoted}[\\s\\S]*DO UPDATE`).test(text))
+      verbs.add('UPDATE');
+    if (new RegExp(`DELETE FROM (?:ONLY )?${quoted}`).test(text)) verbs.add('DELETE');
+    // Locking a row is a right to write it.
+    if (/FOR (?:NO KEY )?(?:UPDATE|SHARE)|FOR KEY SHARE/.test(text)) verbs.add('UPDATE');
+    rights.set(table, verbs);
+  }
+  return rights;
+}
+
+export function addRights(to: Rights, more: Rights): void {
+  for (const [table, verbs] of more) to.set(table, new Set([...(to.get(table) ?? []), ...verbs]));
+}
+
+/** Adds what the triggers of tables do that may be written: they run with the rights of the one who writes. */
+export async function addRightsOfTriggers(rights: Rights, client: pg.Client, tables: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ table: string; source: string }>(
+    `SELECT t.tgrelid::regclass::text AS table, p.prosrc AS source FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+     WHERE NOT t.tgisinternal`,
+  );
+  for (const { table, source } of rows) {
+    if ((rights.get(table)?.size ?? 0) > 1) addRights(rights, rightsOf(source, tables));
+  }
+}
