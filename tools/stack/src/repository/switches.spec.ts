@@ -44,6 +44,18 @@ function unknownSwitches(project: string, set: Iterable<string>): string[] {
   return [...set].filter((name) => !NOT_THE_APPS.has(name) && !known.has(name));
 }
 
+/** Switches that docs/settings.md has a row for, with each app that knows them. */
+const [, installationSwitches = ''] = readFileSync(`${ROOT_FOLDER}docs/settings.md`, 'utf8').split(
+  '## Switches of an installation',
+);
+const rows = [...installationSwitches.matchAll(/^\| (`[A-Z].*?) +\| ([a-z, -]+?) +\|/gm)].flatMap(
+  ([, names = '', apps = '']) =>
+    [...names.matchAll(/`([A-Z0-9_]+)`/g)].flatMap(([, name = '']) => apps.split(', ').map((app) => ({ name, app }))),
+);
+/** Those of accounts, mail and money, but how billing paces itself. */
+const PACE = /^(STRIPE_TIMEOUT_MS|STRIPE_REQUESTS_PER_SECOND|SWEEP_EVERY_S|REGION_POLL_MS)$/;
+const ofAccounts = rows.filter(({ name, app }) => (app === 'control-plane' || app === 'billing') && !PACE.test(name));
+
 describe('docker-compose.yml', () => {
   it('has every app, each built from the one Dockerfile', () => {
     const built = ownServices.map(({ build }) => `${build.args.FOLDER ?? 'apps'}/${build.args.APP}`);
@@ -55,6 +67,11 @@ describe('docker-compose.yml', () => {
   it.each(ownServices)('sets for $name only switches that it knows', ({ build, environment }) => {
     const project = `${build.args.FOLDER ?? 'apps'}/${build.args.APP}`;
     expect(unknownSwitches(project, Object.keys(environment ?? {}))).toEqual([]);
+  });
+
+  it('lets an installation set every switch of accounts, mail and money', () => {
+    const missing = ofAccounts.filter(({ name, app }) => !(name in (compose.services[app]?.environment ?? {})));
+    expect([ofAccounts.length > 20, missing]).toEqual([true, []]);
   });
 
   it('watches the health of everything that goes on running', () => {
@@ -181,14 +198,9 @@ describe('infra/kubernetes', () => {
     return [...command.matchAll(/--from-literal=([A-Z0-9_]+)=/g)].map(([, key = '']) => key);
   };
 
-  it('runs every server of a region, and the control plane', () => {
-    const servers = APP_NAMES.filter((app) => !SIMULATIONS.some((simulation) => simulation === app));
-    expect(deployments.map(({ name }) => name).toSorted()).toEqual(servers.toSorted());
-  });
-
-  it.each(deployments)('gives $name every switch that it cannot do without, and no unknown one', ({ name, spec }) => {
+  const givenTo = (spec: Manifest['spec']): string[] => {
     const [container] = spec?.template.spec.containers ?? [];
-    const given = [
+    return [
       ...(container?.env ?? []).map((each) => each.name),
       ...(container?.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => {
         const map = manifests.find(
@@ -197,6 +209,23 @@ describe('infra/kubernetes', () => {
         return [...Object.keys(map?.data ?? {}), ...(secretRef ? secretKeys(secretRef.name) : [])];
       }),
     ];
+  };
+
+  it('lets an installation set every switch of accounts, mail and money', () => {
+    const given = new Map(deployments.map(({ name, spec }) => [name, givenTo(spec)]));
+    // Where a simulated Stripe is: none runs there.
+    const needed = ofAccounts.filter(({ name }) => name !== 'STRIPE_API_URL');
+    expect(needed.filter(({ name, app }) => !given.get(app)?.includes(name))).toEqual([]);
+  });
+
+  it('runs every server of a region, and the control plane', () => {
+    const servers = APP_NAMES.filter((app) => !SIMULATIONS.some((simulation) => simulation === app));
+    expect(deployments.map(({ name }) => name).toSorted()).toEqual(servers.toSorted());
+  });
+
+  it.each(deployments)('gives $name every switch that it cannot do without, and no unknown one', ({ name, spec }) => {
+    const [container] = spec?.template.spec.containers ?? [];
+    const given = givenTo(spec);
     const config = readFileSync(`${ROOT_FOLDER}apps/${name}/src/config.ts`, 'utf8');
     const required = [...config.matchAll(/^ {2,4}([A-Z][A-Z0-9_]+): (?:z\.enum|z\.string|variable\.url|key\b)(.*),$/gm)]
       .filter(([, , type = '']) => !/\.(?:default|optional)\(/.test(type))
@@ -241,6 +270,7 @@ describe('limits', () => {
       'edge-api/src/config.ts',
       'edge-api/src/access/rate-limits.ts',
       'control-plane/src/management-limits.ts',
+      'control-plane/src/users/attempt-limits.ts',
       'billing/src/config.ts',
     ]
       .map((path) => file(`apps/${path}`).replaceAll('_', ''))
@@ -265,13 +295,6 @@ describe('limits', () => {
 });
 
 describe('docs/settings.md', () => {
-  const [, section = ''] = readFileSync(`${ROOT_FOLDER}docs/settings.md`, 'utf8').split(
-    '## Switches of an installation',
-  );
-  const rows = [...section.matchAll(/^\| (`[A-Z].*?) +\| ([a-z, -]+?) +\|/gm)].flatMap(([, names = '', apps = '']) =>
-    [...names.matchAll(/`([A-Z0-9_]+)`/g)].flatMap(([, name = '']) => apps.split(', ').map((app) => ({ name, app }))),
-  );
-
   it('has every switch of billing but those that all servers have', () => {
     const common =
       /^(PORT|PROBE_PORT|HOST|LOG_LEVEL|GLOBAL_DATABASE_URL|REGIONS|DATABASE_CONNECTIONS|TRUSTED_PROXIES|DOCS_URL|SUPPORT_ADDRESS)$/;
