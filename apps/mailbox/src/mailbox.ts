@@ -31,7 +31,7 @@ export interface Mailbox {
   next(wanted?: Wanted, timeoutMs?: number): Promise<ReceivedMail>;
   /** Deletes mail. */
   remove(wanted?: Wanted): void;
-  /** From now on, as often as the fault says. */
+  /** From now on, as many times as the fault has. */
   fail(fault: Fault): void;
   /** Ends every fault. */
   work(): void;

@@ -135,7 +135,7 @@ describe('the access table', () => {
   it.each(
     rows.filter(([, { access }]) => access.for !== 'anyone' && access.for !== 'operators' && access.proof === true),
   )(
-    '%s: asks a session for the password again when it was entered more than 15 minutes ago',
+    '%s: requires the password again from a session when it was entered more than 15 minutes ago',
     async (_name, operation) => {
       const stale = await (await SpecUser.create(plane, { provenAgoMs: 901_000 })).join(accountId, 'owner');
       expect(await asUser(stale, operation)).toMatchObject({ status: 403, body: { error: { details: PROOF } } });
@@ -185,7 +185,7 @@ describe('the access table', () => {
       ]);
     });
 
-    it('is missing for a user who is in none: 403 that says what to do', async () => {
+    it('is missing for a user who is in none: 403 that names what to do', async () => {
       const answer = await (await SpecUser.create(plane)).call('GET', '/account');
       expect([answer.status, detailsOf(answer)]).toEqual([403, expect.stringContaining('POST /accounts') as string]);
     });

@@ -13,7 +13,7 @@ import { hashAccountKey } from './account-key.js';
 import { accountNotFound, type Accounts, type Membership } from './accounts.js';
 import type { Caller } from './caller.js';
 
-/** What a row of the access table asks of members. */
+/** What a row of the access table requires of members. */
 export type MemberAccess = Extract<Access, { for: 'members' }>;
 
 type Headers = IncomingHttpHeaders;

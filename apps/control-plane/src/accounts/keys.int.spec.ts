@@ -2,6 +2,7 @@ import { KEY_SCOPES, OPERATIONS, type KeyScope } from '@dormouse/management-cont
 import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
 import { holdLocks, lockWaiters } from '../test-locks.js';
+import { KeyUse } from './key-use.js';
 import { detailsOf, SpecUser } from './test-members.js';
 
 jest.setTimeout(60_000);
@@ -85,6 +86,10 @@ describe('the keys of an account', () => {
     await plane.database.pool.query(write, [key.id, 50]);
     await asKey(secret, 'GET', '/account');
     await plane.keyUseWritten();
+    // Another process has read the key before it was used.
+    const other = new KeyUse(plane.database);
+    other.used({ id: key.id, lastUsedAt: null });
+    await other.close();
     expect(await ageS()).toBeGreaterThanOrEqual(49);
     await plane.database.pool.query(write, [key.id, 70]);
     await asKey(secret, 'GET', '/account');
@@ -183,6 +188,20 @@ describe('the keys of an account', () => {
       expect((await keysOf(owner)).filter(({ created_by_key: maker }) => maker === parent.key.id)).toEqual([]);
     },
   );
+
+  it('are listed the newest first, and those of one millisecond by their ids', async () => {
+    const { pool } = plane.database;
+    const made: string[] = [];
+    while (made.length < 4) made.push(created(await create(owner, ['account:read'])).key.id);
+    const listed = async () => (await keysOf(owner)).map(({ id }) => id).filter((id) => made.includes(id));
+    const madeAt = `UPDATE account_keys SET created_at = now() - array_position($1, id) * $2::int * interval '1 ms' WHERE id = ANY($1)`;
+    await pool.query(madeAt, [made, 1]);
+    expect(await listed()).toEqual(made);
+    await pool.query(madeAt, [made, 0]);
+    const byId = 'SELECT id FROM account_keys WHERE id = ANY($1) ORDER BY id';
+    const { rows } = await pool.query<{ id: string }>(byId, [made]);
+    expect(await listed()).toEqual(rows.map(({ id }) => id));
+  });
 
   it('name the field that is wrong', async () => {
     const refusals = [

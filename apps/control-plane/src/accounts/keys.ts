@@ -3,7 +3,7 @@
  *
  * Guarantees: a key is shown once and stored as a hash. It can do no more than its maker, whether a key (scopes, end) or a user
  * (role), as they are in the transaction that stores it: a maker who is ended or removed at the same time leaves no key behind.
- * An ended key is refused at the next request, and with it the keys that it made, and those that these made: whoever ends a key that
+ * An ended key is refused at the next request, and with it the keys that it made, and those that these made. Ending a key that
  * got into wrong hands ends what was made with it. Each change is in the audit log in its own transaction, without the key.
  */
 import { appendAudit } from '@dormouse/audit-log';

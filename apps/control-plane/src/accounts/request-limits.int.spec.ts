@@ -18,7 +18,8 @@ describe('limits of the management API', () => {
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(10).fill(200), 429, 429]);
     const refused = answers.find(({ status }) => status === 429);
-    expect(Number(refused?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    const retryAfterS = Number(refused?.headers['retry-after']);
+    expect([retryAfterS > 50, retryAfterS <= 60]).toEqual([true, true]);
     expect(refused?.body).toMatchObject({ error: { code: 429, details: 'too many requests from this account' } });
     const { accountKey: other } = await plane.newAccount();
     expect((await plane.call(other, 'GET', '/api/v1/account')).status).toBe(200);

@@ -228,7 +228,7 @@ describe('users who are signed in', () => {
     };
     const withCode = (browser: SpecBrowser, body: object) => browser.call('POST', '/auth/sign-in/code', body);
 
-    it('asks for a code at the next sign-in, and no code is taken twice, at whatever browser', async () => {
+    it('requires a code at the next sign-in, and no code is taken twice, at whatever browser', async () => {
       const { codeAt } = await turnOn();
       const [one, two] = [await firstStep(), await firstStep()];
       expect(refusalOf(await withCode(one, { code: codeAt(-1) }))).toEqual([401, 'the code is wrong or was used']);

@@ -179,7 +179,7 @@ describe('a new user', () => {
 });
 
 describe('sign-up', () => {
-  it('is closed without mail, and the answer says what to do', async () => {
+  it('is closed without mail, and the answer names what to do', async () => {
     const plane = await RunningControlPlane.open({}, { hasMail: false, isSignUpOpen: false });
     try {
       const browser = new SpecBrowser(plane);

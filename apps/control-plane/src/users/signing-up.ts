@@ -3,7 +3,7 @@
  *
  * Guarantee: no answer, no duration and no mail shows a stranger whether an address belongs to a user. Known and unknown addresses
  * get the same answer after the same work (a sign-up computes one hash in any case), which ends at an even duration; what differs
- * is said in a mail to the address itself.
+ * stands in a mail to the address itself.
  */
 import type { GlobalDatabase } from '@dormouse/database';
 import { GatewayError } from '@dormouse/gateway-contract';

@@ -53,11 +53,14 @@ export interface StoredMail {
   to_user_id: string | null;
 }
 
-/** What the outbox holds for an address, or for the user who has it, oldest first. */
+/**
+ * What the outbox holds for an address, or for the user who has it, oldest first: in the order of their transactions, as two may
+ * be of the same millisecond. Nothing sends them, so no row was changed since.
+ */
 export async function mailsTo(plane: RunningControlPlane, address: string): Promise<StoredMail[]> {
   const { rows } = await plane.database.pool.query<StoredMail>(
     `SELECT kind, data, to_address, to_user_id FROM mail_outbox
-     WHERE to_address = $1 OR to_user_id = (SELECT id FROM users WHERE email = $1) ORDER BY created_at, id`,
+     WHERE to_address = $1 OR to_user_id = (SELECT id FROM users WHERE email = $1) ORDER BY xmin::text::bigint`,
     [address],
   );
   return rows;

@@ -1,5 +1,5 @@
 /**
- * What every mail is made of, and its two forms. Both say the same; the HTML loads nothing, and every text in it is escaped.
+ * What every mail is made of, and its two forms. Both have the same text; the HTML loads nothing, and every text in it is escaped.
  *
  * Names that others chose (of accounts, users, channels, browsers) are in mails to people who may not know them. So that nobody sends
  * a message of their own through us, they are cut short and are no links: see {@link named}.

@@ -25,7 +25,7 @@ const KINDS = Object.keys(dataOf('')) as (keyof MailKinds)[];
 const rendered = (kind: keyof MailKinds, name = 'Acme') => renderMail({ kind, data: dataOf(name)[kind] }, 'Dormouse');
 
 describe('a mail', () => {
-  it.each(KINDS)('of the kind %s has a subject, text and HTML that say the same, and loads nothing', (kind) => {
+  it.each(KINDS)('of the kind %s has a subject, text and HTML with the same words, and loads nothing', (kind) => {
     const { subject, text, html } = rendered(kind);
     expect(subject).toMatch(/^\S.{4,60}$/);
     expect(`${text}${html}`).not.toMatch(/undefined|null|NaN|\[object/);
@@ -61,7 +61,7 @@ describe('a mail', () => {
     expect(() => renderMail({ kind: 'invitation', data }, 'Dormouse')).toThrow('a link of a mail has the scheme');
   });
 
-  it('says when, in one way everywhere', () => {
+  it('names times in one way everywhere', () => {
     expect(rendered('grace-ending').text).toContain('1 March 2026 at 10:00 UTC');
     expect(rendered('numbers-stopped').subject).toBe('2 numbers stopped');
     expect(rendered('served-again').subject).toBe('1 number works again');
