@@ -2,6 +2,7 @@ import { Alert, Button, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import type { Installation } from '@dormouse/management-contract';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { operation, queryClient, useAction, useRead } from '../api/api.js';
 import { FailureNote, fieldFault } from '../frame/failure-note.js';
@@ -34,6 +35,11 @@ function NewChannelForm({ regions }: { regions: Installation['regions'] }) {
   const { t: channels } = useTranslation('channels');
   const navigate = useNavigate();
   const [first] = regions;
+  // What follows is there when the channel is, so that its code is not waited for twice.
+  useEffect(() => {
+    void import('../channels/channel-page.js');
+    void import('./start-page.js');
+  }, []);
   const form = useForm({
     initialValues: { name: '', region: first?.code ?? 'sg' },
     validate: { name: (name) => (name.trim() === '' ? t('new.nameMissing') : null) },
