@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { appRoute } from '../frame/frame-routes.js';
+import { onceReachable } from '../frame/once-reachable.js';
 
 const getParentRoute = () => appRoute;
 
@@ -7,21 +8,33 @@ export const accountRoutes = [
   createRoute({
     getParentRoute,
     path: '/account',
-    component: lazyRouteComponent(() => import('./account-page.js'), 'AccountPage'),
+    component: lazyRouteComponent(
+      onceReachable(() => import('./account-page.js')),
+      'AccountPage',
+    ),
   }),
   createRoute({
     getParentRoute,
     path: '/account/members',
-    component: lazyRouteComponent(() => import('./members-page.js'), 'MembersPage'),
+    component: lazyRouteComponent(
+      onceReachable(() => import('./members-page.js')),
+      'MembersPage',
+    ),
   }),
   createRoute({
     getParentRoute,
     path: '/account/keys',
-    component: lazyRouteComponent(() => import('./keys-page.js'), 'KeysPage'),
+    component: lazyRouteComponent(
+      onceReachable(() => import('./keys-page.js')),
+      'KeysPage',
+    ),
   }),
   createRoute({
     getParentRoute,
     path: '/account/audit',
-    component: lazyRouteComponent(() => import('./audit-page.js'), 'AuditPage'),
+    component: lazyRouteComponent(
+      onceReachable(() => import('./audit-page.js')),
+      'AuditPage',
+    ),
   }),
 ];

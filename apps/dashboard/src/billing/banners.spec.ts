@@ -33,6 +33,9 @@ describe('banners of what is paid', () => {
     const failed = { ...paid, status: 'past_due', open: [renewal] };
     expect(bannersOf(failed, NOW_S)).toEqual([{ what: 'grace', payment: renewal, until: NOW_S + 60, refused: 2 }]);
     expect(bannersOf(failed, NOW_S + 60)).toEqual([{ what: 'unpaid', payment: renewal, refused: 2 }]);
+    expect(bannersOf({ ...failed, status: 'unpaid' }, NOW_S)).toEqual([
+      { what: 'unpaid', payment: renewal, refused: 2 },
+    ]);
   });
 
   it('count the grace of the oldest renewal', () => {

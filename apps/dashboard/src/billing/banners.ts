@@ -16,9 +16,12 @@ export type Banner =
   /** The subscription ends, and then so many numbers are refused. */
   | { what: 'ending'; at: number; refused: number };
 
+/** Statuses of a subscription in which Stripe has given up: grace is over, whatever its end. */
+const GIVEN_UP = ['unpaid', 'paused'];
+
 /** The banners of an account, the most pressing first. */
 export function bannersOf(
-  { numbers, free, bought, open, cancel_at_period_end: isEnding, period_end: periodEnd }: BillingRecord,
+  { status, numbers, free, bought, open, cancel_at_period_end: isEnding, period_end: periodEnd }: BillingRecord,
   nowS: number,
 ): Banner[] {
   const counted = numbers ?? 0;
@@ -29,7 +32,7 @@ export function bannersOf(
   const waiting = open.find(({ kind }) => kind === 'numbers');
   const beyond = further - covered;
   return [
-    ...(renewal ? [renewalBanner(renewal, covered, nowS)] : []),
+    ...(renewal ? [renewalBanner(renewal, covered, GIVEN_UP.includes(status ?? '') ? Infinity : nowS)] : []),
     ...(waiting ? [{ what: 'waiting', payment: waiting } as const] : []),
     ...(beyond > 0 ? [{ what: 'beyond', refused: beyond } as const] : []),
     ...(isEnding && periodEnd !== null && covered > 0

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { appRoute } from '../frame/frame-routes.js';
+import { onceReachable } from '../frame/once-reachable.js';
 
 /** How somebody comes back from the page on which the first numbers are bought. */
 type FromCheckout = 'done' | 'cancelled';
@@ -10,6 +11,9 @@ export const billingRoutes = [
     path: '/billing',
     validateSearch: ({ checkout }: Record<string, unknown>): { checkout?: FromCheckout } =>
       checkout === 'done' || checkout === 'cancelled' ? { checkout } : {},
-    component: lazyRouteComponent(() => import('./billing-page.js'), 'BillingPage'),
+    component: lazyRouteComponent(
+      onceReachable(() => import('./billing-page.js')),
+      'BillingPage',
+    ),
   }),
 ];

@@ -3,6 +3,7 @@ import { queryClient } from '../api/api.js';
 import { sessionQuery } from '../session/session.js';
 import { signInAddress } from './sign-in-address.js';
 import { BrokenPage, NotFoundPage } from './broken-page.js';
+import { onceReachable } from './once-reachable.js';
 
 export const rootRoute = createRootRoute({ errorComponent: BrokenPage, notFoundComponent: NotFoundPage });
 
@@ -14,11 +15,17 @@ export const appRoute = createRoute({
     const session = await queryClient.fetchQuery(sessionQuery());
     if (typeof session === 'string') throw redirect({ href: signInAddress(session, location.href) });
   },
-  component: lazyRouteComponent(() => import('./app-frame.js'), 'AppFrame'),
+  component: lazyRouteComponent(
+    onceReachable(() => import('./app-frame.js')),
+    'AppFrame',
+  ),
 });
 
 export const homeRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./home-page.js'), 'HomePage'),
+  component: lazyRouteComponent(
+    onceReachable(() => import('./home-page.js')),
+    'HomePage',
+  ),
 });

@@ -1,28 +1,41 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { appRoute } from '../frame/frame-routes.js';
+import { onceReachable } from '../frame/once-reachable.js';
 
 const fleetRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/operators',
-  component: lazyRouteComponent(() => import('./fleet-page.js'), 'FleetPage'),
+  component: lazyRouteComponent(
+    onceReachable(() => import('./fleet-page.js')),
+    'FleetPage',
+  ),
 });
 
 const regionRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/operators/regions/$region',
-  component: lazyRouteComponent(() => import('./region-page.js'), 'RegionPage'),
+  component: lazyRouteComponent(
+    onceReachable(() => import('./region-page.js')),
+    'RegionPage',
+  ),
 });
 
 const accountsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/operators/accounts',
-  component: lazyRouteComponent(() => import('./accounts-page.js'), 'AccountsPage'),
+  component: lazyRouteComponent(
+    onceReachable(() => import('./accounts-page.js')),
+    'AccountsPage',
+  ),
 });
 
 const accountRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/operators/accounts/$account',
-  component: lazyRouteComponent(() => import('./account-page.js'), 'AccountPage'),
+  component: lazyRouteComponent(
+    onceReachable(() => import('./account-page.js')),
+    'AccountPage',
+  ),
 });
 
 export const operatorRoutes = [fleetRoute, regionRoute, accountsRoute, accountRoute];
