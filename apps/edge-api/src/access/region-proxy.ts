@@ -49,7 +49,7 @@ export class RegionProxy {
   async forward(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
     const target = forwardTarget(origin, request.originalUrl);
     requireKnownFraming(request);
-    const answer = await this.#send(request, target);
+    const answer = await this.#send(request, reply, target);
     reply.hijack();
     // Answered while the body is still arriving and is no longer read: the connection cannot be used again.
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
@@ -68,7 +68,7 @@ export class RegionProxy {
     this.#agents['https:'].destroy();
   }
 
-  #send(request: FastifyRequest, target: ForwardTarget): Promise<IncomingMessage> {
+  #send(request: FastifyRequest, reply: FastifyReply, target: ForwardTarget): Promise<IncomingMessage> {
     const secure = target.protocol === 'https:';
     const send = secure ? httpsRequest : httpRequest;
     const headers = {
@@ -101,6 +101,10 @@ export class RegionProxy {
       });
       request.raw.once('close', () => {
         if (!request.raw.complete) outgoing.destroy();
+      });
+      // The body may have arrived whole, and the answer not yet begun.
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableEnded) outgoing.destroy();
       });
       request.raw.pipe(outgoing);
     });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
@@ -65,6 +65,29 @@ describe('regions', () => {
     expect(again.status).toBe(401);
     const away = await nearest.ask('GET /chats', { token: mintToken('use') });
     expect(away.error).toMatchObject({ code: 503, details: 'the home region of the channel could not be reached' });
+    await nearest.stop();
+    home.close();
+  });
+});
+
+describe('a client that goes before its answer', () => {
+  it('ends its request at home as well', async () => {
+    const home = createServer().listen(0, '127.0.0.1');
+    await once(home, 'listening');
+    const origin = `http://127.0.0.1:${portOf(home)}`;
+    const nearest = await RunningEdge.start({ REGION_HOSTS: JSON.stringify({ eu: origin }) });
+    const arrived = once(home, 'request');
+    const { hostname, port } = new URL(nearest.url);
+    const client = connect(Number(port), hostname);
+    const body = JSON.stringify(hello);
+    const lines = [`host: ${hostname}`, `authorization: Bearer ${mintToken('eu')}`, `content-length: ${body.length}`];
+    client.write(`POST /messages/text HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    const [request] = (await arrived) as [IncomingMessage];
+    const ended = once(request.socket, 'close');
+    request.resume();
+    await once(request, 'end');
+    client.destroy();
+    await ended;
     await nearest.stop();
     home.close();
   });
