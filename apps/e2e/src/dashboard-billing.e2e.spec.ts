@@ -1,0 +1,87 @@
+import type { Browser, Page } from 'playwright-core';
+import { pageFaults } from './harness/accessibility.js';
+import { describeInBrowser, openBrowser } from './harness/browser.js';
+import { DashboardUser } from './harness/dashboard-user.js';
+import { eventually } from './harness/eventually.js';
+import { loginCode, RunningStack, untilConnected } from './harness/running-stack.js';
+import type { GatewayClient } from './harness/gateway-client.js';
+
+const WORKS = '4242 4242 4242 4242';
+const DECLINED = '4000 0000 0000 0002';
+
+describeInBrowser('what an account pays, at the dashboard', () => {
+  let running: RunningStack;
+  let browser: Browser;
+  let page: Page;
+  let user: DashboardUser;
+  const numbers: GatewayClient[] = [];
+
+  beforeAll(async () => {
+    running = await RunningStack.start({ billing: true });
+    browser = await openBrowser();
+    const places = { origin: running.stack.publicUrl, mailbox: running.stack.urls.mail ?? '' };
+    user = await DashboardUser.create(places, 'pia@example.com');
+    const context = await browser.newContext({ baseURL: places.origin, viewport: { width: 1_100, height: 800 } });
+    await user.signIn(context);
+    page = await context.newPage();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await running?.stop();
+  }, 60_000);
+
+  const link = async (name: string): Promise<void> => {
+    const { token } = await user.call<{ token: string }>('POST', '/channels', { name });
+    const client = running.client(token);
+    const phone = await running.network.createPhone({ name });
+    await eventually(async () => phone.scan(await loginCode(client)), { what: `${name} is linked` });
+    await untilConnected(client);
+    numbers.push(client);
+  };
+  const untilStatuses = (expected: number[]): Promise<unknown> =>
+    eventually(
+      async () => {
+        const friend = await running.network.createPhone({ name: 'Fred' });
+        const sends = numbers.map((client) => client.post('/messages/text', { to: friend.phone, body: 'hello' }));
+        const found = (await Promise.all(sends)).map(({ status }) => status);
+        if (found.join() === expected.join()) return true;
+        throw new Error(`statuses are ${found.join()}`);
+      },
+      { what: `sends answer ${expected.join()}`, withinMs: 30_000 },
+    );
+  const pick = async (card: string, button: string): Promise<void> => {
+    await page.getByText(card).click();
+    await page.getByRole('button', { name: button }).click();
+  };
+
+  it('is told of the second number that has no place, number by number, and buys it: declined, then paid', async () => {
+    await link('First');
+    await link('Second');
+    await untilStatuses([200, 402]);
+    await page.goto('/billing');
+    await page.getByText('You have more numbers than places').waitFor();
+    await page.getByText('There is no place left for it').waitFor();
+    await page.getByText('One of the free numbers.').waitFor();
+    expect(await pageFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Go to payment' }).click();
+    await pick(DECLINED, 'Subscribe');
+    await page.getByRole('alert').waitFor();
+    await pick(WORKS, 'Subscribe');
+    await page.getByText('Thank you. Your numbers are paid for.').waitFor();
+    await untilStatuses([200, 200]);
+    await page.getByText('Covered by what you bought.').waitFor();
+    await page.getByText('You have more numbers than places').waitFor({ state: 'detached' });
+    await page.getByText(/One number more costs \$/).waitFor();
+    expect(await pageFaults(page)).toEqual([]);
+  }, 120_000);
+
+  it('raises the limit for the exact amount that is shown', async () => {
+    await page.goto('/billing');
+    await page.getByRole('textbox', { name: 'How many may be bought in all' }).fill('2');
+    await page.getByRole('button', { name: 'Show what it costs' }).click();
+    await page.getByText(/If 2 numbers are used now, \$\d/).waitFor();
+    await page.getByRole('button', { name: 'Set this limit' }).click();
+    await page.getByText('The limit is set.').waitFor();
+    await page.getByText('Up to 2 numbers are bought').waitFor();
+  }, 60_000);
+});
