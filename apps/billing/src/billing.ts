@@ -1,14 +1,7 @@
-import {
-  measureConnections,
-  NestLog,
-  openProbeServer,
-  Probes,
-  type Logger,
-  type RunningServer,
-} from '@dormouse/bootstrap';
+import { measureConnections, NestLog, OpenedParts, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { openGlobalDatabase } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
-import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
+import { ErrorEnvelopeFilter, openHttpAdapter, pathIds, serveApp } from '@dormouse/http-server';
 import { closeRedis, openRedis, requireNoEviction } from '@dormouse/redis';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -58,38 +51,30 @@ export async function createApp(
  * @param nowMs clock in epoch milliseconds
  * @throws {RegionMismatchError} when an entry of `REGIONS` leads to another region's database
  */
-export async function openBilling(
+export function openBilling(
   config: BillingConfig,
   log: Logger,
   nowMs: () => number = Date.now,
 ): Promise<RunningServer> {
-  const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'billing' });
-  const redis = openRedis({ url: config.redisUrl, name: 'billing', log });
-  const regions = new Regions(config.regions, config.regionConnections);
-  const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
-  // Only the global database decides readiness: without a region, Redis or Stripe, what is stored can still be read.
-  const probes = new Probes({ app: 'billing', checks: { database: isReachable } });
-  measureConnections(probes.metrics, {
-    databases: { global: database.pool, ...regions.pools() },
-    redis: { jobs: redis },
+  return OpenedParts.of(async (parts) => {
+    const database = parts.add(openGlobalDatabase({ ...config.globalDatabase, applicationName: 'billing' }), (opened) =>
+      opened.close(),
+    );
+    const regions = parts.add(new Regions(config.regions, config.regionConnections), (opened) => opened.close());
+    const redis = parts.add(openRedis({ url: config.redisUrl, name: 'billing', log }), closeRedis);
+    const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
+    // Only the global database decides readiness: without a region, Redis or Stripe, what is stored can still be read.
+    const probes = new Probes({ app: 'billing', checks: { database: isReachable } });
+    measureConnections(probes.metrics, {
+      databases: { global: database.pool, ...regions.pools() },
+      redis: { jobs: redis },
+    });
+    await Promise.all([regions.check(), requireNoEviction(redis, 'REDIS_URL', log)]);
+    const { rules, regionPollMs, secret, stripe, listen, probes: probeListen } = config;
+    const app = await createApp(
+      { database, redis, regions, rules, regionPollMs, secret, stripe, nowMs, metrics: probes.metrics, log },
+      { site: config.site, trustedProxies: config.trustedProxies, probes },
+    );
+    return serveApp(app, { listen, probes, probeListen, parts });
   });
-  await Promise.all([regions.check(), requireNoEviction(redis, 'REDIS_URL', log)]);
-  const { rules, regionPollMs, secret, stripe } = config;
-  const app = await createApp(
-    { database, redis, regions, rules, regionPollMs, secret, stripe, nowMs, metrics: probes.metrics, log },
-    { site: config.site, trustedProxies: config.trustedProxies, probes },
-  );
-  await app.listen(config.listen.port, config.listen.host);
-  const probeServer = await openProbeServer({ probes, ...config.probes });
-  return {
-    url: (await app.getUrl()).replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
-    drain: async () => {
-      probes.startDraining();
-      await app.close();
-      await closeRedis(redis);
-      await regions.close();
-      await database.close();
-      await probeServer.close();
-    },
-  };
 }

@@ -52,6 +52,10 @@ export class TestRegion {
     return opened;
   }
 
+  get databaseName(): string {
+    return new URL(this.store.url).pathname.slice(1);
+  }
+
   async create(accountId: string): Promise<string> {
     // In the order of creation also when two are linked in the same millisecond.
     const id = `CH-${String((created += 1)).padStart(6, '0')}-${randomBytes(4).toString('hex')}`;
@@ -152,6 +156,10 @@ export class TestBilling {
     const found = name === undefined ? this.regions[0] : this.regions.find(({ region }) => region === name);
     if (!found) throw new Error(`there is no region ${String(name)}`);
     return found;
+  }
+
+  get databaseName(): string {
+    return new URL(this.store.url).pathname.slice(1);
   }
 
   get url(): string {

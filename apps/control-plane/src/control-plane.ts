@@ -1,15 +1,8 @@
-import {
-  measureConnections,
-  NestLog,
-  openProbeServer,
-  Probes,
-  type Logger,
-  type RunningServer,
-} from '@dormouse/bootstrap';
+import { measureConnections, NestLog, OpenedParts, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelSeals } from '@dormouse/channel-directory';
 import { openGlobalDatabase } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
-import { ErrorEnvelopeFilter, openHttpAdapter, pathIds } from '@dormouse/http-server';
+import { ErrorEnvelopeFilter, openHttpAdapter, pathIds, serveApp } from '@dormouse/http-server';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
 import { closeRedis, openRedis, requireNoEviction } from '@dormouse/redis';
 import { NestFactory } from '@nestjs/core';
@@ -80,46 +73,40 @@ export async function createApp(
  * Opens everything and listens. It starts without the global database and without the regions, too.
  * @throws {RegionMismatchError} when an entry of `REGIONS` leads to another region's database, or disagrees with it
  */
-export async function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
-  const database = openGlobalDatabase({ ...config.globalDatabase, applicationName: 'control-plane' });
-  const regions = new Regions(config.regions, log, new ChannelSeals(config.settingsKeys));
-  const operators = new OperatorKeys(config.operators);
-  const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
-  // Only the global database decides readiness: without a region some requests are 503, and all others still work.
-  const probes = new Probes({ app: 'control-plane', checks: { database: isReachable } });
-  const redis = openRedis({ url: config.redisUrl, name: 'control-plane:jobs', log });
-  measureConnections(probes.metrics, { databases: { global: database.pool }, redis: { jobs: redis } });
-  await Promise.all([
-    regions.check({ settings: config.settingsKeys.keys }),
-    requireNoEviction(redis, 'REDIS_URL', log),
-  ]);
-  const { smtpUrl, from } = config.mail;
-  const transport = smtpUrl === undefined ? undefined : openSmtp({ url: smtpUrl, from });
-  const recipients = new MemberRecipients(database);
-  const mail = { transport, from, recipients, metrics: probes.metrics };
-  const app = await createApp(
-    {
-      ...{ database, regions, operators, log },
-      ...{ limits: config.limits, signIn: config.signIn, billing: config.billing, jobs: { redis, mail } },
-      allowPrivateWebhooks: config.allowPrivateWebhooks,
-      pages: pagesOf(config),
-    },
-    { site: config.site, trustedProxies: config.trustedProxies, probes },
-  );
-  await app.listen(config.listen.port, config.listen.host);
-  const probeServer = await openProbeServer({ probes, ...config.probes });
-  return {
-    url: (await app.getUrl()).replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
-    drain: async () => {
-      probes.startDraining();
-      await app.close();
-      transport?.close();
-      await closeRedis(redis);
-      await regions.close();
-      await database.close();
-      await probeServer.close();
-    },
-  };
+export function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
+  return OpenedParts.of(async (parts) => {
+    const database = parts.add(
+      openGlobalDatabase({ ...config.globalDatabase, applicationName: 'control-plane' }),
+      (opened) => opened.close(),
+    );
+    const seals = new ChannelSeals(config.settingsKeys);
+    const regions = parts.add(new Regions(config.regions, log, seals), (opened) => opened.close());
+    const operators = new OperatorKeys(config.operators);
+    const isReachable = async (): Promise<boolean> => (await database.pool.query('SELECT 1')).rowCount === 1;
+    // Only the global database decides readiness: without a region some requests are 503, and all others still work.
+    const probes = new Probes({ app: 'control-plane', checks: { database: isReachable } });
+    const redis = parts.add(openRedis({ url: config.redisUrl, name: 'control-plane:jobs', log }), closeRedis);
+    measureConnections(probes.metrics, { databases: { global: database.pool }, redis: { jobs: redis } });
+    await Promise.all([
+      regions.check({ settings: config.settingsKeys.keys }),
+      requireNoEviction(redis, 'REDIS_URL', log),
+    ]);
+    const { smtpUrl, from } = config.mail;
+    const transport =
+      smtpUrl === undefined ? undefined : parts.add(openSmtp({ url: smtpUrl, from }), (opened) => opened.close());
+    const recipients = new MemberRecipients(database);
+    const mail = { transport, from, recipients, metrics: probes.metrics };
+    const app = await createApp(
+      {
+        ...{ database, regions, operators, log },
+        ...{ limits: config.limits, signIn: config.signIn, billing: config.billing, jobs: { redis, mail } },
+        allowPrivateWebhooks: config.allowPrivateWebhooks,
+        pages: pagesOf(config),
+      },
+      { site: config.site, trustedProxies: config.trustedProxies, probes },
+    );
+    return serveApp(app, { listen: config.listen, probes, probeListen: config.probes, parts });
+  });
 }
 
 function gatewayUrlsOf({ pages }: Services): string[] {

@@ -30,8 +30,6 @@ const simulator = await startSimulator({
   waitingLoginsUrl: config.waitingLoginsUrl,
   log,
 });
-const { control, socketUrl, rootKey, certificateFile } = simulator;
-process.stdout.write(`${JSON.stringify({ listening: { control, socketUrl, rootKey, certificateFile } })}\n`);
 
 let stopping = false;
 function stop(): void {
@@ -49,3 +47,6 @@ function stop(): void {
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 if (config.endWithInput) process.stdin.once('close', stop).resume();
+// Only now: who reads the line may end the process with the next signal.
+const { control, socketUrl, rootKey, certificateFile } = simulator;
+process.stdout.write(`${JSON.stringify({ listening: { control, socketUrl, rootKey, certificateFile } })}\n`);

@@ -11,6 +11,7 @@ export { measureConnections, type MeasuredPool, type MeasuredRedis } from './con
 export { describeError, NestLog, openLog, withoutToken, type Logger, type LogOf, type LogSettings } from './log.js';
 export { masterKeysFrom, type GivenMasterKeys, type MasterKeys } from './master-keys.js';
 export { requireOwnStores } from './own-stores.js';
+export { OpenedParts } from './opened-parts.js';
 export { packageVersion } from './package-version.js';
 export { openProbeServer, Probes, type ProbeAnswer, type ReadinessCheck } from './probes.js';
 export { ConfigError, readConfig, variable } from './read-config.js';

@@ -3,4 +3,5 @@ export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { openHttpAdapter, type HttpAdapterOptions } from './http-adapter.js';
 export { pathIds } from './path-ids.js';
 export { announcesBody, unreadableType } from './request-body.js';
+export { serveApp, type ServeTerms } from './serve-app.js';
 export { valid } from './valid.js';
