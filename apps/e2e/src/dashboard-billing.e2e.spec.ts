@@ -5,9 +5,16 @@ import { DashboardUser } from './harness/dashboard-user.js';
 import { eventually } from './harness/eventually.js';
 import { loginCode, RunningStack, untilConnected } from './harness/running-stack.js';
 import type { GatewayClient } from './harness/gateway-client.js';
+import { SimulatedStripe } from './harness/simulated-stripe.js';
 
 const WORKS = '4242 4242 4242 4242';
 const DECLINED = '4000 0000 0000 0002';
+const LATER_DECLINED = '4000 0000 0000 0341';
+const DAY_S = 86_400;
+/** After the end of a period its invoice is final, and its first payment was tried. */
+const S_TILL_FINAL = 7_200;
+/** The page reads what is open every 30 s. */
+const BANNER_WITHIN = { timeout: 45_000 };
 
 describeInBrowser('what an account pays, at the dashboard', () => {
   let running: RunningStack;
@@ -84,4 +91,32 @@ describeInBrowser('what an account pays, at the dashboard', () => {
     await page.getByText('The limit is set.').waitFor();
     await page.getByText('Up to 2 numbers are bought').waitFor();
   }, 60_000);
+
+  it('sees the banner of a renewal that failed, then what is refused after the grace, and pays in the portal: all is served', async () => {
+    const stripe = new SimulatedStripe(running.stack);
+    await page.goto('/billing');
+    await page.getByRole('button', { name: 'Card, tax id and cancellation' }).click();
+    await pick(LATER_DECLINED, 'Replace card');
+    await stripe.untilDefaultCard();
+    await stripe.control('PATCH', '/settings', {
+      collection: { retryAfterSeconds: [DAY_S], afterLastRetry: 'unpaid' },
+    });
+    const { period_end: periodEnd } = await user.call<{ period_end: number }>('GET', '/billing');
+    const advanceSeconds = Math.ceil(periodEnd - Date.now() / 1_000) + S_TILL_FINAL;
+    await stripe.control('POST', '/clock', { advanceSeconds });
+    await page.goto('/account');
+    await page.getByText('Your card was declined').waitFor(BANNER_WITHIN);
+    await untilStatuses([200, 200]);
+    await stripe.control('POST', '/clock', { advanceSeconds: 5 * DAY_S });
+    await untilStatuses([200, 402]);
+    const refused = page.getByText('Numbers are refused, because a payment is open');
+    await refused.waitFor(BANNER_WITHIN);
+    expect(await pageFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Pay now' }).click();
+    await pick(WORKS, 'Pay');
+    await untilStatuses([200, 200]);
+    await page.goto('/billing');
+    await page.getByText('Covered by what you bought.').waitFor();
+    await refused.waitFor({ state: 'detached', ...BANNER_WITHIN });
+  }, 180_000);
 });

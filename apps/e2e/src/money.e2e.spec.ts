@@ -4,6 +4,7 @@ import { pageFaults } from './harness/accessibility.js';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { eventually } from './harness/eventually.js';
 import { loginCode, RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
+import { SimulatedStripe } from './harness/simulated-stripe.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
 
@@ -78,14 +79,7 @@ describeInBrowser('an account that buys numbers', () => {
     await page.getByRole('button', { name: button }).click();
   };
 
-  const stripe = async (method: string, path: string, body: object): Promise<void> => {
-    const response = await fetch(`${running.stack.urls.stripe ?? ''}/_simulator${path}`, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  };
+  const stripe = (): SimulatedStripe => new SimulatedStripe(running.stack);
 
   /** A number whose messages are received by webhook, and which is linked when this resolves. */
   const linkReporting = async (): Promise<void> => {
@@ -166,9 +160,11 @@ describeInBrowser('an account that buys numbers', () => {
     await page.goto(portal.url);
     expect(await pageFaults(page)).toEqual([]);
     await pick(LATER_DECLINED, 'Replace card');
-    await untilSubscriptionHasDefaultCard();
-    await stripe('PATCH', '/settings', { collection: { retryAfterSeconds: [DAY_S], afterLastRetry: 'unpaid' } });
-    await stripe('POST', '/clock', { advanceSeconds: 35 * DAY_S });
+    await stripe().untilDefaultCard();
+    await stripe().control('PATCH', '/settings', {
+      collection: { retryAfterSeconds: [DAY_S], afterLastRetry: 'unpaid' },
+    });
+    await stripe().control('POST', '/clock', { advanceSeconds: 35 * DAY_S });
     await untilStatuses([200, 402, 402]);
     const { open } = await billing();
     expect(open).toMatchObject([{ kind: 'renewal', amount: 800 }]);
@@ -193,31 +189,12 @@ describeInBrowser('an account that buys numbers', () => {
     }
   }, 60_000);
 
-  /** The portal changes the customer's card alone: billing has the subscription use it. */
-  const untilSubscriptionHasDefaultCard = (): Promise<unknown> =>
-    eventually(
-      async () => {
-        const url = running.stack.urls.stripe ?? '';
-        const { secretKey } = running.stack.installation.facts.secrets.simulatedStripe;
-        const path = '/v1/subscriptions?limit=1&expand[]=data.customer';
-        const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${secretKey}` } });
-        const { data } = (await response.json()) as {
-          data: {
-            default_payment_method: string;
-            customer: { invoice_settings: { default_payment_method: string | null } };
-          }[];
-        };
-        return data[0]?.default_payment_method === data[0]?.customer.invoice_settings.default_payment_method;
-      },
-      { what: 'the subscription is paid with the card of the portal' },
-    );
-
   it('cancels in the portal, is served until the period ends, and then has its first number', async () => {
     await page.goto((await post<{ url: string }>('/billing/portal')).url);
     await page.getByRole('button', { name: 'Cancel subscription' }).click();
     await page.getByText(/Ends on/).waitFor();
     await untilStatuses([200, 200, 200]);
-    await stripe('POST', '/clock', { advanceSeconds: 40 * DAY_S });
+    await stripe().control('POST', '/clock', { advanceSeconds: 40 * DAY_S });
     await untilStatuses([200, 402, 402]);
     expect(await billing()).toMatchObject({ plan: 'free', status: 'canceled' });
   }, 90_000);
