@@ -3,7 +3,7 @@ import { createFirstOwnerConfig } from './config.js';
 import { addFirstOwnerLink } from './users/command-line-users.js';
 
 /*
- * `GLOBAL_DATABASE_URL=… PUBLIC_URL=… node dist/create-first-owner.js <account id>`: prints {"link": …, "validUntil": …}. Whoever opens
+ * `GLOBAL_DATABASE_URL=… PUBLIC_URL=… node dist/create-first-owner.js <account id>`: prints {"link": …, "validUntil": …}. The person who opens
  * the link, once and within a day, gives address and password and is owner of the account and operator. {"link": null} when the
  * account has an owner.
  */

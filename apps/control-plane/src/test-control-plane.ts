@@ -38,7 +38,7 @@ export const SHARD_COUNT = 4;
 /** The key of the one operator, who is called ada. */
 export const OPERATOR_KEY = mintOperatorKey();
 
-/** Where people reach the control plane of a spec, as its settings say. */
+/** Where people reach the control plane of a spec, as in its settings. */
 export const PUBLIC_URL = 'http://dormouse.test';
 const NO_LIMIT = { perAddress: 0, perNetwork: 0 };
 export const SIGN_IN: SignInSettings = {

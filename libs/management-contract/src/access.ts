@@ -30,7 +30,7 @@ export type Access =
   | { readonly for: 'users'; readonly proof?: true }
   /**
    * Users who are in the account in one of the roles, and keys of the account with the scope; without a scope no keys.
-   * `proof`: users must have entered their password a short time ago; keys are not asked. Operators may look at what is read,
+   * `proof`: users must have entered their password a short time ago; keys need none. Operators may look at what is read,
    * unless it is `hiddenFromOperators`: what would give them a number, a secret or everything at once.
    */
   | {

@@ -13,7 +13,7 @@ export const freeNumbersBody = z.object({
     .min(1, 'must be at least 1; DELETE ends what was given')
     .max(MOST_NUMBERS, `must be at most ${MOST_NUMBERS}`),
   reason: plainText
-    .min(1, 'must say why')
+    .min(1, 'must have a reason')
     .max(500, 'must have at most 500 characters')
     .describe('For the audit log, and for those who look later.'),
   ends_at: z

@@ -35,7 +35,7 @@ describe('managementOpenApi', () => {
     expect(paths['/api/v1/channels']?.['get']).not.toHaveProperty('security');
   });
 
-  it('states of each operation which roles and which scope it takes, and where a password is asked for', () => {
+  it('states of each operation which roles and which scope it takes, and where a password is required', () => {
     expect(paths['/api/v1/channels/{id}/token']?.['post']?.description).toBe(
       'Roles: owner, developer. Scope of a key: channels:write. A session must have entered its password within 15 minutes.',
     );

@@ -93,7 +93,7 @@ describe('buying numbers', () => {
     expect(await read(accountId)).toMatchObject({ bought: 3 });
   });
 
-  it('tells number by number which are free, covered by what was bought, or beyond it, in the order of first links', async () => {
+  it('lists number by number which are free, covered by what was bought, or beyond it, in the order of first links', async () => {
     const accountId = running.newAccount();
     const channels = await running.link(accountId, 3);
     await running.buyFirst(accountId, 'pm_card_visa', 1);

@@ -37,7 +37,7 @@ export class Checkout {
     const { priceId } = await this.catalogue.price();
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const open = await this.#openSessions(customer);
-      // The oldest that fits: Stripe lists the newest first. Whoever opened one at the same time takes it, too.
+      // The oldest that fits: Stripe lists the newest first. A request of the same time takes it, too.
       const fitting = open.filter((session) => fits(session, places)).at(-1);
       for (const session of open) if (session !== fitting) await this.#expire(session.id);
       if (fitting) return urlOf(fitting);

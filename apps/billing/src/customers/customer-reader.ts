@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import { atStripe, StripeRefusedError } from '../stripe/stripe-client.js';
 import { customerFacts, type CustomerFacts } from './subscription-facts.js';
 
-/** The facts of a customer, and when they held: the time is taken before Stripe is asked. */
+/** The facts of a customer, and when they held: the time is taken before the request to Stripe. */
 export interface Reading {
   facts: CustomerFacts;
   asOfMs: number;

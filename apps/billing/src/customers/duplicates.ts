@@ -1,5 +1,5 @@
 /**
- * A second subscription of one account: it must not be, and whoever paid for it gets the money back.
+ * A second subscription of one account: it must not be, and what was paid for it is refunded.
  *
  * What it guarantees: the older one stays; the newer is cancelled at once, without proration, and every payment of it is
  * refunded, each under its own stored idempotency key, so that a crash in between neither forgets a refund nor makes two. Operators

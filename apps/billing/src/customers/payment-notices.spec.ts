@@ -70,7 +70,7 @@ describe('paymentNotices', () => {
     expect(reasons(notices({ facts: stopped }))).toContain('numbers-stopped:in_1');
   });
 
-  it('says that numbers are served again only when it said before that they were stopped', () => {
+  it('notifies that numbers are served again only after it notified that they were stopped', () => {
     const paid = facts({ status: 'active' }, []);
     expect(notices({ facts: paid })).toMatchObject({ mails: [], stoppedFor: null });
     const again = notices({ facts: paid, stoppedFor: 'in_1' });

@@ -84,7 +84,7 @@ describe('free numbers that an operator gives', () => {
   it.each([
     [{ numbers: 0, reason: 'x' }, /^given\.numbers: must be at least 1/],
     [{ numbers: 1.5, reason: 'x' }, /^given\.numbers: /],
-    [{ numbers: 1, reason: '' }, /^given\.reason: must say why/],
+    [{ numbers: 1, reason: '' }, /^given\.reason: must have a reason/],
     [{ numbers: 1, reason: 'a\u0000' }, /^given\.reason: /],
     [{ numbers: 1, reason: 'x', ends_at: 1 }, /^ends_at: must be in the future/],
     [{ numbers: 1 }, /^given\.reason: /],

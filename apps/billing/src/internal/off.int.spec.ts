@@ -19,7 +19,7 @@ describe('billing without Stripe', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
 
-  it('says that it is off, has no invoices, ends nothing, and refuses to sell', async () => {
+  it('answers that it is off, has no invoices, ends nothing, and refuses to sell', async () => {
     expect(await call('read')).toMatchObject({ status: 200, body: { plan: 'off', bought: 0 } });
     expect(await call('invoices')).toEqual({ status: 200, body: { invoices: [], next: null } });
     expect(await call('end')).toEqual({ status: 200, body: { ended: true } });

@@ -2,7 +2,7 @@
  * Billing's access to the regions: their databases, through the channel directory alone.
  *
  * What it guarantees: each region has connections and timeouts of its own, so that one that is away holds up no other. A region is
- * never asked by anybody else for what billing wants, and no region ever asks billing.
+ * never queried by anybody else for what billing wants, and no region ever queries billing.
  */
 import { ChannelDirectory, RegionCheck } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';

@@ -3,7 +3,7 @@
  *
  * What it guarantees: facts, numbers and gifts are read, and standings are written, in one transaction that holds the account's row;
  * a change of any of them marks that row in the transaction of the change (marked-accounts.ts). So no change is missed, and
- * computing twice changes nothing. Neither Stripe nor a region is asked. With the global database away everything stays as stored.
+ * computing twice changes nothing. Neither Stripe nor a region is queried. With the global database away everything stays as stored.
  * Redis holds nothing: an account that is due is found by its row.
  */
 import { appendAudit } from '@dormouse/audit-log';

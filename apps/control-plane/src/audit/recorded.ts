@@ -4,7 +4,7 @@ import { GatewayError } from '@dormouse/gateway-contract';
 
 /**
  * Does something in a region, which no transaction of the global database can hold: the entry is stored first, so nothing is done
- * that the log does not have. If it fails, a second entry (`<action>.failed`) says so with the status of the answer.
+ * that the log does not have. If it fails, a second entry (`<action>.failed`) has the status of the answer.
  */
 export async function recorded<Result>(
   database: Pick<GlobalDatabase, 'pool'>,

@@ -55,7 +55,7 @@ describe('GET /billing and what is bought', () => {
     answer = { status, body: typeof body === 'string' ? body : JSON.stringify(body), ...(headers && { headers }) };
   };
 
-  it('says that billing is off where it is, lists no invoices, and refuses to sell with a sentence', async () => {
+  it('answers that billing is off where it is, lists no invoices, and refuses to sell with a sentence', async () => {
     const { accountKey } = await off.newAccount();
     const read = await off.call(accountKey, 'GET', '/api/v1/billing');
     expect([read.status, read.body]).toMatchObject([200, { plan: 'off', bought: 0, open: [] }]);

@@ -269,7 +269,7 @@ describe('channels in the management API', () => {
       expect((await logOut((await create()).id)).answer).toMatchObject({ status: 200, body: { success: true } });
     });
 
-    it('is 503 while no worker answers, and the audit log says that it failed', async () => {
+    it('is 503 while no worker answers, and the audit log records that it failed', async () => {
       const { id } = await create();
       await setSession(id, { linked: true, session_state: 'open' });
       const { answer } = await logOut(id);

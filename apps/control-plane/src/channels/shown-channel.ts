@@ -48,7 +48,7 @@ function stateOf({ session: { state, linked, reason } }: ChannelOverview): Chann
   return reason === null ? 'connecting' : 'stopped';
 }
 
-/** Reasons for which a linked session stays closed, and what a person is told. */
+/** Reasons for which a linked session stays closed, and what a person is shown. */
 const STOPPED: Readonly<Record<string, Attention>> = {
   temporarily_banned: 'restricted',
   locked: 'restricted',

@@ -88,7 +88,7 @@ describe('LoginWatch', () => {
     expect((await turn()).sent).toMatchObject([{ event: 'code', code: 'fresh' }]);
   });
 
-  it('tells why there is no code, when it tries again, and does', async () => {
+  it('shows why there is no code, when it tries again, and does', async () => {
     const { clock, world, turn, code } = setup();
     world.session = { ...NEVER, reason: 'proxy_refused' };
     world.replies.push(new GatewayError(503, { details: 'the proxy of the settings refuses', retryAfterS: 30 }));

@@ -1,5 +1,5 @@
 /**
- * Tells users by mail of sign-ins from networks that they did not sign in from before.
+ * Notifies users by mail of sign-ins from networks that they did not sign in from before.
  *
  * Guarantee: the network is remembered in the transaction that stores the mail, so each new network causes one mail, also when
  * several processes see it at once. The first sign-in of a user causes none. Networks are forgotten after half a year. The audit

@@ -3,7 +3,7 @@
  *
  * Guarantees: hashes are computed in the thread pool, never on the event loop, {@link CONCURRENT_HASHES} at a time, so that
  * sign-ins take neither all threads nor all memory (19 MiB each); beyond {@link MAX_WAITING} that wait, a request is 503
- * with Retry-After. Whoever signs in, one hash is computed, for an unknown address too: that is the caller's duty.
+ * with Retry-After. For every sign-in one hash is computed, for an unknown address too: that is the caller's duty.
  * Needs no store.
  */
 import { GatewayError } from '@dormouse/gateway-contract';

@@ -72,7 +72,7 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
     log,
     onSignedIn,
     onPasswordReset: (userId) => confirmByReset(database, userId),
-    onKnownSignUp: (user) => tellKnownUser(user, mails, engine),
+    onKnownSignUp: (user) => notifyKnownUser(user, mails, engine),
   });
   return {
     signingUp: new SigningUp({
@@ -89,7 +89,7 @@ function partsOf(database: GlobalDatabase, settings: SignInSettings, log: Logger
   };
 }
 
-/** Whoever used a link that was sent to an address has it. */
+/** A link that was sent to an address proves it to be the user's. */
 async function confirmByReset(database: GlobalDatabase, userId: string): Promise<void> {
   await database.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
   const actor = { kind: 'user', id: userId } as const;
@@ -100,7 +100,7 @@ async function confirmByReset(database: GlobalDatabase, userId: string): Promise
  * Who has confirmed the address learns that somebody tried. Else a stranger may have been first, with a password of theirs: who
  * signs up now gets a mail to set a new one, which confirms the address too.
  */
-async function tellKnownUser(
+async function notifyKnownUser(
   { id, email, emailVerified }: KnownUser,
   mails: UserMails,
   engine: SignInEngine,

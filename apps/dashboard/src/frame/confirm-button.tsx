@@ -20,7 +20,7 @@ interface ConfirmButtonProps extends ButtonProps {
   onConfirm: () => Promise<unknown>;
 }
 
-/** A button for what cannot be undone: a dialog says what happens, and does it. */
+/** A button for what cannot be undone: a dialog shows what happens, and does it. */
 export function ConfirmButton({
   label,
   name,

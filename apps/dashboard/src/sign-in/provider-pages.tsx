@@ -15,7 +15,7 @@ export function SignedInPage() {
   );
 }
 
-/** Where one ends that failed. The reason is not shown: it would tell whether a user has the address. */
+/** Where one ends that failed. The reason is not shown: it would reveal whether a user has the address. */
 export function SignInFailedPage() {
   const { t } = useTranslation('signIn');
   return (

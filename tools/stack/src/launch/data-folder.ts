@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresDataFolder } from '../stores/postgres.js';
 
-/** Deletes all but what says who holds the folder. */
+/** Deletes all but what names the holder of the folder. */
 export function emptyFolder(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     if (name === 'launcher.lock' || name === 'processes.json') continue;

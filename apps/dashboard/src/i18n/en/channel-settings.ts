@@ -14,7 +14,7 @@ export const channelSettings = {
     urlHelp: 'Begins with https://. It must answer with a 2xx within seconds.',
     more: 'More of this webhook',
     mode: 'How the event is named',
-    modeHelp: 'Where the call says which event it carries, for programs of other gateways.',
+    modeHelp: 'Where the call names the event it carries, for programs of other gateways.',
     modes: { body: 'In the body only', path: 'Also at the end of the address', method: 'Also as HTTP method' },
     maxAge: 'Deliver no events older than (seconds)',
     maxAgeHelp: 'Empty: every event is delivered, however old.',

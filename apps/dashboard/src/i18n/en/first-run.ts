@@ -23,7 +23,7 @@ export const firstRun = {
     wasShown:
       'The token was shown when it was made. To try requests on this page, paste it: it stays in the memory of this page alone.',
     once: 'Copy it now: it is shown only here',
-    keep: 'Whoever has it can send as your number: treat it as a password.',
+    keep: 'Anybody who has it can send as your number: treat it as a password.',
     label: 'Token',
     curl: 'A first request, for your terminal:',
     curlLabel: 'Request with curl',
