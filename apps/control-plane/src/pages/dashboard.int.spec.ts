@@ -67,7 +67,7 @@ describe('the dashboard', () => {
     ]);
   });
 
-  it.each(['/api/v1/unknown', '/docs/unknown', '/assets/unknown.js', '/assets/..%2findex.html'])(
+  it.each(['/api/v1/unknown', '/metrics', '/docs/unknown', '/assets/unknown.js', '/assets/..%2findex.html'])(
     'is not at %s',
     async (url) => {
       expect((await server.inject(url)).statusCode).toBe(404);

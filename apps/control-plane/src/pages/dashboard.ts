@@ -19,7 +19,7 @@ export const DASHBOARD_FILES = fileURLToPath(new URL('../../../dashboard/dist/pa
 /** In place of it the page gets its nonce. */
 const NONCE = /NONCE_OF_THIS_PAGE/g;
 const NONCE_BYTES = 18;
-/** Addresses that are no pages. */
+/** Addresses that are no pages; probes and metrics have a port of their own. */
 const NO_PAGE = /^\/(?:api|docs|assets)(?:\/|$)/;
 
 export interface DashboardSettings {
