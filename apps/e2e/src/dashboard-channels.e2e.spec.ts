@@ -129,6 +129,15 @@ describeInBrowser('the channels of an account in the dashboard', () => {
     await page.getByText(`${friend.phone}: two`).waitFor();
   }, 60_000);
 
+  it('have no serious fault on the pages that are for reading and for access', async () => {
+    for (const path of ['', '/webhooks', '/access']) {
+      await open(`/channels/${id}${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect([path, await pageFaults(page)]).toEqual([path, []]);
+    }
+  }, 60_000);
+
   it('are found in a list of many, of which only those in view are in the page', async () => {
     const { accounts } = await user.call<{ accounts: { id: string }[] }>('GET', '/accounts');
     const values = [accounts[0]?.id, MANY];

@@ -170,6 +170,7 @@ describeInBrowser('people at the dashboard', () => {
     await eve.signIn(context);
     for (const [path, title] of [
       ['/account', 'Overview'],
+      ['/account/members', 'Members'],
       ['/account/keys', 'Keys'],
       ['/account/audit', 'Audit log'],
       ['/profile', 'Your user'],
@@ -178,5 +179,23 @@ describeInBrowser('people at the dashboard', () => {
       await heading(title);
       expect([path, await pageFaults(page)]).toEqual([path, []]);
     }
+  }, 60_000);
+
+  it('find no serious fault on the pages for those who are not signed in', async () => {
+    const stranger = await browser.newContext({ baseURL: places.origin });
+    const tab = await stranger.newPage();
+    for (const path of [
+      '/sign-in',
+      '/sign-up',
+      '/forgot-password',
+      '/invitation',
+      '/sign-in-failed',
+      '/nothing-here',
+    ]) {
+      await tab.goto(path);
+      await tab.getByRole('heading', { level: 1 }).waitFor();
+      expect([path, await pageFaults(tab)]).toEqual([path, []]);
+    }
+    await stranger.close();
   }, 60_000);
 });

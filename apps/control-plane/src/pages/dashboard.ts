@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@dormouse/bootstrap';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Where the build of the dashboard is, seen from the sources as from what is built of them. */
 export const DASHBOARD_FILES = fileURLToPath(new URL('../../../dashboard/dist/pages/', import.meta.url));
@@ -19,8 +19,8 @@ export const DASHBOARD_FILES = fileURLToPath(new URL('../../../dashboard/dist/pa
 /** In place of it the page gets its nonce. */
 const NONCE = /NONCE_OF_THIS_PAGE/g;
 const NONCE_BYTES = 18;
-/** Addresses that are no pages; probes and metrics have a port of their own. */
-const NO_PAGE = /^\/(?:api|docs|assets)(?:\/|$)/;
+/** The first part of an address that is a page: not one of the API, of files, or of probes and metrics, which have a port of their own. */
+const PAGE = '/:page(^(?!(?:api|docs|assets|healthz|readyz|metrics)$).+)';
 
 export interface DashboardSettings {
   /** Folder with `index.html` and `assets/`. */
@@ -48,9 +48,7 @@ export function serveDashboard(fastify: FastifyInstance, { files, gatewayUrls }:
     setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
   });
   const connect = ["'self'", ...gatewayUrls.map((url) => new URL(url).origin)].join(' ');
-  fastify.get('/*', (request, reply) => {
-    const [path = ''] = request.url.split('?');
-    if (NO_PAGE.test(path)) return reply.callNotFound();
+  const send = (_request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
     return reply
       .headers({
@@ -61,7 +59,8 @@ export function serveDashboard(fastify: FastifyInstance, { files, gatewayUrls }:
         'x-content-type-options': 'nosniff',
       })
       .send(page.replace(NONCE, nonce));
-  });
+  };
+  for (const path of ['/', PAGE, `${PAGE}/*`]) fastify.get(path, send);
 }
 
 function policy(nonce: string, connect: string): string {

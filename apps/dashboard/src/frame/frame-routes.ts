@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { queryClient } from '../api/api.js';
-import { sessionQuery } from '../session/session.js';
+import { accountsQuery, chosenOf, sessionQuery } from '../session/session.js';
 import { signInAddress } from './sign-in-address.js';
 import { BrokenPage, NotFoundPage } from './broken-page.js';
 import { onceReachable } from './once-reachable.js';
@@ -21,11 +21,12 @@ export const appRoute = createRoute({
   ),
 });
 
+/** Leads to the first area that a role sees; before a page is drawn, so that it overtakes no click. In no account: the frame's. */
 export const homeRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/',
-  component: lazyRouteComponent(
-    onceReachable(() => import('./home-page.js')),
-    'HomePage',
-  ),
+  beforeLoad: async () => {
+    const account = chosenOf(await queryClient.fetchQuery(accountsQuery()));
+    if (account) throw redirect({ to: account.role === 'billing' ? '/billing' : '/channels', replace: true });
+  },
 });

@@ -1,7 +1,7 @@
-import type { CurrentSession } from '@dormouse/management-contract';
+import type { AccountList, CurrentSession } from '@dormouse/management-contract';
 import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext, useSyncExternalStore, type ReactNode } from 'react';
-import { api, ApiFailure, operation, queryClient } from '../api/api.js';
+import { api, ApiFailure, queryClient } from '../api/api.js';
 
 /** `none`: nobody is signed in; `needs-code`: the session waits for a code of the second factor. */
 export type SessionState = CurrentSession | 'none' | 'needs-code';
@@ -99,6 +99,21 @@ export function leaveForHome(): void {
   window.location.assign('/');
 }
 
+/** The accounts that the user is in. */
+export function accountsQuery() {
+  return {
+    queryKey: ['listAccounts'],
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<AccountList> => api.request('listAccounts', {}, { signal }),
+  };
+}
+
+/** The account that was chosen here, else the first; undefined while the user is in none. */
+export function chosenOf({ accounts }: AccountList): ChosenAccount | undefined {
+  const kept = localStorage.getItem(ACCOUNT_KEY);
+  const own = accounts.find(({ id }) => id === kept) ?? accounts[0];
+  return own?.role && { id: own.id, name: own.name, role: own.role };
+}
+
 const AccountContext = createContext<ChosenAccount | undefined>(undefined);
 
 /** Gives the pages below it the account they are about. Undefined while the user is in none. */
@@ -109,12 +124,10 @@ export function AccountProvider({
   whileReading: ReactNode;
   children: (account: ChosenAccount | undefined) => ReactNode;
 }) {
-  const { data } = useQuery({ ...operation('listAccounts', {}), queryKey: ['listAccounts'] });
+  const { data } = useQuery(accountsQuery());
   const look = useLook();
   if (!data) return whileReading;
-  const kept = localStorage.getItem(ACCOUNT_KEY);
-  const own = data.accounts.find(({ id }) => id === kept) ?? data.accounts[0];
-  const account = look ? { ...look, role: 'viewer' as const } : own?.role && { ...own, role: own.role };
+  const account = look ? { ...look, role: 'viewer' as const } : chosenOf(data);
   api.account = account?.id;
   return <AccountContext.Provider value={account}>{children(account)}</AccountContext.Provider>;
 }

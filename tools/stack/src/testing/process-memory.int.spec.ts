@@ -23,8 +23,10 @@ describe('memory of processes', () => {
     const [own, holder] = [await residentBytes(parent.pid ?? 0), await residentBytes(holderId)];
     expect(own).toBeGreaterThan(0);
     expect(holder).toBeGreaterThan(HELD_BYTES);
-    expect(await residentBytesOfChildren(parent.pid ?? 0)).toBe(holder);
-    expect(await residentBytesOfTree(parent.pid ?? 0)).toBeGreaterThan(holder);
+    // Between two readings a process may take some pages more.
+    const children = await residentBytesOfChildren(parent.pid ?? 0);
+    expect(Math.abs(children - holder)).toBeLessThan(HELD_BYTES / 4);
+    expect(await residentBytesOfTree(parent.pid ?? 0)).toBeGreaterThan(children + own / 2);
     expect(await residentBytesOfChildren(process.pid)).toBeGreaterThan(holder);
     expect(await residentBytesOfChildren(holderId)).toBe(0);
   });
