@@ -99,4 +99,22 @@ describe('linking by eight letters', () => {
     expect(await stored()).toBe(0);
     expect(await sessionOf(id)).toMatchObject({ linked: false, state: 'closed', phone: null });
   });
+
+  it('come, like codes to scan, once their state is stored: a log-out right after one finds the pairing', async () => {
+    const id = await newChannel();
+    const locked = await database.pool.connect();
+    await locked.query('BEGIN');
+    await locked.query('SELECT 1 FROM channels WHERE id = $1 FOR UPDATE', [id]);
+    let isGiven = false;
+    const code = worker.sessions.loginCode(id, soon()).finally(() => (isGiven = true));
+    // The network has offered one for it, too, by the time that it has for a channel that came later.
+    const other = await newChannel();
+    await worker.sessions.loginCode(other, soon());
+    expect(isGiven).toBe(false);
+    await locked.query('COMMIT');
+    locked.release();
+    await code;
+    expect(await sessionOf(id)).toMatchObject({ state: 'qr' });
+    for (const each of [id, other]) await worker.sessions.logout(each);
+  });
 });

@@ -2,7 +2,8 @@
  * Codes to link a channel: one to scan, which the network replaces every 20 s, and letters to be entered on the phone.
  *
  * Guarantees: all callers share one pairing and get the same codes; letters stay the same until they expire, however often they are
- * requested, and both kinds can be used side by side.
+ * requested, and both kinds can be used side by side. A code is given once its state is stored, so that who sees it finds the
+ * pairing in the directory, to end it for example.
  */
 import { GatewayError, type LoginCode } from '@dormouse/gateway-contract';
 import type { LiveSession } from '../socket/live-session.js';
@@ -12,7 +13,7 @@ import type { SessionRecord } from './session-record.js';
 
 /** What a pairing needs of its session. */
 export interface PairingSession {
-  readonly record: Pick<SessionRecord, 'linked' | 'state' | 'changed'>;
+  readonly record: Pick<SessionRecord, 'linked' | 'state' | 'changed' | 'settled'>;
   readonly linking: Linking;
   readonly now: () => number;
   readonly isRetired: () => boolean;
@@ -33,7 +34,10 @@ export class LoginCodes {
       if (isRetired()) throw notConnected('redeploying', 2);
       if (record.linked) throw new GatewayError(403, { details: 'the channel is linked already: log out first' });
       const code = linking.current;
-      if (code) return code;
+      if (code) {
+        await record.settled();
+        return linking.current ?? code;
+      }
       if (record.state === 'closed') {
         linking.assertMayBegin(waited);
         begin();
