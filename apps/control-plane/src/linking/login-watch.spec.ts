@@ -30,7 +30,8 @@ function setup(phone?: string) {
     const reply = world.replies.shift() ?? new GatewayError(503, { details: 'nothing planned', retryAfterS: 60 });
     return reply instanceof GatewayError ? Promise.reject(reply) : Promise.resolve(reply);
   };
-  const link = { run, command } as unknown as LoginWatchOptions['link'];
+  type Link = LoginWatchOptions['link'];
+  const link: Link = { run: run as Link['run'], command: command as Link['command'] };
   const watch = new LoginWatch({
     link,
     channelId: 'c',

@@ -24,7 +24,7 @@ describe('ChannelStreams', () => {
       signal = onEvents;
       return { started: Promise.resolve(), isLive: () => true, close: () => Promise.resolve() };
     };
-    const link = { subscribeEvents } as unknown as RegionLink;
+    const link = { subscribeEvents };
     const content = { next: () => Promise.resolve({ frames: ['data: one\n\n'], then: 'wait' as const }) };
     server = fastify();
     server.get('/:channel/:owner', (request, reply) => {

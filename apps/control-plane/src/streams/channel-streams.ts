@@ -40,7 +40,7 @@ export interface StreamContent {
 }
 
 export interface StreamFacts {
-  link: RegionLink;
+  link: SignalledRegion;
   channelId: string;
   /** Who has it; see {@link ownerOf}. */
   owner: string;
@@ -61,12 +61,14 @@ interface Stream {
   wake: () => void;
 }
 
+/** A region, as far as its signals that events are ready. */
+type SignalledRegion = Pick<RegionLink, 'subscribeEvents'>;
 type EventSubscription = ReturnType<RegionLink['subscribeEvents']>;
 
 export class ChannelStreams {
   /** By channel. */
   readonly #streams = new Map<string, Set<Stream>>();
-  readonly #subscriptions = new Map<RegionLink, EventSubscription>();
+  readonly #subscriptions = new Map<SignalledRegion, EventSubscription>();
   readonly #running = new Set<Promise<void>>();
 
   constructor(
@@ -139,7 +141,7 @@ export class ChannelStreams {
     }
   }
 
-  #subscriptionOf(link: RegionLink): EventSubscription {
+  #subscriptionOf(link: SignalledRegion): EventSubscription {
     const known = this.#subscriptions.get(link);
     if (known) return known;
     const wakeStreams = (channelId: string) => this.#streams.get(channelId)?.forEach((stream) => stream.wake());

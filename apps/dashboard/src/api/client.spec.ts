@@ -10,8 +10,8 @@ import { ApiClient } from './client.js';
 import type { HttpMethod } from './operation-types.js';
 
 const addresses = Object.fromEntries(
-  Object.entries(OPERATIONS).map(([name, { method, path }]) => [name, [method, MANAGEMENT_PREFIX + path]]),
-) as unknown as Record<OperationName, readonly [HttpMethod, string]>;
+  Object.entries(OPERATIONS).map(([name, { method, path }]) => [name, [method, MANAGEMENT_PREFIX + path] as const]),
+) as Record<OperationName, readonly [HttpMethod, string]>;
 
 /** A client whose requests are answered by `answer`, and what it sent. */
 function clientOf(answer: () => Response | Error) {

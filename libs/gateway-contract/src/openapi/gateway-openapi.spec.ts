@@ -15,7 +15,7 @@ interface Operation {
 }
 type Paths = Record<string, Record<string, Operation>>;
 
-const listed = contract as unknown as Json & { paths: Paths };
+const listed = contract as Json & { paths: Paths };
 const made = gatewayOpenApi() as Json & { paths: Paths };
 
 const operations = Object.entries(listed.paths).flatMap(([path, byMethod]) =>

@@ -27,10 +27,9 @@ describe('the subscription of a webhook', () => {
   });
 
   it('keeps what it does not know, as it is written', () => {
-    const foreign = [
-      { type: 'of_a_later_version', method: 'post', extra: 1 },
-      { type: 'ack' },
-    ] as unknown as Subscription;
+    const foreign = JSON.parse(
+      '[{"type":"of_a_later_version","method":"post","extra":1},{"type":"ack"}]',
+    ) as Subscription;
     const changed = withSubscribed(foreign, { type: 'calls', method: 'post' }, true);
     expect(changed).toEqual([...foreign, { type: 'calls', method: 'post' }]);
     expect(withSubscribed(changed, { type: 'calls', method: 'post' }, false)).toEqual(foreign);
