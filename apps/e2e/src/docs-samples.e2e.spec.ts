@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { choosePort } from '@dormouse/stack';
 import { guidesWithSamples, missingProgram, SampleFolder, shapeFault, type Sample } from './harness/doc-samples.js';
 import { eventually } from './harness/eventually.js';
 import { RunningStack, type LinkedChannel } from './harness/running-stack.js';
@@ -114,7 +115,7 @@ describe('the samples of the documentation', () => {
   const receives = async (sample: Sample): Promise<void> => {
     const missing = missingProgram(sample.language);
     if (missing !== undefined) throw new Error(`${missing} is not installed: apt-get install ${missing}-cli`);
-    const port = await freePort();
+    const port = await choosePort();
     const folder = await newFolder({ WEBHOOK_SECRET: secret });
     const server = folder.samples.serve(sample, port);
     const lines: string[] = [];
@@ -138,15 +139,6 @@ describe('the samples of the documentation', () => {
     }
   };
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Does a server accept connections at this port? */
 async function accepts(port: number): Promise<boolean> {

@@ -1,6 +1,7 @@
 export type { Region } from '@dormouse/gateway-contract';
 export type { AppName } from './app-names.js';
 export { ensureOwner, type NewUser } from './launch/accounts-and-money.js';
+export { choosePort } from './processes/free-port.js';
 export { startStack } from './launch/stack.js';
 export type {
   AppSwitches,

@@ -1,4 +1,4 @@
-import { choosePort, freePort } from '../processes/free-port.js';
+import { choosePort, isFreePort } from '../processes/free-port.js';
 import type { RegionName } from '../stores/region-stores.js';
 import type { Installation } from './installation.js';
 
@@ -63,7 +63,7 @@ export class Ports {
   }
 
   async #above(wanted: number, key: string): Promise<number> {
-    if ((await freePort(wanted)) !== undefined) return wanted;
+    if (await isFreePort(wanted)) return wanted;
     throw new Error(`Port ${wanted} (${key}) is in use; choose another --port-base.`);
   }
 
