@@ -275,6 +275,10 @@ export const PROJECTS = {
     ],
     packages: [...NETWORK, 'pg'],
   },
+  'tools/drills': {
+    projects: ['bench/bench-stack', 'bench/table', 'bench/world', 'object-storage', 'stack', 'stack/store-servers'],
+    packages: ['pg'],
+  },
 };
 
 const SPEC = /\.spec\.tsx?$|\/test-[^/]+\.ts$/;

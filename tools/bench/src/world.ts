@@ -48,6 +48,14 @@ export class World {
     await this.call(`${this.simulator}/phones/${phone}/messages/wait`, 'POST', { text, timeoutMs: 30_000 });
   }
 
+  /** The texts that a phone received from others, in their order. */
+  async textsOf(phone: string): Promise<string[]> {
+    const messages = await this.call<{ fromMe: boolean; text?: string }[]>(
+      `${this.simulator}/phones/${phone}/messages`,
+    );
+    return messages.flatMap(({ fromMe, text }) => (fromMe || text === undefined ? [] : [text]));
+  }
+
   /** A phone reads messages of a chat. */
   async read(reader: string, chat: string, ids: readonly string[]): Promise<void> {
     await this.call(`${this.simulator}/phones/${reader}/read`, 'POST', { chat, ids });

@@ -1,4 +1,4 @@
-// Builds if need be, then runs a command: launch.mjs <start|sandbox|bench|schema|billing-setup> [options]. Standard output belongs to
+// Builds if need be, then runs a command: launch.mjs <start|sandbox|bench|drill|schema|billing-setup> [options]. Standard output belongs to
 // the command alone. npm passes signals on to us (package.json runs us with `exec`, in place of a shell that would not);
 // an npm that was killed cannot, so its end is as good as a SIGTERM.
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ const COMMANDS = {
   sandbox: { script: 'tools/stack/dist/commands/sandbox.js', needs: 'servers' },
   schema: { script: 'tools/stack/dist/commands/schema.js', needs: 'servers' },
   'billing-setup': { script: 'apps/billing/dist/set-up-stripe.js', needs: 'servers' },
+  drill: { script: 'tools/drills/dist/main.js', needs: 'all' },
   bench: { script: 'tools/bench/dist/main.js', needs: 'all' },
 };
 const [name, ...rest] = process.argv.slice(2);
