@@ -54,6 +54,7 @@ export const SECTIONS: readonly Section[] = [
       guide('operators', 'Operators'),
       { slug: 'settings', title: 'Settings', source: '../../docs/settings.md' },
       { slug: 'metrics', title: 'Metrics', source: '../../docs/metrics.md' },
+      { slug: 'versions', title: 'Versions', source: '../../docs/versions.md' },
     ],
   },
 ];

@@ -199,6 +199,7 @@ export class TestConversation {
       input,
       ...(sendAs !== undefined && { sendAs }),
       startBy: Date.now() + 10_000,
+      revision: 1,
       requestId: `r${this.order}`,
       afterAnswer: (work) => void work(),
     });

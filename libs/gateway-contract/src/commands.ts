@@ -47,6 +47,11 @@ import { indicatorsLastMs } from './send-options.js';
 /** One command that the edge can send to a channel's worker. */
 export interface CommandSpec<Input extends z.ZodType, Result> {
   readonly input: Input;
+  /**
+   * Raised when the input gets something that a worker which ignores it must not leave out (docs/versions.md). A worker refuses a
+   * later one with 503 and runs every earlier one.
+   */
+  readonly revision: number;
   /** Does the handler need the open socket, or only the session's machine? */
   readonly session: 'open' | 'none';
   /** A worker starts the command within this time of the call, or never. */
@@ -61,6 +66,7 @@ export interface CommandSpec<Input extends z.ZodType, Result> {
 
 interface CommandOptions<Input extends z.ZodType> {
   input: Input;
+  revision?: number;
   session?: 'open' | 'none';
   startWithinMs?: number;
   answerWithinMs?: number;
@@ -70,6 +76,7 @@ interface CommandOptions<Input extends z.ZodType> {
 const command =
   <Result>() =>
   <Input extends z.ZodType>(options: CommandOptions<Input>): CommandSpec<Input, Result> => ({
+    revision: 1,
     session: 'open',
     startWithinMs: 20_000,
     answerWithinMs: 45_000,

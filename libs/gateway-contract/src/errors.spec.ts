@@ -37,6 +37,11 @@ describe('the error table', () => {
     expect(copy).toMatchObject({ status: 503, message: error.message, details: error.details, retryAfterS: 3 });
   });
 
+  it('becomes 502 when it is of a later version, with a status that is not in the table', () => {
+    const later = JSON.parse('{"status":599,"message":"new"}') as ErrorReply;
+    expect(fromErrorReply(later)).toMatchObject({ status: 502, message: 'session runtime error' });
+  });
+
   it('leaves details out of the envelope when there are none', () => {
     const site = { docsUrl: 'https://docs.example.com', supportAddress: 'support@example.com' };
     expect(errorEnvelope(new GatewayError(429), site)).toEqual({

@@ -64,7 +64,9 @@ export function toErrorReply(error: GatewayError): ErrorReply {
   };
 }
 
+/** A status that this version does not know (of a later one) is 502: what happened is not known here. */
 export function fromErrorReply(reply: ErrorReply): GatewayError {
+  if (!isErrorStatus(reply.status)) return new GatewayError(502, { details: 'the answer is of a later version' });
   return new GatewayError(reply.status, reply);
 }
 

@@ -18,7 +18,8 @@ import {
 } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, subscribeTo, type RedisLog, type Subscription } from '@dormouse/redis';
 import { Queue } from 'bullmq';
-import type { CommandJob, ReplyMessage } from './command-job.js';
+import type { CommandJob } from './command-job.js';
+import { isReadable, MESSAGE_FORM, parseReply } from './message-form.js';
 import { COMMAND_JOB_OPTIONS, commandQueueName, QUEUE_EVENTS_KEPT } from './names.js';
 import { withdraw } from './withdraw.js';
 
@@ -136,8 +137,10 @@ export class CommandClient {
     try {
       const { clientId } = this;
       const { requestId, sendAs } = options;
+      const { revision } = command;
       const named = sendAs === undefined ? {} : { sendAs };
-      const job = { callId, clientId, channelId: channel.id, input, startBy, requestId, ...named };
+      const ids = { callId, clientId, channelId: channel.id, requestId };
+      const job = { form: MESSAGE_FORM, revision, ...ids, input, startBy, ...named };
       // A job that is added only after the deadline is rejected by its worker: `startBy` is past.
       await Promise.race([this.#add(callId, channel, name, job), answer]);
       return (await answer) as CommandResult<Name>;
@@ -222,11 +225,14 @@ export class CommandClient {
   }
 
   #receive(message: string): void {
-    const { callId, reply } = JSON.parse(message) as ReplyMessage;
-    const call = this.#pending.get(callId);
+    const received = parseReply(message);
+    const call = received && this.#pending.get(received.callId);
     // The call has ended: at its deadline, or by the reply of the shard's next owner.
     if (!call) return;
-    if (reply.ok) call.resolve(reply.result);
+    const { form, reply } = received;
+    // The command may have run: workers reply in the form of the job, so this is a fault, not an upgrade.
+    if (!isReadable(form)) call.reject(outcomeUnknown());
+    else if (reply.ok) call.resolve(reply.result);
     else call.reject(fromErrorReply(reply.error));
   }
 

@@ -2,6 +2,10 @@ import type { ErrorReply } from '@dormouse/gateway-contract';
 
 /** Contents of a command's job. */
 export interface CommandJob {
+  /** See `message-form.ts`; absent: from before forms had numbers. */
+  form?: number;
+  /** Of the command in its caller's catalogue: see `CommandSpec`. Absent: 1. */
+  revision?: number;
   /** Identifies the call at its caller; the reply carries it. */
   callId: string;
   /** The caller, whose reply channel the reply is published on. */
@@ -20,6 +24,8 @@ export type CommandReply = { ok: true; result: unknown } | { ok: false; error: E
 
 /** What is published on the caller's reply channel. */
 export interface ReplyMessage {
+  /** See `message-form.ts`; absent: from before forms had numbers. */
+  form?: number;
   callId: string;
   reply: CommandReply;
 }

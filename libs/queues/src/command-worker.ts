@@ -5,7 +5,7 @@
  * - A command is passed to `handle` at most once, ever. There is one attempt, and a job that stalled (its worker died or
  *   lost its lock) fails and is not run again. Its caller gets 502 from the shard's next worker: at once for jobs that
  *   the former owner left behind, else when BullMQ's stall check finds the job.
- * - A command is not passed on after its `startBy`; its caller gets 503.
+ * - A command is not passed on after its `startBy`; its caller gets 503. Nor is one of a later form than this worker reads.
  * - Commands are passed on in the order of the calls. BullMQ's own loop fetches in two interleaved ways and may swap
  *   neighbours; `job-fetcher.ts` fetches in one way and in order.
  * - Redis away: nothing is fetched; commands that run keep running, and their replies are published when Redis is back.
@@ -17,12 +17,15 @@ import { Job, Worker, type RedisQueueBackend } from 'bullmq';
 import pTimeout from 'p-timeout';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
 import { JobFetcher, oneConnection, FETCH_WAIT_S } from './job-fetcher.js';
+import { isReadable, replyForm } from './message-form.js';
 import { commandQueueName } from './names.js';
 
 /** Default of `lockMs`: longer than any pause of a healthy event loop. */
 const LOCK_MS = 10_000;
 /** Timeout of each step of closing: without Redis neither a fetch nor the completion of a job ends. */
 const REDIS_TIMEOUT_MS = 2_000;
+/** Wait before a retry of a command that this worker is too old for. */
+const UPGRADED_IN_S = 10;
 const atMost = (milliseconds: number) => ({ milliseconds, message: false as const });
 
 /** A command as its worker receives it. */
@@ -33,6 +36,8 @@ export interface ReceivedCommand {
   /** Name and input as the caller sent them; the handler validates both against the catalogue. */
   name: string;
   input: unknown;
+  /** Of the command in its caller's catalogue: a later one than that of the handler's must not be run. */
+  revision: number;
   /** Epoch milliseconds after which the command must not be started. Check again after any wait of your own. */
   startBy: number;
   requestId: string;
@@ -77,6 +82,14 @@ const tooLate = () =>
     new GatewayError(503, {
       details: 'reconnecting, waking or redeploying: the request was not started in time',
       retryAfterS: 3,
+    }),
+  );
+
+const laterForm = () =>
+  toErrorReply(
+    new GatewayError(503, {
+      details: 'the session worker is of an earlier version and cannot read this command yet: nothing was done',
+      retryAfterS: UPGRADED_IN_S,
     }),
   );
 
@@ -194,10 +207,12 @@ class CommandConsumer implements CommandWorker {
   }
 
   async #outcome(job: Job<CommandJob>, id: string, afterAnswer: ReceivedCommand['afterAnswer']): Promise<CommandReply> {
-    const { channelId, input, startBy, requestId, sendAs } = job.data;
+    const { form, revision = 1, channelId, input, startBy, requestId, sendAs } = job.data;
     const named = sendAs === undefined ? {} : { sendAs };
+    if (!isReadable(form)) return { ok: false, error: laterForm() };
     if (Date.now() > startBy) return { ok: false, error: tooLate() };
-    const command = { order: Number(id), channelId, name: job.name, input, startBy, requestId, ...named, afterAnswer };
+    const asSent = { channelId, name: job.name, input, revision, startBy, requestId, ...named };
+    const command = { order: Number(id), ...asSent, afterAnswer };
     try {
       return await this.#settings.handle(command);
     } catch (error) {
@@ -213,8 +228,8 @@ class CommandConsumer implements CommandWorker {
     return handling;
   }
 
-  async #reply({ clientId, callId }: Pick<CommandJob, 'clientId' | 'callId'>, reply: CommandReply): Promise<void> {
-    const message: ReplyMessage = { callId, reply };
+  async #reply({ form, clientId, callId }: CommandJob, reply: CommandReply): Promise<void> {
+    const message: ReplyMessage = { form: replyForm(form), callId, reply };
     await this.#redis.publish(redisKeys.replies(clientId), JSON.stringify(message));
   }
 

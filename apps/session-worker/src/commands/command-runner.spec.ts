@@ -75,6 +75,7 @@ function setup(given: Partial<Handlers> & Given = {}) {
     channelId: 'c1',
     name: 'messages.sendText',
     input: { to: '4915112345678', body: 'hello' },
+    revision: 1,
     startBy: 50_000,
     requestId: 'r1',
     afterAnswer: () => undefined,
@@ -169,6 +170,11 @@ describe('CommandRunner', () => {
   it('refuses unknown channels and invalid input, and answers 503 to a command of a later version: nothing was done', async () => {
     const { runner, command } = setup();
     await expect(runner.run(command({ name: 'messages.unknown' }))).resolves.toEqual({
+      ok: false,
+      error: expect.objectContaining({ status: 503, retryAfterS: 10 }) as object,
+    });
+    const later = command({ revision: COMMANDS['messages.sendText'].revision + 1 });
+    await expect(runner.run(later)).resolves.toEqual({
       ok: false,
       error: expect.objectContaining({ status: 503, retryAfterS: 10 }) as object,
     });

@@ -34,9 +34,9 @@ const TRANSMIT_MS = 25_000;
 const UPGRADED_IN_S = 10;
 
 /** From an edge or a control plane of a later version, during an upgrade: nothing was run, and the next worker may know it. */
-function notKnownYet(name: string): GatewayError {
+function notKnownYet(what: string): GatewayError {
   return new GatewayError(503, {
-    details: `the session worker is of an earlier version and does not know ${name} yet: nothing was done`,
+    details: `the session worker is of an earlier version and does not know ${what} yet: nothing was done`,
     retryAfterS: UPGRADED_IN_S,
   });
 }
@@ -88,6 +88,7 @@ export class CommandRunner {
     const facts = { command: name, channelId, requestId };
     try {
       if (!isCommandName(name)) throw notKnownYet(name);
+      if (command.revision > COMMANDS[name].revision) throw notKnownYet(`revision ${command.revision} of ${name}`);
       const result = await this.perform(name, command);
       this.noteAnswer(facts, 200, startedMs);
       return { ok: true, result };
