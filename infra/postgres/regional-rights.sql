@@ -1,24 +1,37 @@
--- What each app may do in a region's database, and no more. Apply it after every migration, as the owner of the tables:
+-- What each app may do in a region's database, and no more. `prepare` runs it after the migrations, as the owner of the tables; by hand:
 --   psql "$URL" -v ON_ERROR_STOP=1 -f infra/postgres/regional-rights.sql
--- Roles without login; give each app an account of its own in its role: CREATE ROLE edge LOGIN PASSWORD '…' IN ROLE dormouse_edge_api.
+-- Running it again brings rights in step with it; apps go on working meanwhile. It makes the roles, without login: `prepare` gives
+-- them passwords (DATABASE_PASSWORDS), or make accounts of your own: CREATE ROLE edge LOGIN PASSWORD '…' IN ROLE dormouse_edge_api.
 -- tools/stack/src/repository/database-rights.int.spec.ts compares the grants with the statements of every app.
 BEGIN;
+-- One at a time in a database: two that write the same rights would fail.
+SELECT pg_advisory_xact_lock(72707370);
 DO $$
 DECLARE
   name text;
 BEGIN
   FOREACH name IN ARRAY ARRAY['dormouse_edge_api', 'dormouse_session_worker', 'dormouse_webhook_dispatcher', 'dormouse_control_plane', 'dormouse_billing'] LOOP
-    BEGIN
-      EXECUTE format('CREATE ROLE %I NOLOGIN', name);
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN
-      NULL; -- roles are those of the whole server
-    END;
+    -- Who may not make roles can still run this where they exist.
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        NULL; -- roles are those of the whole server: another database was first
+      END;
+    END IF;
   END LOOP;
+  -- Only these connect, besides the owner; nobody but the owner makes tables, not even for a session.
+  EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+  EXECUTE format('GRANT CONNECT ON DATABASE %I TO dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing', current_database());
+  REVOKE ALL ON SCHEMA public FROM PUBLIC;
+  -- While a deploy is under way, apps of the former release still need theirs: `prepare` sets this, and `prepare --revoke` does not.
+  IF current_setting('dormouse.keep_rights', true) IS DISTINCT FROM 'on' THEN
+    REVOKE ALL ON SCHEMA public FROM dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
+    REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
+    REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC, dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
+  END IF;
 END
 $$;
-REVOKE ALL ON ALL TABLES IN SCHEMA public FROM dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
-REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
-REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
 
 -- edge-api

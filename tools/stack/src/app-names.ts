@@ -19,6 +19,44 @@ export const SIMULATIONS = ['network-simulator', 'mailbox', 'stripe-simulator'] 
 
 export type Simulation = (typeof SIMULATIONS)[number];
 
+/** The apps that keep data in stores: each has an account of its own in PostgreSQL, Redis and the object storage. */
+export const STORE_APPS = [
+  'edge-api',
+  'session-worker',
+  'webhook-dispatcher',
+  'control-plane',
+  'billing',
+] as const satisfies readonly AppName[];
+
+export type StoreApp = (typeof STORE_APPS)[number];
+
+/** Which of them use a region's database, and which the global one. */
+export const DATABASE_APPS = {
+  regional: STORE_APPS,
+  global: ['control-plane', 'billing'],
+} as const satisfies Record<string, readonly StoreApp[]>;
+
+/** Name of an app's role in PostgreSQL, which is also its account. */
+export function databaseRole(app: StoreApp): string {
+  return `dormouse_${app.replaceAll('-', '_')}`;
+}
+
+export function isStoreApp(app: AppName): app is StoreApp {
+  return STORE_APPS.some((name) => name === app);
+}
+
+/** One value for each app that keeps data. */
+export function byApp<Value>(of: (app: StoreApp) => Value): Record<StoreApp, Value> {
+  const [edge, worker, dispatcher, control, billing] = STORE_APPS;
+  return {
+    [edge]: of(edge),
+    [worker]: of(worker),
+    [dispatcher]: of(dispatcher),
+    [control]: of(control),
+    [billing]: of(billing),
+  };
+}
+
 /** The checkout (or the image) that this launcher belongs to. */
 export const ROOT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -1,4 +1,4 @@
-import { readEnvironment } from './config.js';
+import { readEnvironment, readPreparationEnvironment } from './config.js';
 
 describe('the environment of the launcher', () => {
   it('treats empty switches as not set', () => {
@@ -33,5 +33,30 @@ describe('the environment of the launcher', () => {
       'Set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET together, or neither.',
     );
     expect(() => readEnvironment({ MAIL_FROM: 'a@b.c' })).toThrow('Set SMTP_URL and MAIL_FROM together, or neither.');
+  });
+});
+
+describe('the environment of the preparation', () => {
+  const given = {
+    GLOBAL_DATABASE_URL: 'postgresql://g',
+    REGIONAL_DATABASE_URL: 'postgresql://r',
+    ACCOUNT_KEY: 'dmk_of-the-first-account',
+  };
+  const read = (passwords?: string) =>
+    readPreparationEnvironment({ ...given, DATABASE_PASSWORDS: passwords }).DATABASE_PASSWORDS;
+
+  it('takes passwords of those apps that it names', () => {
+    expect(read()).toEqual({});
+    expect(read('{"edge-api":"sixteen-letters!"}')).toEqual({ 'edge-api': 'sixteen-letters!' });
+  });
+
+  it.each([
+    'edge-api',
+    '{"edge":"sixteen-letters!"}',
+    '{"edge-api":"too-short"}',
+    '{"edge-api":"with a space in it!"}',
+  ])('refuses %s, names the switch, and does not show the password', (text) => {
+    expect(() => read(text)).toThrow('DATABASE_PASSWORDS');
+    expect(() => read(text)).not.toThrow(/sixteen-letters|too-short|with a space/);
   });
 });

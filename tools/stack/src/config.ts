@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STORE_APPS } from './app-names.js';
 
 const optionalUrl = z
   .string()
@@ -133,10 +134,26 @@ export function readObjectServerEnvironment(source: NodeJS.ProcessEnv = process.
   return objectServer.parse(source);
 }
 
+/** PostgreSQL prepares others than ASCII before it checks them; short ones can be guessed. */
+const accountPassword = z.string().regex(/^[!-~]{16,}$/, 'must be at least 16 characters of ASCII, without spaces');
+
 const preparation = z.object({
   /** The two databases; they are made if they do not exist. */
   GLOBAL_DATABASE_URL: z.string().min(1),
   REGIONAL_DATABASE_URL: z.string().min(1),
+  /** JSON: app to the password of its account in PostgreSQL; of apps that it does not name none is set. */
+  DATABASE_PASSWORDS: z
+    .string()
+    .default('{}')
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue('must be JSON: {"<app>":"<password>"}');
+        return z.NEVER;
+      }
+    })
+    .pipe(z.partialRecord(z.enum(STORE_APPS), accountPassword)),
   /** Key of the first account for the management API. */
   ACCOUNT_KEY: z.string().min(24),
 });

@@ -1,14 +1,19 @@
 /**
  * Prepares databases that are given (`npm start` does this by itself): makes them if they do not exist, applies the
- * migrations, makes the first account. Running it again changes nothing but what is new.
+ * migrations, gives the apps their rights and passwords, makes the first account. Running it again changes nothing but what is new.
+ * With `--revoke`, after a deploy, it takes away the rights that no app of this release needs; without, apps of the former go on.
  */
 import { createHash } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import { migrate } from '@dormouse/database';
+import { DATABASE_APPS } from '../app-names.js';
 import { readPreparationEnvironment } from '../config.js';
 import { ensureFirstAccount } from '../launch/first-account.js';
+import { grantRights, setLogins } from '../stores/database-accounts.js';
 import { ensureDatabase } from '../stores/postgres.js';
 
 const config = readPreparationEnvironment();
+const { values } = parseArgs({ options: { revoke: { type: 'boolean', default: false } } });
 
 async function prepare(url: string, scope: 'global' | 'regional'): Promise<void> {
   const server = new URL(url);
@@ -17,6 +22,10 @@ async function prepare(url: string, scope: 'global' | 'regional'): Promise<void>
   await ensureDatabase(server.toString(), name);
   const applied = await migrate(url, scope);
   console.log(`${scope}: ${applied.length === 0 ? 'up to date' : `applied ${applied.join(', ')}`}`);
+  await grantRights(url, scope, { keep: !values.revoke });
+  const apps = DATABASE_APPS[scope].filter((app) => config.DATABASE_PASSWORDS[app] !== undefined);
+  await setLogins(url, Object.fromEntries(apps.map((app) => [app, config.DATABASE_PASSWORDS[app]])));
+  console.log(`${scope}: rights are in order; passwords of ${apps.length === 0 ? 'no app' : apps.join(', ')} are set`);
 }
 
 await prepare(config.GLOBAL_DATABASE_URL, 'global');

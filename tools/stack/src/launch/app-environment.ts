@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ROOT_FOLDER, type AppName } from '../app-names.js';
+import { isStoreApp, ROOT_FOLDER, type AppName, type StoreApp } from '../app-names.js';
 import { inheritedEnvironment } from '../config.js';
 import type { InstallationFacts } from './installation.js';
 import type { RegionName, RegionStores } from '../stores/region-stores.js';
@@ -24,7 +24,8 @@ export interface RegionPlace extends RegionName {
 }
 
 export interface AppEnvironmentFacts {
-  globalDatabaseUrl: string;
+  /** As each app connects to it. */
+  globalDatabaseUrls: Record<StoreApp, string>;
   /** The first has channels that are made without a region; control plane and billing use its Redis. */
   regions: readonly [RegionPlace, ...RegionPlace[]];
   installation: InstallationFacts;
@@ -77,6 +78,8 @@ export function appEnvironment(
   { probePort = port, smtpPort = 0, region = facts.regions[0] }: AppPlace = {},
 ): NodeJS.ProcessEnv {
   const { installation, shardCount, network } = facts;
+  // What stands in for others has no account, and none of these switches.
+  const stores = isStoreApp(app) ? region.stores.accounts[app] : region.stores;
   const settings: Switches = {
     SETTINGS_MASTER_KEY: installation.settingsKey,
     SETTINGS_MASTER_KEY_ID: installation.settingsKeyId,
@@ -84,10 +87,10 @@ export function appEnvironment(
   const regional: Switches = {
     ...settings,
     REGION: region.code,
-    REGIONAL_DATABASE_URL: region.stores.databaseUrl,
-    REDIS_URL: region.stores.redisUrl,
+    REGIONAL_DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
   };
-  const { endpoint, bucket, accessKeyId, secretAccessKey } = region.stores.objects;
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = stores.objects;
   const objects: Switches = {
     S3_ENDPOINT: endpoint,
     S3_BUCKET: bucket,
@@ -108,7 +111,7 @@ export function appEnvironment(
         NODE_EXTRA_CA_CERTS: network.certificateFile,
       }
     : {};
-  const global = globalSwitches(facts);
+  const global = globalSwitches(facts, 'control-plane');
   const own: Record<AppName, Switches> = {
     'network-simulator': { DATA_DIR: `${facts.dataDir}/network` },
     ...moneySwitches(facts),
@@ -163,14 +166,14 @@ function edgeSwitches({ regions, publicUrl }: AppEnvironmentFacts): Switches {
 }
 
 /** What reaches the whole installation. */
-function globalSwitches({ globalDatabaseUrl, regions }: AppEnvironmentFacts): Switches {
-  const entries = regions.map(({ code, edgeUrl: gatewayUrl, stores: { databaseUrl, redisUrl, objects: storage } }) => [
-    code,
-    { databaseUrl, redisUrl, gatewayUrl, storage },
-  ]);
+function globalSwitches({ globalDatabaseUrls, regions }: AppEnvironmentFacts, app: StoreApp): Switches {
+  const entries = regions.map(({ code, edgeUrl: gatewayUrl, stores: { accounts } }) => {
+    const { databaseUrl, redisUrl, objects: storage } = accounts[app];
+    return [code, { databaseUrl, redisUrl, gatewayUrl, storage }];
+  });
   return {
-    GLOBAL_DATABASE_URL: globalDatabaseUrl,
-    REDIS_URL: regions[0].stores.redisUrl,
+    GLOBAL_DATABASE_URL: globalDatabaseUrls[app],
+    REDIS_URL: regions[0].stores.accounts[app].redisUrl,
     REGIONS: JSON.stringify(Object.fromEntries(entries)),
   };
 }
@@ -203,6 +206,6 @@ function moneySwitches(facts: AppEnvironmentFacts): Record<'mailbox' | 'stripe-s
   return {
     mailbox: {},
     'stripe-simulator': { DATA_DIR: `${dataDir}/stripe`, SECRET_KEY: secretKey, ...webhook },
-    billing: { ...globalSwitches(facts), PUBLIC_URL: publicUrl, BILLING_SECRET: secrets.billing, ...stripe },
+    billing: { ...globalSwitches(facts, 'billing'), PUBLIC_URL: publicUrl, BILLING_SECRET: secrets.billing, ...stripe },
   };
 }

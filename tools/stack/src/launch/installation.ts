@@ -7,6 +7,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { z } from 'zod';
+import { byApp, STORE_APPS } from '../app-names.js';
 import type { RegionName } from '../stores/region-stores.js';
 
 const sandboxChannel = z.object({ id: z.string(), token: z.string(), phone: z.string() });
@@ -44,10 +45,12 @@ const installation = z.object({
   accountId: z.string(),
   accountKey: z.string(),
   operatorKey: z.string().default(newOperatorKey),
-  /** Of our own PostgreSQL and Redis. */
+  /** Of our own PostgreSQL and Redis: of the account that may do everything. */
   passwords: z
     .object({ postgres: z.string(), redis: z.string() })
     .default(() => ({ postgres: newPassword(), redis: newPassword() })),
+  /** Of each app's accounts in our own stores. */
+  appPasswords: z.record(z.enum(STORE_APPS), z.string()).default(() => byApp(newPassword)),
   /** What signs sessions of users; what the control plane calls billing with; the keys of the simulated Stripe. */
   secrets: z
     .object({
@@ -131,6 +134,7 @@ function newFacts(): InstallationFacts {
     accountKey: `dmk_${randomBytes(32).toString('base64url')}`,
     operatorKey: newOperatorKey(),
     passwords: { postgres: newPassword(), redis: newPassword() },
+    appPasswords: byApp(newPassword),
     secrets: newSecrets(),
     objectKeys: { accessKeyId: 'dormouse', secretAccessKey: randomBytes(24).toString('base64url') },
     ports: {},

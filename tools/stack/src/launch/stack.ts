@@ -100,6 +100,7 @@ class RunningStack implements Stack<Region> {
       ownDatabaseServers: options.ownDatabaseServers ?? false,
       objectKeys: installation.facts.objectKeys,
       passwords: installation.facts.passwords,
+      appPasswords: installation.facts.appPasswords,
       fast: options.fast ?? false,
       port: (name, region) => ports.choose(name, { region }),
       log: (message) => logs.notice(message),
@@ -108,7 +109,7 @@ class RunningStack implements Stack<Region> {
     try {
       installation.rememberRegions(regions);
       const places = await placesOf(regions, stores, ports);
-      await ensureFirstAccount(stores.globalDatabaseUrl, installation.facts);
+      await ensureFirstAccount(stores.globalDatabase.url, installation.facts);
       stack = new RunningStack(options, register, logs, installation, ports, stores, places);
     } catch (error) {
       await stores.stop();
@@ -134,7 +135,7 @@ class RunningStack implements Stack<Region> {
 
   get databases(): Stack<Region>['databases'] {
     return {
-      global: this.stores.globalDatabaseUrl,
+      global: this.stores.globalDatabase.url,
       ...byRegion(this.places, ({ stores }) => stores.databaseUrl),
     };
   }
@@ -211,7 +212,7 @@ class RunningStack implements Stack<Region> {
   async #startApps(): Promise<void> {
     const { env = {} } = this.options;
     const regions = byRegion(this.places, ({ stores, edgeUrl }) => ({ ...stores, edgeUrl }));
-    const { globalDatabaseUrl } = this.stores;
+    const globalDatabaseUrl = this.stores.globalDatabase.url;
     this.#switches = typeof env === 'function' ? await env({ globalDatabaseUrl, regions }) : env;
     this.urls.controlPlane = localUrl(await this.ports.choose('control-plane'));
     await this.#chooseBilling();
@@ -311,7 +312,7 @@ class RunningStack implements Stack<Region> {
   ): AppProcess {
     if (this.#stopping) throw new Error('The stack is stopping.');
     const facts = {
-      globalDatabaseUrl: this.stores.globalDatabaseUrl,
+      globalDatabaseUrls: this.stores.globalDatabase.accounts,
       regions: this.places,
       installation: this.installation.facts,
       shardCount: this.options.shardCount,

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Declaration, DatabaseScope } from '@dormouse/database';
 import pg from 'pg';
-import { ROOT_FOLDER } from '../app-names.js';
+import { DATABASE_APPS, databaseRole as role, ROOT_FOLDER, type StoreApp } from '../app-names.js';
 import { createTestDatabase, type TestStore } from '../testing/test-stores.js';
 import {
   addRights,
   addRightsOfTriggers,
-  APPS_OF,
   rightsOf,
   statementsByProject,
   statementsOf,
@@ -16,15 +15,14 @@ import {
 const VERBS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** The tables that an app owns: it may do everything with them, by Prisma too. Apps of the installation own none of a region's. */
-function ownedBy(app: string, scope: DatabaseScope): string[] {
-  if (APPS_OF.global.includes(app) !== (scope === 'global')) return [];
+function ownedBy(app: StoreApp, scope: DatabaseScope): string[] {
+  if (DATABASE_APPS.global.some((name) => name === app) !== (scope === 'global')) return [];
   const readme = readFileSync(`${ROOT_FOLDER}libs/database/README.md`, 'utf8');
   return [...readme.matchAll(/^\| (`.*?) +\| `([\w/-]+)`/gm)]
     .filter(([, , owner]) => owner === `apps/${app}`)
     .flatMap(([, tables = '']) => [...tables.matchAll(/`(\w+)`/g)].map(([, table = '']) => table));
 }
 
-const role = (app: string): string => `dormouse_${app.replaceAll('-', '_')}`;
 const sqlOf = (scope: DatabaseScope): string =>
   readFileSync(`${ROOT_FOLDER}infra/postgres/${scope}-rights.sql`, 'utf8');
 
@@ -58,7 +56,7 @@ describe('the rights of apps in PostgreSQL', () => {
     return database;
   };
   /** What PostgreSQL answers when the app runs a statement: nothing, or why not. Nothing is run in fact. */
-  const attempt = async (scope: DatabaseScope, app: string, text: string): Promise<string> => {
+  const attempt = async (scope: DatabaseScope, app: StoreApp, text: string): Promise<string> => {
     const { client } = of(scope);
     await client.query(`SET ROLE ${role(app)}`);
     try {
@@ -74,7 +72,7 @@ describe('the rights of apps in PostgreSQL', () => {
       await client.query('RESET ROLE');
     }
   };
-  const declared = async (scope: DatabaseScope, app: string): Promise<Rights> => {
+  const declared = async (scope: DatabaseScope, app: StoreApp): Promise<Rights> => {
     const { client, tables } = of(scope);
     const rights: Rights = new Map();
     for (const { text } of statementsOf(app, scope, byProject)) addRights(rights, rightsOf(text, tables));
@@ -83,7 +81,7 @@ describe('the rights of apps in PostgreSQL', () => {
     await addRightsOfTriggers(rights, client, tables);
     return rights;
   };
-  const grants = (app: string, rights: Rights): string[] =>
+  const grants = (app: StoreApp, rights: Rights): string[] =>
     [...rights]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(
@@ -92,7 +90,7 @@ describe('the rights of apps in PostgreSQL', () => {
       );
 
   /** Of tables that the app inserts into, the counters that number their rows. */
-  const sequenceGrants = async (scope: DatabaseScope, app: string, rights: Rights): Promise<string[]> => {
+  const sequenceGrants = async (scope: DatabaseScope, app: StoreApp, rights: Rights): Promise<string[]> => {
     const { rows } = await of(scope).client.query<{ sequence: string; table: string }>(
       `SELECT s.relname AS sequence, d.refobjid::regclass::text AS table FROM pg_class s
        JOIN pg_depend d ON d.objid = s.oid AND d.deptype IN ('a', 'i') WHERE s.relkind = 'S' ORDER BY 1`,
@@ -103,7 +101,7 @@ describe('the rights of apps in PostgreSQL', () => {
   };
 
   const cases = (['regional', 'global'] as const).flatMap((scope) =>
-    APPS_OF[scope].map((app) => [scope, app] as const),
+    DATABASE_APPS[scope].map((app) => [scope, app] as const),
   );
 
   it.each(cases)('are those of its statements, and no more (%s: %s)', async (scope, app) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { appEnvironment, type AppEnvironmentFacts } from '../launch/app-environment.js';
-import { APP_NAMES, ROOT_FOLDER, SIMULATIONS } from '../app-names.js';
+import { APP_NAMES, byApp, ROOT_FOLDER, SIMULATIONS } from '../app-names.js';
 import { builtManifests, type BuiltManifest } from './test-manifests.js';
 
 interface Service {
@@ -96,19 +96,20 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the launcher', () => {
+  const stores = {
+    databaseUrl: 'postgresql://r',
+    redisUrl: 'redis://r',
+    objects: { endpoint: 'http://o', bucket: 'b', accessKeyId: 'k', secretAccessKey: 's' },
+  };
   const facts: AppEnvironmentFacts = {
-    globalDatabaseUrl: 'postgresql://g',
+    globalDatabaseUrls: byApp(() => 'postgresql://g'),
     regions: [
       {
         code: 'eu',
         suffix: '',
         position: 0,
         edgeUrl: 'http://127.0.0.1:1',
-        stores: {
-          databaseUrl: 'postgresql://r',
-          redisUrl: 'redis://r',
-          objects: { endpoint: 'http://o', bucket: 'b', accessKeyId: 'k', secretAccessKey: 's' },
-        },
+        stores: { ...stores, accounts: byApp(() => stores) },
       },
     ],
     installation: {
@@ -117,6 +118,7 @@ describe('the launcher', () => {
       settingsKey: 's',
       settingsKeyId: 'si',
       passwords: { postgres: 'p', redis: 'p' },
+      appPasswords: byApp(() => 'p'),
       accountId: 'a',
       accountKey: 'k',
       operatorKey: 'o',

@@ -2,14 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { declaredStatements, type Declaration, type DatabaseScope } from '@dormouse/database';
 import type pg from 'pg';
-import { ROOT_FOLDER } from '../app-names.js';
+import { ROOT_FOLDER, STORE_APPS } from '../app-names.js';
 import { productionFiles } from './test-sources.js';
-
-/** The apps that have a database, and which. */
-export const APPS_OF: Record<DatabaseScope, readonly string[]> = {
-  regional: ['edge-api', 'session-worker', 'webhook-dispatcher', 'control-plane', 'billing'],
-  global: ['control-plane', 'billing'],
-};
 
 /** `INSERT` and the like by table. */
 export type Rights = Map<string, Set<string>>;
@@ -34,7 +28,7 @@ function projectsOf(app: string): string[] {
 
 /** Every declared statement by the project that declares it. */
 export async function statementsByProject(): Promise<Map<string, Declaration[]>> {
-  const projects = [...new Set(APPS_OF.regional.flatMap(projectsOf))];
+  const projects = [...new Set(STORE_APPS.flatMap(projectsOf))];
   const files = productionFiles(ROOT_FOLDER);
   const byProject = new Map<string, Declaration[]>();
   let known = new Set<Declaration>(declaredStatements());

@@ -5,10 +5,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrate } from '@dormouse/database';
+import { byApp, type StoreApp } from '../app-names.js';
 import type { LauncherEnvironment } from '../config.js';
 import { startObjectStore } from '../objects/object-store.js';
 import type { Credentials } from '../objects/signature.js';
 import type { ProcessRegister } from '../processes/process-register.js';
+import { databaseUrls, openToApps } from './database-accounts.js';
 import { ensureDatabase, type PostgresServer, startPostgres } from './postgres.js';
 import { copyPreparedData, regionalDatabase, STACK_DATABASES } from './prepared-data.js';
 import { type RedisServer, startRedis } from './redis.js';
@@ -16,11 +18,17 @@ import { redisAnswers } from './redis-wire.js';
 
 export type ObjectsPlace = { endpoint: string; bucket: string } & Credentials;
 
-/** Where a region keeps its data. */
-export interface RegionStores {
+/** The addresses of a region's stores. */
+export interface StorePlaces {
   databaseUrl: string;
   redisUrl: string;
   objects: ObjectsPlace;
+}
+
+/** Where a region keeps its data: with the account that may do everything, for those who look into it. */
+export interface RegionStores extends StorePlaces {
+  /** With each app's own account. In a store that was given, it is the account that was given. */
+  accounts: Record<StoreApp, StorePlaces>;
 }
 
 /** A region, and what the names of its folders, ports and processes end with. */
@@ -41,8 +49,10 @@ export interface StoresOptions {
   /** A PostgreSQL server for each region and one for the global database; else one for all. */
   ownDatabaseServers: boolean;
   objectKeys: Credentials;
-  /** Of our own PostgreSQL and Redis. */
+  /** Of our own PostgreSQL and Redis: of the account that may do everything. */
   passwords: { postgres: string; redis: string };
+  /** Of the apps' accounts. */
+  appPasswords: Readonly<Record<StoreApp, string>>;
   /** True: faster, and a power cut may lose data. */
   fast: boolean;
   /** The port for a server by its name; remembers the choice. */
@@ -110,6 +120,7 @@ async function startDatabase(
     const template = options.fast ? STACK_DATABASES.regional : undefined;
     const url = await server.value.ensureDatabase(regionalDatabase(region.code), template);
     await migrate(url, 'regional');
+    await openToApps(url, 'regional', options.appPasswords);
     return { value: url, pids: own?.pids ?? {}, stop: own ? () => own.stop() : nothingToStop };
   } catch (error) {
     await own?.stop();
@@ -168,6 +179,13 @@ export async function allStarted<Starting extends readonly Promise<Started<unkno
   return Promise.all(starting);
 }
 
+/** Each app's own account in what is ours; a store that was given is used as it was given. */
+function appAccounts({ given, appPasswords }: StoresOptions, stores: StorePlaces): RegionStores['accounts'] {
+  const databases =
+    given.regionalDatabaseUrl === undefined ? databaseUrls(stores.databaseUrl, appPasswords) : undefined;
+  return byApp((app) => ({ ...stores, databaseUrl: databases?.[app] ?? stores.databaseUrl }));
+}
+
 /**
  * Brings up a region's stores, or uses those that are given, and applies its migrations.
  * @param shared server of the databases of all regions, unless each has its own
@@ -184,7 +202,12 @@ export async function startRegionStores(
     startObjects(options, region),
   ]);
   return {
-    value: { databaseUrl: database.value, redisUrl: redis.value, objects: objects.value },
+    value: {
+      databaseUrl: database.value,
+      redisUrl: redis.value,
+      objects: objects.value,
+      accounts: appAccounts(options, { databaseUrl: database.value, redisUrl: redis.value, objects: objects.value }),
+    },
     pids: { ...database.pids, ...redis.pids },
     stop: async () => {
       await Promise.all([database.stop(), redis.stop(), objects.stop()]);
@@ -192,11 +215,17 @@ export async function startRegionStores(
   };
 }
 
-/** Makes and migrates the global database, on the server given or on our own. @returns its address */
+/** The global database, as the account that may do everything, and as each app connects to it. */
+export interface GlobalDatabase {
+  url: string;
+  accounts: Record<StoreApp, string>;
+}
+
+/** Makes and migrates the global database, on the server given or on our own. */
 export async function prepareGlobalDatabase(
-  { given }: StoresOptions,
+  { given, appPasswords }: StoresOptions,
   server: Promise<Started<PostgresServer> | undefined>,
-): Promise<string> {
+): Promise<GlobalDatabase> {
   const started = await server;
   const url = given.globalDatabaseUrl ?? started?.value.url(STACK_DATABASES.global);
   if (url === undefined) throw new Error('no PostgreSQL server was started');
@@ -204,5 +233,7 @@ export async function prepareGlobalDatabase(
     await ensureDatabase(started.value.url('postgres'), STACK_DATABASES.global);
   }
   await migrate(url, 'global');
-  return url;
+  if (given.globalDatabaseUrl !== undefined) return { url, accounts: byApp(() => url) };
+  await openToApps(url, 'global', appPasswords);
+  return { url, accounts: databaseUrls(url, appPasswords) };
 }

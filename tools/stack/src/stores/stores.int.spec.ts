@@ -13,6 +13,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { byApp } from '../app-names.js';
 import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, startPostgres, withConnection } from './postgres.js';
 import { startRedis } from './redis.js';
@@ -174,6 +175,7 @@ describe('the stores of several regions', () => {
       ownDatabaseServers: false,
       objectKeys: { accessKeyId: 'k', secretAccessKey: 's' },
       passwords: { postgres: 'p', redis: 'p' },
+      appPasswords: byApp(() => 'p'),
       fast: true,
       port: () => Promise.resolve(0),
       log: () => undefined,

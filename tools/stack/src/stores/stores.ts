@@ -1,6 +1,7 @@
 import type { PostgresServer } from './postgres.js';
 import {
   allStarted,
+  type GlobalDatabase,
   prepareGlobalDatabase,
   type RegionStores,
   startDatabaseServer,
@@ -11,7 +12,7 @@ import {
 
 /** The addresses of everything that keeps data. */
 export interface Stores {
-  globalDatabaseUrl: string;
+  globalDatabase: GlobalDatabase;
   regions: ReadonlyMap<string, RegionStores>;
   /** Process ids of the servers that are our own. */
   processes: { postgres?: number; regions: ReadonlyMap<string, Started<RegionStores>['pids']> };
@@ -45,7 +46,7 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
   const server: Promise<Started<PostgresServer> | undefined> = needsServer
     ? startDatabaseServer(options)
     : Promise.resolve(undefined);
-  const global = async (): Promise<Started<string>> => {
+  const global = async (): Promise<Started<GlobalDatabase>> => {
     const started = await server;
     try {
       const value = await prepareGlobalDatabase(options, server);
@@ -69,7 +70,7 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
   const byCode = <Value>(of: (started: Started<RegionStores>) => Value): ReadonlyMap<string, Value> =>
     new Map(regions.value.map((started, position) => [options.regions[position]?.code ?? '', of(started)]));
   return {
-    globalDatabaseUrl: data.value,
+    globalDatabase: data.value,
     regions: byCode((started) => started.value),
     processes: { ...data.pids, regions: byCode((started) => started.pids) },
     stop: async () => {
