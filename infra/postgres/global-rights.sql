@@ -34,6 +34,9 @@ END
 $$;
 GRANT USAGE ON SCHEMA public TO dormouse_control_plane, dormouse_billing;
 
+-- Apps do not start on a schema that is older than themselves.
+GRANT SELECT (migration_name, finished_at, rolled_back_at) ON _prisma_migrations TO dormouse_control_plane, dormouse_billing;
+
 -- control-plane
 GRANT SELECT, INSERT, UPDATE, DELETE ON "account_keys" TO dormouse_control_plane;
 GRANT SELECT, INSERT, UPDATE, DELETE ON "accounts" TO dormouse_control_plane;

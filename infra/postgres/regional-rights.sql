@@ -34,6 +34,9 @@ END
 $$;
 GRANT USAGE ON SCHEMA public TO dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
 
+-- Apps do not start on a schema that is older than themselves.
+GRANT SELECT (migration_name, finished_at, rolled_back_at) ON _prisma_migrations TO dormouse_edge_api, dormouse_session_worker, dormouse_webhook_dispatcher, dormouse_control_plane, dormouse_billing;
+
 -- edge-api
 GRANT SELECT, INSERT, UPDATE ON "channels" TO dormouse_edge_api;
 GRANT SELECT, INSERT, DELETE ON "chat_removals" TO dormouse_edge_api;

@@ -1,5 +1,5 @@
 import { measureConnections, NestLog, OpenedParts, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
-import { openGlobalDatabase } from '@dormouse/database';
+import { openGlobalDatabase, requireMigrations } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
 import { ErrorEnvelopeFilter, openHttpAdapter, pathIds, serveApp } from '@dormouse/http-server';
 import { closeRedis, openRedis, requireNoEviction } from '@dormouse/redis';
@@ -69,7 +69,11 @@ export function openBilling(
       databases: { global: database.pool, ...regions.pools() },
       redis: { jobs: redis },
     });
-    await Promise.all([regions.check(), requireNoEviction(redis, 'REDIS_URL', log)]);
+    await Promise.all([
+      requireMigrations(database.pool, 'global'),
+      regions.check(),
+      requireNoEviction(redis, 'REDIS_URL', log),
+    ]);
     const { rules, regionPollMs, secret, stripe, listen, probes: probeListen } = config;
     const app = await createApp(
       { database, redis, regions, rules, regionPollMs, secret, stripe, nowMs, metrics: probes.metrics, log },

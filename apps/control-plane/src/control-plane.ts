@@ -1,6 +1,6 @@
 import { measureConnections, NestLog, OpenedParts, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelSeals } from '@dormouse/channel-directory';
-import { openGlobalDatabase } from '@dormouse/database';
+import { openGlobalDatabase, requireMigrations } from '@dormouse/database';
 import type { FrameworkErrors, Site } from '@dormouse/gateway-contract';
 import { ErrorEnvelopeFilter, openHttpAdapter, pathIds, serveApp } from '@dormouse/http-server';
 import { MANAGEMENT_PREFIX } from '@dormouse/management-contract';
@@ -72,6 +72,7 @@ export async function createApp(
 /**
  * Opens everything and listens. It starts without the global database and without the regions, too.
  * @throws {RegionMismatchError} when an entry of `REGIONS` leads to another region's database, or disagrees with it
+ * @throws {SchemaBehindError} when the global database lacks migrations of this version
  */
 export function openControlPlane(config: ControlPlaneConfig, log: Logger): Promise<RunningServer> {
   return OpenedParts.of(async (parts) => {
@@ -88,6 +89,7 @@ export function openControlPlane(config: ControlPlaneConfig, log: Logger): Promi
     const redis = parts.add(openRedis({ url: config.redisUrl, name: 'control-plane:jobs', log }), closeRedis);
     measureConnections(probes.metrics, { databases: { global: database.pool }, redis: { jobs: redis } });
     await Promise.all([
+      requireMigrations(database.pool, 'global'),
       regions.check({ settings: config.settingsKeys.keys }),
       requireNoEviction(redis, 'REDIS_URL', log),
     ]);

@@ -1,6 +1,6 @@
 import { measureConnections, openProbeServer, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelChanges, ChannelDirectory, ChannelSeals, RegionCheck } from '@dormouse/channel-directory';
-import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { openRegionalDatabase, requireMigrations, type RegionalDatabase } from '@dormouse/database';
 import { ByteBudget, Downloader, MediaIntake, Spool } from '@dormouse/media-files';
 import { MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
@@ -29,6 +29,20 @@ function channelsOf(database: RegionalDatabase, { region, settingsKeys }: EdgeCo
   return { changes, directory, regionCheck };
 }
 
+async function requireStores({
+  database,
+  redis,
+  region,
+  log,
+}: {
+  database: RegionalDatabase;
+  redis: Redis;
+  region: string;
+  log: Logger;
+}): Promise<void> {
+  await Promise.all([requireMigrations(database.pool, 'regional'), requireNoEviction(redis, `region ${region}`, log)]);
+}
+
 function probesOf(database: RegionalDatabase, commands: CommandClient): Probes {
   return new Probes({
     app: 'edge-api',
@@ -49,6 +63,7 @@ export interface OpenEdge extends RunningServer {
  * Opens an edge: connects to the region's stores and listens. It starts without them, too, answers 503 meanwhile, and
  * is ready (GET /readyz of its probe port) once they are there.
  * @throws {RegionMismatchError} when its database is another region's
+ * @throws {SchemaBehindError} when its database lacks migrations of this version
  */
 export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdge> {
   const { region, regionHosts, redisUrl, maxJsonBytes, site, allowPrivateWebhooks } = config;
@@ -56,7 +71,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
   const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
   const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
   const { changes, directory, regionCheck } = channelsOf(database, config, log);
-  await Promise.all([regionCheck.start(), requireNoEviction(redis, `region ${region}`, log)]);
+  await Promise.all([regionCheck.start(), requireStores({ database, redis, region, log })]);
   const regionProxy = new RegionProxy({ here: region });
   const probes = probesOf(database, commands);
   measureConnections(probes.metrics, { databases: { regional: database.pool }, redis: { edge: redis } });

@@ -1,6 +1,6 @@
 import { measureConnections, type Logger, type Probes } from '@dormouse/bootstrap';
 import { ChannelSeals, RegionCheck } from '@dormouse/channel-directory';
-import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { openRegionalDatabase, requireMigrations, type RegionalDatabase } from '@dormouse/database';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { subscribeEventsReady } from '@dormouse/queues';
@@ -103,8 +103,12 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
     return true;
   }
 
-  /** @throws {RegionMismatchError} when the database is another region's */
+  /**
+   * @throws {RegionMismatchError} when the database is another region's
+   * @throws {SchemaBehindError} when it lacks migrations of this version
+   */
   async onApplicationBootstrap(): Promise<void> {
+    await requireMigrations(this.database.pool, 'regional');
     await this.regionCheck.start();
     this.dispatcher.start();
     this.retention.start();

@@ -34,5 +34,6 @@ export {
   type RowOfColumns,
 } from './statement.js';
 export { isStoreAway } from './store-errors.js';
+export { missingMigrations, ownMigrations, requireMigrations, SchemaBehindError } from './schema-check.js';
 export { storable, storableJson } from './storable-text.js';
 export { transaction } from './transaction.js';

@@ -7,6 +7,7 @@ import { build, root } from './build.mjs';
 const COMMANDS = {
   start: { script: 'tools/stack/dist/commands/start.js', needs: 'servers' },
   sandbox: { script: 'tools/stack/dist/commands/sandbox.js', needs: 'servers' },
+  'release-snapshot': { script: 'tools/stack/dist/repository/release-snapshot.js', needs: 'all' },
   schema: { script: 'tools/stack/dist/commands/schema.js', needs: 'servers' },
   'billing-setup': { script: 'apps/billing/dist/set-up-stripe.js', needs: 'servers' },
   drill: { script: 'tools/drills/dist/main.js', needs: 'all' },

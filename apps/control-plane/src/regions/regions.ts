@@ -6,7 +6,7 @@
  */
 import type { Logger } from '@dormouse/bootstrap';
 import { ChannelDirectory, RegionCheck, type ChannelSeals, type RegionFacts } from '@dormouse/channel-directory';
-import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { missingMigrations, openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type CommandInput, type CommandResult, type Region } from '@dormouse/gateway-contract';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { ObjectStorage } from '@dormouse/object-storage';
@@ -79,6 +79,15 @@ export class RegionLink {
   async check(masterKeys: RegionFacts['masterKeys']): Promise<void> {
     const check = (this.#check = new RegionCheck({ database: this.#database, region: this.region, masterKeys }));
     await Promise.all([check.start(), requireNoEviction(this.#redis, `region ${this.region}`, this.log)]);
+    void this.#warnIfBehind();
+  }
+
+  /** A region is upgraded by itself: where it lacks something that this version needs, it is a region that is away. */
+  async #warnIfBehind(): Promise<void> {
+    const missing = await missingMigrations(this.#database.pool, 'regional').catch(() => []);
+    const facts = { region: this.region, missing };
+    if (missing.length > 0)
+      this.log.warn(facts, 'the database of a region is behind: what needs these migrations is 503');
   }
 
   /**

@@ -15,7 +15,7 @@ import {
   recordRegion,
   resealChannel,
 } from '@dormouse/channel-directory';
-import type { RegionalDatabase } from '@dormouse/database';
+import { requireMigrations, type RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import {
@@ -181,10 +181,11 @@ export class Worker {
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
   }
 
-  /** Begins to claim shards. Rejects when the database cannot be reached or is not this worker's, or Redis evicts keys. */
+  /** Begins to claim shards. Rejects when the database cannot be reached lacks migrations or is not this worker's, or Redis evicts keys. */
   async start(): Promise<void> {
     const { config, database, redis, log } = this.parts;
     await requireNoEviction(redis, `region ${config.region}`, log);
+    await requireMigrations(database.pool, 'regional');
     await recordRegion(database, config.region);
     const masterKeys = { sessions: config.masterKeys.keys, settings: config.settingsKeys.keys };
     await checkRegion(database, { region: config.region, masterKeys });

@@ -5,6 +5,7 @@ import { columnOf, declaredStatements, parameterOf, type Declaration } from '@do
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { ROOT_FOLDER } from '../app-names.js';
+import { Describe } from './test-described-statement.js';
 import { productionFiles } from './test-sources.js';
 import { createTestDatabase, type TestStore } from '../testing/test-stores.js';
 
@@ -25,48 +26,6 @@ const UNDECLARED = [
   'libs/message-store/src/messages/message-reader.ts',
   'apps/session-worker/src/socket/requests/number-check.ts',
 ];
-
-/** PostgreSQL's description of a statement that it has parsed. */
-interface Described {
-  parameters: number[];
-  columns: { name: string; tableID: number; columnID: number; dataTypeID: number }[];
-}
-
-/** Has a statement parsed and described, without running it. */
-class Describe {
-  readonly done: Promise<Described>;
-  #resolve: (described: Described) => void = () => undefined;
-  #reject: (error: Error) => void = () => undefined;
-  readonly #described: Described = { parameters: [], columns: [] };
-
-  constructor(private readonly text: string) {
-    this.done = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  submit(connection: pg.Connection): void {
-    connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
-      this.#described.parameters = message.dataTypeIDs;
-    });
-    connection.parse({ name: '', text: this.text, types: [] }, true);
-    connection.describe({ type: 'S', name: '' }, true);
-    connection.sync();
-  }
-
-  handleRowDescription(message: { fields: Described['columns'] }): void {
-    this.#described.columns = message.fields;
-  }
-
-  handleError(error: Error): void {
-    this.#reject(error);
-  }
-
-  handleReadyForQuery(): void {
-    this.#resolve(this.#described);
-  }
-}
 
 describe('the declared statements', () => {
   const scopes = ['regional', 'global'] as const;

@@ -39,10 +39,19 @@ export function sharedTestDatabaseUrl(scope: TestScope): string {
 }
 
 /** A fresh, migrated, empty database of the scope (some 50 ms). */
-export async function createTestDatabase(scope: TestScope): Promise<TestStore> {
+export function createTestDatabase(scope: TestScope): Promise<TestStore> {
+  return copyOf(templateName(scope), scope);
+}
+
+/** A fresh database on the scope's server, without a single table. */
+export function createBareTestDatabase(scope: TestScope): Promise<TestStore> {
+  return copyOf('template0', scope);
+}
+
+async function copyOf(template: string, scope: TestScope): Promise<TestStore> {
   const server = sharedTestDatabaseUrl(scope);
   const name = `spec_${scope}_${randomBytes(6).toString('hex')}`;
-  await ensureDatabase(server, name, templateName(scope));
+  await ensureDatabase(server, name, template);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
