@@ -4,7 +4,7 @@ import { needsReseal } from './settings-reseal.js';
 
 type Pool = RegionalDatabase['pool'];
 
-const DUE_TO_WAKE = defineStatement({
+export const DUE_TO_WAKE = defineStatement({
   name: 'due-to-wake',
   text: `SELECT id FROM channels WHERE shard = ANY($1) AND wake_at <= now() AND session_state = 'hibernated'
            AND linked AND deleted_at IS NULL ORDER BY wake_at LIMIT $2`,

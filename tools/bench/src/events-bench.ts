@@ -2,10 +2,7 @@
  * Events, from a phone that sends a text to the webhook that receives it: latency at 20 messages a second, the rate
  * that 200 channels sustain, and how fast a backlog drains in order.
  */
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,6 +11,7 @@ import { startStack } from '@dormouse/stack';
 import pg from 'pg';
 import { summarize, type Summary } from './latencies.js';
 import { printTable } from './table.js';
+import { Receiver } from './webhook-receiver.js';
 import { World, type LinkedChannel } from './world.js';
 
 const LATENCY = { perSecond: 20, seconds: 20 };
@@ -22,61 +20,6 @@ const SENDING_AT_ONCE = 64;
 const BACKLOG = 10_000;
 /** Channels of the measurement of latency. */
 const FEW_CHANNELS = 10;
-
-/** A webhook that accepts everything at once and records when it received what. */
-class Receiver {
-  readonly receivedAtMs = new Map<string, number>();
-  readonly sequences = new Map<string, number[]>();
-  private watcher: (() => void) | undefined;
-
-  private constructor(private readonly server: Server) {}
-
-  static async start(): Promise<Receiver> {
-    const server = createServer();
-    const receiver = new Receiver(server);
-    server.on('request', (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        response.writeHead(200).end();
-        receiver.record(Buffer.concat(chunks).toString(), Number(request.headers['webhook-sequence']));
-      });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return receiver;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
-  }
-
-  /** Resolves when this number of different texts has been received. */
-  async received(count: number): Promise<void> {
-    while (this.receivedAtMs.size < count) await new Promise<void>((resolve) => (this.watcher = resolve));
-  }
-
-  forget(): void {
-    this.receivedAtMs.clear();
-    this.sequences.clear();
-  }
-
-  close(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-
-  private record(text: string, sequence: number): void {
-    const body = JSON.parse(text) as { channel_id: string; messages?: { id: string; text?: { body: string } }[] };
-    const [message] = body.messages ?? [];
-    const name = message?.text?.body ?? message?.id ?? '';
-    if (!this.receivedAtMs.has(name)) this.receivedAtMs.set(name, performance.now());
-    this.sequences.set(body.channel_id, [...(this.sequences.get(body.channel_id)?.slice(-1) ?? []), sequence]);
-    const [before = 0, now = 0] = this.sequences.get(body.channel_id) ?? [];
-    if (now !== 0 && now < before) throw new Error(`out of order: ${now} after ${before}`);
-    this.watcher?.();
-  }
-}
 
 /** Sends texts at a steady pace. @returns how long each took to the webhook */
 async function latency(

@@ -8,11 +8,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Stack } from '@dormouse/stack';
+import { choosePort, type Stack } from '@dormouse/stack';
 import pTimeout from 'p-timeout';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { measure, summarize } from './latencies.js';
-import { memoryAfterCollection, unusedPort, type Memory } from './process-figures.js';
+import { memoryAfterCollection, type Memory } from './process-figures.js';
 import { measureSends } from './send-bench.js';
 import { storedBytes } from './stored-bytes.js';
 import { printTable } from './table.js';
@@ -256,7 +256,7 @@ export async function benchFleet(): Promise<void> {
     asleep,
     wake,
   };
-  const inspectPort = await unusedPort();
+  const inspectPort = await choosePort();
   const worker = { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}`, SLEEP_CHECK_EVERY_MS: '250' };
   const onFleet = chosen.filter((part) => part !== 'send');
   for (const parts of [onFleet.filter((part) => part !== 'memory'), onFleet.filter((part) => part === 'memory')]) {

@@ -10,6 +10,7 @@ import { benchMedia } from './media-bench.js';
 import { benchMoney } from './money-bench.js';
 import { benchNetwork } from './network-bench.js';
 import { benchReads } from './reads-bench.js';
+import { benchScale } from './scale-bench.js';
 import { benchSend } from './send-bench.js';
 import { benchSleeps } from './sleeps-bench.js';
 import { benchSoak } from './soak-bench.js';
@@ -29,6 +30,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
   money: { about: 'fourteen months of money while everything goes wrong, for several seeds', run: benchMoney },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
+  scale: { about: 'how cost grows with sleeping numbers, messages, webhooks, workers', run: benchScale },
   sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },
   soak: { about: 'traffic both ways for minutes: does a process grow?', run: benchSoak },

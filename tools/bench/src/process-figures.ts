@@ -1,17 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { residentBytes } from '@dormouse/stack/process-memory';
 import { WebSocket } from 'ws';
-
-/** A port that is free at the moment. */
-export async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Memory in bytes. */
 export interface Memory {

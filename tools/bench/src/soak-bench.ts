@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Stack } from '@dormouse/stack';
+import { choosePort, type Stack } from '@dormouse/stack';
 import { residentBytes } from '@dormouse/stack/process-memory';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
-import { memoryAfterCollection, unusedPort } from './process-figures.js';
+import { memoryAfterCollection } from './process-figures.js';
 import { printTable } from './table.js';
 import { World } from './world.js';
 
@@ -102,7 +102,7 @@ export async function benchSoak(): Promise<void> {
     },
   });
   const [minutes, count, rate] = [Number(values.minutes), Number(values.numbers), Number(values.rate)];
-  const inspect = { worker: await unusedPort(), edge: await unusedPort() };
+  const inspect = { worker: await choosePort(), edge: await choosePort() };
   const inspected = (port: number) => ({ NODE_OPTIONS: `--inspect=127.0.0.1:${port}` });
   const env = {
     'edge-api': { ...NO_RATE_LIMITS, ...inspected(inspect.edge) },

@@ -25,6 +25,8 @@ export interface HibernationSchedulerOptions {
   /** Scheduled wakes and falls asleep at once. */
   readonly atOnce: number;
   readonly log: SessionLog;
+  /** Called with how long a round took: the search alone, not what it has begun. */
+  readonly onRound?: (tookMs: number) => void;
   readonly now?: () => number;
 }
 
@@ -56,7 +58,10 @@ export class HibernationScheduler {
 
   start(): void {
     this.timer ??= setInterval(() => {
-      this.round ??= this.runRound()
+      if (this.round) return;
+      const beganMs = performance.now();
+      this.round = this.runRound()
+        .then(() => this.options.onRound?.(performance.now() - beganMs))
         .catch((error: unknown) =>
           this.options.log.warn({ failure: errorOutline(error) }, 'a round of falling asleep and waking failed'),
         )

@@ -15,6 +15,7 @@ export class WorkerMetrics {
   private readonly acks: Counter<'outcome'>;
   private readonly closes: Counter<'reason'>;
   private readonly wakeSeconds: Histogram;
+  private readonly sleepRoundSeconds: Histogram;
   private readonly damagedSnapshots: Counter;
   private readonly otherMasterKey: Gauge;
   private readonly failedWakes: Counter<'reason'>;
@@ -53,6 +54,12 @@ export class WorkerMetrics {
       name: 'dormouse_wake_seconds',
       help: 'From the wish for a sleeping session to its open socket',
       buckets: [0.05, 0.1, 0.15, 0.25, 0.4, 0.75, 1.5, 3, 6, 12, 30],
+      registers,
+    });
+    this.sleepRoundSeconds = new Histogram({
+      name: 'dormouse_sleep_round_seconds',
+      help: 'Searches for sessions that fall asleep or are woken in their turn, without what they begin',
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
       registers,
     });
     this.failedWakes = new Counter({
@@ -105,6 +112,8 @@ export class WorkerMetrics {
   readonly acked = ({ error }: { error?: string }): void => this.acks.inc({ outcome: error ?? 'accepted' });
 
   readonly woken = (tookMs: number): void => this.wakeSeconds.observe(tookMs / 1_000);
+
+  readonly sleepRound = (tookMs: number): void => this.sleepRoundSeconds.observe(tookMs / 1_000);
 
   readonly wakeFailed = ({ name }: { name: string }): void => this.failedWakes.inc({ reason: name });
 

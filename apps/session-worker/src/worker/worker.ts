@@ -153,7 +153,10 @@ export class Worker {
     });
     changes.follow(sessions);
     changes.follow(avatars);
-    this.sleep = new HibernationScheduler({ ...config.sleep, sessions, directory, database, log });
+    this.sleep = new HibernationScheduler({
+      ...config.sleep,
+      ...{ sessions, directory, database, log, onRound: metrics.sleepRound },
+    });
     this.rewrapping = sweepOf(parts, { ...states, sessions, metrics });
     const runner: CommandRunner = new CommandRunner({
       sessions,
