@@ -1,4 +1,3 @@
-import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openLog } from '@dormouse/bootstrap';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { dueTurns, requestTurns } from './customers/turns.js';
@@ -41,7 +40,7 @@ export class WholeBilling {
       const reached = this.#reached[index];
       if (!reached) throw new Error(`there is no database of ${region}`);
       const regional = mortal(reached, life);
-      return { region, database: regional, directory: new ChannelDirectory({ database: regional, cacheMs: 0 }) };
+      return { region, database: regional };
     });
     const side = new StripeSide({
       ...{ settings: settings ?? running.settings, database, rules, nowMs, log },
@@ -58,7 +57,7 @@ export class WholeBilling {
     for (const accountId of await dueTurns(database.pool, 1_000)) await side.turns.run(accountId);
     await compute();
     const outbox = new StandingOutbox(database);
-    for (const link of links) await outbox.deliver(link).catch(unlessDead(life));
+    for (const link of links) await outbox.deliver(link.region, link.database).catch(unlessDead(life));
   }
 
   async close(): Promise<void> {

@@ -234,6 +234,17 @@ describe('management API', () => {
       expect(await directory.byTokenHash(hashToken(tokenOf(created)))).toBeUndefined();
       expect((await directory.byTokenHash(hashToken(tokenOf(answer))))?.id).toBe(id);
     });
+
+    it('is 202 while the region is away: the token is stored, and works once the region is back', async () => {
+      const { id } = channelOf(await create());
+      await plane.database.pool.query("UPDATE channels SET region = 'eu' WHERE id = $1", [id]);
+      const answer = await plane.call(key, 'POST', `/api/v1/channels/${id}/token`);
+      const { takes_effect: effect, channel } = OPERATIONS.rotateToken.answer.parse(answer.body);
+      expect([answer.status, effect, channel.state]).toEqual([202, 'when_the_region_answers', 'unknown']);
+      await plane.database.pool.query("UPDATE channels SET region = 'sg' WHERE id = $1", [id]);
+      await plane.settleNow();
+      expect((await directory.byTokenHash(hashToken(tokenOf(answer))))?.id).toBe(id);
+    });
   });
 
   describe('POST /channels/{id}/sleep', () => {

@@ -15,8 +15,8 @@ import { Accounts } from './accounts/accounts.js';
 import { KeyUse } from './accounts/key-use.js';
 import type { BillingAddress } from './billing/billing-client.js';
 import { ChannelEntries } from './channels/channel-entries.js';
-import { Channels } from './channels/channels.js';
-import { UnsettledChannels } from './channels/unsettled-channels.js';
+import { RegionDeliveries } from './channels/region-deliveries.js';
+import { TokenRotations } from './channels/token-rotations.js';
 import type { RegionAddress } from './config.js';
 import { createApp } from './control-plane.js';
 import type { ManagementLimits } from './management-limits.js';
@@ -160,8 +160,8 @@ export class RunningControlPlane {
   async settleNow(): Promise<void> {
     const log = openLog({ name: 'spec', level: 'silent' });
     const entries = new ChannelEntries(this.database);
-    const channels = new Channels(entries, this.regions, log, this.database);
-    const settings = { intervalMs: 60_000, olderThanMs: -1_000 };
-    await new UnsettledChannels(entries, channels, this.regions, log, settings).settle();
+    const rotations = new TokenRotations(this.database);
+    const parts = { entries, rotations, regions: this.regions, log, creationsOlderThanMs: -1_000 };
+    await new RegionDeliveries(parts).deliver('sg', this.regional);
   }
 }

@@ -104,7 +104,7 @@ describe('A channel directory that is notified of changes', () => {
       Promise.all([rotated, renamed, other].map(async ({ tokenHash }) => directory.byTokenHash(tokenHash)));
     await all();
     await directory.byId(renamed.id);
-    await elsewhere.rotateToken(rotated.id, randomBytes(32));
+    await elsewhere.rotateToken(rotated.id, randomBytes(32), 1n);
     await elsewhere.updateSettings(renamed.id, { auto_read: true });
     expect(await changes.prove()).toBe(true);
     expect((await all()).map((found) => found?.settings.auto_read)).toEqual([undefined, true, false]);
@@ -122,7 +122,7 @@ describe('A channel directory that is notified of changes', () => {
     const seen: Promise<boolean | undefined>[] = [];
     const read = async () => (await directory.byId(id))?.settings.auto_read;
     changes.follow({ settingsChanged: (changed) => changed === id && seen.push(read()) });
-    await elsewhere.rotateToken(id, randomBytes(32));
+    await elsewhere.rotateToken(id, randomBytes(32), 1n);
     await elsewhere.updateSettings(id, { auto_read: true });
     await elsewhere.updateSettings(id, { auto_read: true });
     await changes.prove();
@@ -134,7 +134,7 @@ describe('A channel directory that is notified of changes', () => {
     const renewed = randomBytes(32);
     expect(await directory.byTokenHash(renewed)).toBeUndefined();
     const { id } = await create();
-    await elsewhere.rotateToken(id, renewed);
+    await elsewhere.rotateToken(id, renewed, 1n);
     expect((await directory.byTokenHash(renewed))?.id).toBe(id);
   });
 
@@ -144,7 +144,7 @@ describe('A channel directory that is notified of changes', () => {
     const { changes, directory, log } = await listeningDirectory({ listensOn: reached });
     await directory.byTokenHash(tokenHash);
     proxy.silence();
-    await elsewhere.rotateToken(id, randomBytes(32));
+    await elsewhere.rotateToken(id, randomBytes(32), 1n);
     const proof = changes.prove();
     expect((await directory.byTokenHash(tokenHash))?.id).toBe(id);
     nowMs += 1_001;
@@ -166,7 +166,7 @@ describe('A channel directory that is notified of changes', () => {
     proxy.refuse();
     await lost;
     expect(changes.notifiedUntilMs).toBeUndefined();
-    await elsewhere.rotateToken(id, randomBytes(32));
+    await elsewhere.rotateToken(id, randomBytes(32), 1n);
     await elsewhere.updateSettings(id, { auto_read: true });
     const received = once(log, 'received');
     proxy.restore();
@@ -218,7 +218,7 @@ describe('A channel directory that is notified of changes', () => {
     await listening;
     await directory.byTokenHash(tokenHash);
     const proof = changes.prove();
-    await elsewhere.rotateToken(id, randomBytes(32));
+    await elsewhere.rotateToken(id, randomBytes(32), 1n);
     await database.pool.query('SELECT 1');
     expect(changes.notifiedUntilMs).toBeUndefined();
     nowMs += 1_001;

@@ -84,12 +84,21 @@ describe('ChannelDirectory', () => {
     const channel = await create(old);
     const elsewhere = new ChannelDirectory({ database, now: () => nowMs });
     await elsewhere.byTokenHash(old);
-    expect(await directory.rotateToken(channel.id, renewed)).toBe(true);
+    expect(await directory.rotateToken(channel.id, renewed, 1n)).toBe(true);
     expect((await elsewhere.byTokenHash(renewed))?.id).toBe(channel.id);
     expect(await directory.byTokenHash(old)).toBeUndefined();
     nowMs += 1_001;
     expect(await elsewhere.byTokenHash(old)).toBeUndefined();
-    expect(await directory.rotateToken('no such', newHash())).toBe(false);
+    expect(await directory.rotateToken('no such', newHash(), 1n)).toBe(false);
+  });
+
+  it('keeps the newest token, in whatever order tokens arrive', async () => {
+    const [newest, late] = [newHash(), newHash()];
+    const { id } = await create();
+    expect(await directory.rotateToken(id, newest, 7n)).toBe(true);
+    for (const version of [6n, 7n]) expect(await directory.rotateToken(id, late, version)).toBe(true);
+    expect((await directory.byTokenHash(newest))?.id).toBe(id);
+    expect(await directory.byTokenHash(late)).toBeUndefined();
   });
 
   it('ends the token and the webhooks of a deleted channel but keeps its record', async () => {
@@ -102,7 +111,7 @@ describe('ChannelDirectory', () => {
     expect(await cursors(channel.id)).toEqual({});
     expect(await directory.markDeleted(channel.id)).toBe(false);
     expect(await directory.updateSettings(channel.id, {})).toBeUndefined();
-    expect(await directory.rotateToken(channel.id, newHash())).toBe(false);
+    expect(await directory.rotateToken(channel.id, newHash(), 9n)).toBe(false);
   });
 
   it('reports what a settings patch changed', async () => {

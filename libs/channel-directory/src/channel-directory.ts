@@ -119,8 +119,10 @@ const CREATE = defineStatement({
 
 const ROTATE_TOKEN = defineStatement({
   name: 'rotate-token',
-  text: 'UPDATE channels SET token_hash = $2 WHERE id = $1 AND deleted_at IS NULL',
-  parameters: ['text', 'bytea'],
+  text: `UPDATE channels SET token_hash = CASE WHEN token_version < $3 THEN $2 ELSE token_hash END,
+           token_version = greatest(token_version, $3)
+         WHERE id = $1 AND deleted_at IS NULL`,
+  parameters: ['text', 'bytea', 'int8'],
 });
 
 const MARK_DELETED = defineStatement({
@@ -268,9 +270,13 @@ export class ChannelDirectory {
     return seq;
   }
 
-  /** Replaces the token; the old one stops working. False when there is no such live channel. */
-  async rotateToken(id: string, hash: Buffer): Promise<boolean> {
-    const count = await ROTATE_TOKEN.count(this.pool, id, hash);
+  /**
+   * Replaces the token; the old one stops working.
+   * @param version grows with every token; the token stays unless it is newer than the stored one
+   * @returns false when there is no such live channel
+   */
+  async rotateToken(id: string, hash: Buffer, version: bigint): Promise<boolean> {
+    const count = await ROTATE_TOKEN.count(this.pool, id, hash, version);
     this.forget(id);
     return count === 1;
   }

@@ -47,6 +47,7 @@ export {
   type RegionCheckOptions,
   type RegionFacts,
 } from './region-check.js';
+export { RegionOutbox, type RegionOutboxLog, type RegionOutboxOptions } from './region-outbox.js';
 export { ChannelSeals, SealedValueError, type SettingsKeys } from './sealed-values.js';
 export { resealChannel } from './settings-reseal.js';
 export { STANDING_REASONS } from './standing.js';

@@ -7,12 +7,14 @@ export type { Listener, ListenOptions } from './listen.js';
 export { migrate, migrationsFolder, type DatabaseScope } from './migrate.js';
 export {
   openGlobalDatabase,
+  openRegionalConnections,
   openRegionalDatabase,
   type Connection,
   type Database,
   type DatabaseOptions,
   type GlobalDatabase,
   type GlobalPrisma,
+  type RegionalConnections,
   type RegionalDatabase,
   type RegionalPrisma,
 } from './open-database.js';

@@ -71,19 +71,27 @@ function openPool(options: DatabaseOptions): pg.Pool {
   return pool;
 }
 
+/** Connections without Prisma, for raw statements alone: cheap enough to be opened for one piece of work. */
+export type RegionalConnections = Omit<RegionalDatabase, 'prisma'>;
+
+/** Connects (lazily) to a region's database, for raw statements alone. */
+export function openRegionalConnections(options: DatabaseOptions): RegionalConnections {
+  const pool = openPool(options);
+  return { pool, listen: (what) => listen(serverOf(options), what), close: () => pool.end() };
+}
+
 function connected<Prisma extends { $disconnect(): Promise<void> }>(
   options: DatabaseOptions,
   prismaOn: (pool: pg.Pool) => Prisma,
 ): Database<Prisma> {
-  const pool = openPool(options);
-  const prisma = prismaOn(pool);
+  const connections = openRegionalConnections(options);
+  const prisma = prismaOn(connections.pool);
   return {
+    ...connections,
     prisma,
-    pool,
-    listen: (what) => listen(serverOf(options), what),
     close: async () => {
       await prisma.$disconnect();
-      await pool.end();
+      await connections.close();
     },
   };
 }

@@ -130,12 +130,22 @@ export const channelRecord = channelEntry.extend({
 });
 export type ManagedChannel = z.output<typeof channelRecord>;
 
-/** Answer of POST /api/v1/channels and of POST /api/v1/channels/{id}/token. */
+/** Answer of POST /api/v1/channels. */
 export const channelWithToken = z.object({
   channel: channelRecord,
   token: z.string().describe('Token of the channel for the gateway. Returned only here.'),
 });
 export type ChannelWithToken = z.output<typeof channelWithToken>;
+
+/** Answer of POST /api/v1/channels/{id}/token. */
+export const tokenRotated = channelWithToken.extend({
+  takes_effect: z
+    .enum(['now', 'when_the_region_answers'])
+    .describe(
+      'From when the new token is valid and the old one is not. Of several that wait for the region, the newest is valid.',
+    ),
+});
+export type TokenRotated = z.output<typeof tokenRotated>;
 
 /** Answer of GET /api/v1/channels, newest first. */
 export const channelList = z.object({

@@ -79,7 +79,7 @@ function describe(operation: Operation): Json {
     ...(operation.body ? { requestBody: { required: true, content: jsonOf(operation.body, 'input') } } : {}),
     responses: {
       [operation.status]: { description: 'Done', ...done },
-      ...(operation.later ? { 202: { description: 'Accepted; repeat the request until it is 200', ...done } } : {}),
+      ...(operation.later ? { 202: { description: operation.later, ...done } } : {}),
       ...Object.fromEntries(failures.map((status) => [status, { description: 'Not done', content: ERROR_CONTENT }])),
     },
   };

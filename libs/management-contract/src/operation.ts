@@ -13,8 +13,8 @@ export interface Operation {
   /** Status and shape of success; 204 has no body, so no shape. */
   status: 200 | 201 | 204;
   answer?: z.ZodType;
-  /** Accepted and stored, not carried out yet: 202 with the same shape. Repeat the request until it is 200. */
-  later?: true;
+  /** Accepted and stored, not carried out yet: 202 with the same shape. What that means here, for the description. */
+  later?: string;
   /** Failures beyond 400, 401, 403, 429 and 502. */
   failures: readonly (404 | 409 | 413 | 503)[];
 }

@@ -10,6 +10,7 @@ import {
   channelRecord,
   channelSleep,
   channelWithToken,
+  tokenRotated,
   createChannelBody,
   listChannelsQuery,
   renameChannelBody,
@@ -146,8 +147,10 @@ export const OPERATIONS = {
     summary: 'Replace the token; the old one stops working everywhere within 2 s',
     access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write', proof: true },
     status: 200,
-    answer: channelWithToken,
-    failures: [404, 503],
+    answer: tokenRotated,
+    later:
+      'The region does not answer; the token is replaced within 2 s of the moment at which it does. Do not repeat it',
+    failures: [404],
   },
   setSleep: {
     method: 'post',

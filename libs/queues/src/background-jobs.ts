@@ -26,8 +26,6 @@ export const JOB_QUEUES = {
   numbers: 'billing-numbers',
   /** billing: computes the standings of accounts whose facts have changed. */
   standings: 'billing-standings',
-  /** billing: writes standings to a region. */
-  regionStandings: 'billing-region-standings',
 } as const;
 
 /** Options of every background job. The next one on schedule is the retry of one that failed. */

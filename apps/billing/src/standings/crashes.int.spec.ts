@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ChannelDirectory } from '@dormouse/channel-directory';
 import { jest } from '@jest/globals';
 import { NumberPull } from '../numbers/number-pull.js';
 import { TestBilling } from '../test-billing.js';
@@ -22,15 +21,10 @@ describe('billing that dies', () => {
   const run = async (life: Life): Promise<void> => {
     const database = mortal(billing.database, life);
     const regional = mortal(billing.region().database, life);
-    const link = {
-      region: 'sg' as const,
-      database: regional,
-      directory: new ChannelDirectory({ database: regional, cacheMs: 0 }),
-    };
-    await new NumberPull({ database }).pull(link);
+    await new NumberPull({ database }).pull({ region: 'sg', database: regional });
     const recompute = new Recompute({ database, rules: RULES, nowMs: Date.now });
     for (const accountId of await recompute.due()) await recompute.account(accountId);
-    await new StandingOutbox(database).deliver(link);
+    await new StandingOutbox(database).deliver('sg', regional);
   };
 
   it.each(['before', 'after'] as const)(

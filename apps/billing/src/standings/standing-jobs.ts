@@ -6,8 +6,8 @@ import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } f
 import { JobKick } from '../jobs/job-kick.js';
 import { OneAtATime } from '../jobs/one-at-a-time.js';
 import { LOG, REGION_POLL_MS } from '../services.js';
-import { OutboxJobs } from './outbox-jobs.js';
 import { Recompute } from './recompute.js';
+import { RegionStandings } from './region-standings.js';
 import { RulesInForce } from './rules-in-force.js';
 
 const NAME = 'accounts-due';
@@ -22,7 +22,7 @@ export class StandingJobs extends WorkerHost implements OnApplicationBootstrap, 
     @InjectQueue(JOB_QUEUES.standings) queue: Queue,
     @Inject(Recompute) private readonly recompute: Recompute,
     @Inject(RulesInForce) private readonly rules: RulesInForce,
-    @Inject(OutboxJobs) private readonly outbox: OutboxJobs,
+    @Inject(RegionStandings) private readonly regions: RegionStandings,
     @Inject(REGION_POLL_MS) everyMs: number,
     @Inject(LOG) private readonly log: Logger,
   ) {
@@ -55,7 +55,7 @@ export class StandingJobs extends WorkerHost implements OnApplicationBootstrap, 
     await this.rules.take();
     for (const accountId of await this.recompute.due()) {
       try {
-        for (const region of await this.recompute.account(accountId)) this.outbox.kick(region);
+        for (const region of await this.recompute.account(accountId)) this.regions.kick(region);
       } catch (error) {
         this.log.error(
           { accountId, err: error },

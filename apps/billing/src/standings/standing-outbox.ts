@@ -6,13 +6,14 @@
  * commit and the mark here, the same version is sent again, which changes nothing. A standing that changes several times while
  * its region is away is one write. With the global database away nothing is sent; nothing is kept in memory or in Redis.
  */
-import type { GlobalDatabase, RowOf } from '@dormouse/database';
-import type { RegionLink } from '../regions/regions.js';
+import type { GlobalDatabase, RegionalDatabase, RowOf } from '@dormouse/database';
+import { ChannelDirectory } from '@dormouse/channel-directory';
+import type { Region } from '@dormouse/gateway-contract';
 import { MARK_DELIVERED, toStanding, UNDELIVERED } from './standing-rows.js';
 
 /** Rows that are read at once. */
 const PAGE = 100;
-/** Writes to a region at the same time; fewer than its connections, which the pull of its numbers shares. */
+/** Writes to a region at the same time; as many as the outbox has connections. */
 const AT_ONCE = 4;
 
 /** A standing that its region has. */
@@ -24,12 +25,18 @@ interface Written {
 export class StandingOutbox {
   constructor(private readonly database: Pick<GlobalDatabase, 'pool'>) {}
 
+  /** Whether a region has not got everything yet. */
+  async hasWaiting(region: Region): Promise<boolean> {
+    return (await UNDELIVERED.count(this.database.pool, region, 1)) > 0;
+  }
+
   /**
    * Writes everything that a region has not got yet.
    * @returns how many standings were written
    * @throws the error of one that failed; those before it were written
    */
-  async deliver({ region, directory }: Pick<RegionLink, 'region' | 'directory'>): Promise<number> {
+  async deliver(region: Region, database: Pick<RegionalDatabase, 'pool'>): Promise<number> {
+    const directory = new ChannelDirectory({ database, cacheMs: 0 });
     for (let written = 0; ;) {
       const rows = await UNDELIVERED.all(this.database.pool, region, PAGE);
       for (let from = 0; from < rows.length; from += AT_ONCE) {
@@ -39,7 +46,7 @@ export class StandingOutbox {
     }
   }
 
-  async #write(directory: RegionLink['directory'], rows: readonly RowOf<typeof UNDELIVERED>[]): Promise<number> {
+  async #write(directory: ChannelDirectory, rows: readonly RowOf<typeof UNDELIVERED>[]): Promise<number> {
     const outcomes = await Promise.allSettled(
       rows.map(async ({ channel_id: id, standing, version }): Promise<Written> => {
         await directory.setStanding(id, toStanding(standing) ?? 'good', BigInt(version));

@@ -192,6 +192,21 @@ describe('standings on their way from stored facts to the regions', () => {
     expect(Math.max(...tookMs)).toBeLessThan(4_000);
   });
 
+  it('are there within 2 s of the return of a region, at the interval of production', async () => {
+    const eu = billing.region('eu');
+    const accountId = randomUUID();
+    await eu.link(accountId);
+    const second = await eu.link(accountId);
+    await eu.becomes(second, 'over_free_allowance');
+    eu.proxy.refuse();
+    await billing.setFacts(accountId, { status: 'active', bought: 1 });
+    await stored(second, 'good');
+    const back = performance.now();
+    eu.proxy.restore();
+    await eu.becomes(second, 'good');
+    expect(performance.now() - back).toBeLessThan(2_000);
+  });
+
   /** Resolves when nothing of the account is to be computed. */
   const computed = (accountId: string) =>
     eventually('SELECT 1 FROM billing_accounts WHERE account_id = $1 AND dirty_since IS NULL', [accountId]);

@@ -4,7 +4,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { CLOCK, GLOBAL_DATABASE, RULES } from '../services.js';
 import type { BillingRules } from '../standing/standing.js';
-import { OutboxJobs } from './outbox-jobs.js';
+import { RegionStandings } from './region-standings.js';
 import { Recompute } from './recompute.js';
 import { RulesInForce } from './rules-in-force.js';
 import { StandingJobs } from './standing-jobs.js';
@@ -12,10 +12,10 @@ import { StandingOutbox } from './standing-outbox.js';
 
 /** From stored facts to the flag of every number in its region. */
 @Module({
-  imports: [BullModule.registerQueue({ name: JOB_QUEUES.standings }, { name: JOB_QUEUES.regionStandings })],
+  imports: [BullModule.registerQueue({ name: JOB_QUEUES.standings })],
   providers: [
     StandingJobs,
-    OutboxJobs,
+    RegionStandings,
     {
       provide: Recompute,
       inject: [GLOBAL_DATABASE, RULES, CLOCK],

@@ -133,12 +133,12 @@ describe('the audit log', () => {
     const { body } = await plane.call(key, 'POST', '/api/v1/channels', { body: { name: 'Shop' } });
     const id = String(Reflect.get(Object(body['channel']), 'id'));
     await plane.database.pool.query("UPDATE channels SET region = 'eu' WHERE id = $1", [id]);
-    const answer = await plane.call(key, 'POST', `/api/v1/channels/${id}/token`);
+    const answer = await plane.call(key, 'PATCH', `/api/v1/channels/${id}`, { body: { name: 'Far' } });
     expect(answer.status).toBe(503);
     const entries = await entriesOf(answer.headers['x-request-id']);
     expect(entries).toMatchObject([
-      { action: 'channel.rotate-token', object_id: id },
-      { action: 'channel.rotate-token.failed', details: { status: 503 } },
+      { action: 'channel.rename', object_id: id },
+      { action: 'channel.rename.failed', details: { status: 503 } },
     ]);
   });
 

@@ -14,8 +14,8 @@ export interface ChannelEntryRow {
   createdAtMs: number;
 }
 
-const COLUMNS = 'id, account_id, region, name, created_at';
-const ROW = { id: 'text', account_id: 'text', region: 'text', name: 'text', created_at: 'timestamptz' } as const;
+export const COLUMNS = 'id, account_id, region, name, created_at';
+export const ROW = { id: 'text', account_id: 'text', region: 'text', name: 'text', created_at: 'timestamptz' } as const;
 /** Neither deleted nor unsettled: what customers see. */
 const IS_VISIBLE = { deletedAt: null, unsettledSince: null };
 const ID_TRIES = 10;
@@ -84,7 +84,8 @@ const BEGIN_DELETION = defineStatement({
 const LEFT_UNSETTLED = defineStatement({
   name: 'left-unsettled-channels',
   scope: 'global',
-  text: `SELECT ${COLUMNS} FROM channels WHERE region = $1 AND unsettled_since < now() - $2::float8 * interval '1 ms'
+  text: `SELECT ${COLUMNS} FROM channels WHERE region = $1 AND unsettled_since IS NOT NULL
+           AND (deleted_at IS NOT NULL OR unsettled_since < now() - $2::float8 * interval '1 ms')
          ORDER BY unsettled_since LIMIT $3`,
   parameters: ['text', 'float8', 'int8'],
   row: ROW,
@@ -169,7 +170,7 @@ export class ChannelEntries {
     });
   }
 
-  /** Entries of a region that have been unsettled for longer than `forMs`, the longest first. */
+  /** Deletions of a region that are not settled, and creations that have not been for longer than `forMs`; the longest first. */
   async leftUnsettled(region: Region, forMs: number, limit: number): Promise<ChannelEntryRow[]> {
     return (await LEFT_UNSETTLED.all(this.database.pool, region, forMs, limit)).map(toEntry);
   }
@@ -241,7 +242,11 @@ async function requireRoom(connection: Queryable, accountId: string, limits: Cre
   throw new GatewayError(429, { details, retryAfterS: Math.max(1, Math.ceil(counted.free_in_s)) });
 }
 
-function toEntry({ account_id: accountId, created_at: createdAt, ...row }: RowOf<typeof BEGIN>): ChannelEntryRow {
+export function toEntry({
+  account_id: accountId,
+  created_at: createdAt,
+  ...row
+}: RowOf<typeof BEGIN>): ChannelEntryRow {
   return entryOf({ ...row, accountId, createdAt });
 }
 

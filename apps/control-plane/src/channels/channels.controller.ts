@@ -11,14 +11,19 @@ import {
   type CreateChannelBody,
   type ListChannelsQuery,
   type ManagedChannel,
+  type TokenRotated,
   type RenameChannelBody,
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CurrentAccount, CurrentCause } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
 import type { Cause } from '../accounts/cause.js';
 import { Channels } from './channels.js';
+
+/** Status of what is stored but has not reached the region yet. */
+const ACCEPTED = 202;
 
 @Controller('channels')
 export class ChannelsController {
@@ -88,11 +93,14 @@ export class ChannelsController {
 
   @Post(':id/token')
   @HttpCode(200)
-  rotateToken(
+  async rotateToken(
     @CurrentAccount() account: Account,
     @Param('id') id: string,
     @CurrentCause() cause: Cause,
-  ): Promise<ChannelWithToken> {
-    return this.channels.rotateToken(account.id, id, cause);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TokenRotated> {
+    const rotated = await this.channels.rotateToken(account.id, id, cause);
+    if (rotated.takes_effect !== 'now') void reply.code(ACCEPTED);
+    return rotated;
   }
 }

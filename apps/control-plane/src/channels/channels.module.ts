@@ -8,7 +8,8 @@ import { ChannelSettingsController } from './channel-settings.controller.js';
 import { SettingsOfChannels } from './channel-settings.js';
 import { ChannelsController } from './channels.controller.js';
 import { Channels, type ChannelLimits } from './channels.js';
-import { UnsettledChannels } from './unsettled-channels.js';
+import { RegionDeliveries } from './region-deliveries.js';
+import { TokenRotations } from './token-rotations.js';
 
 @Module({
   controllers: [ChannelsController, ChannelSettingsController],
@@ -20,14 +21,15 @@ import { UnsettledChannels } from './unsettled-channels.js';
     },
     {
       provide: Channels,
-      inject: [ChannelEntries, Regions, LOG, GLOBAL_DATABASE, CHANNEL_LIMITS],
+      inject: [ChannelEntries, TokenRotations, Regions, LOG, GLOBAL_DATABASE, CHANNEL_LIMITS],
       useFactory: (
         entries: ChannelEntries,
+        rotations: TokenRotations,
         regions: Regions,
         log: Logger,
         database: GlobalDatabase,
         limits: ChannelLimits,
-      ) => new Channels(entries, regions, log, database, limits),
+      ) => new Channels({ entries, rotations, regions, log, database, limits }),
     },
     {
       provide: SettingsOfChannels,
@@ -36,22 +38,27 @@ import { UnsettledChannels } from './unsettled-channels.js';
         new SettingsOfChannels(entries, regions, database, { allowPrivate }),
     },
     {
-      provide: UnsettledChannels,
-      inject: [ChannelEntries, Channels, Regions, LOG],
-      useFactory: (entries: ChannelEntries, channels: Channels, regions: Regions, log: Logger) =>
-        new UnsettledChannels(entries, channels, regions, log),
+      provide: TokenRotations,
+      inject: [GLOBAL_DATABASE],
+      useFactory: (database: GlobalDatabase) => new TokenRotations(database),
+    },
+    {
+      provide: RegionDeliveries,
+      inject: [ChannelEntries, TokenRotations, Regions, LOG],
+      useFactory: (entries: ChannelEntries, rotations: TokenRotations, regions: Regions, log: Logger) =>
+        new RegionDeliveries({ entries, rotations, regions, log }),
     },
   ],
   exports: [ChannelEntries, Channels],
 })
 export class ChannelsModule implements OnApplicationBootstrap, OnApplicationShutdown {
-  constructor(private readonly unsettled: UnsettledChannels) {}
+  constructor(private readonly deliveries: RegionDeliveries) {}
 
   onApplicationBootstrap(): void {
-    this.unsettled.start();
+    this.deliveries.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.unsettled.stop();
+    await this.deliveries.stop();
   }
 }

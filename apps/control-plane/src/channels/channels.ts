@@ -5,11 +5,13 @@
  * has reached both. Each change first writes the global row, marked unsettled, and ends by settling it:
  * - create: entry (unsettled, not visible), regional record with the token's hash, settle, answer. If it fails or the
  *   process dies before the entry is settled, the token was never returned: the channel is given up and its regional half
- *   deleted, by the request itself or by `UnsettledChannels`.
+ *   deleted, by the request itself or by `RegionDeliveries`.
  * - delete: entry marked deleted (no longer visible), regional record marked deleted (the token is refused, within a
  *   second also by edges that cached it), settle. With the region away the answer is 503, the deletion stays unsettled, and
- *   the next DELETE or `UnsettledChannels` completes it. The worker gets a command, but the deletion does not depend on it:
+ *   the next DELETE or `RegionDeliveries` completes it. The worker gets a command, but the deletion does not depend on it:
  *   workers find deleted channels in their directory.
+ * - token: the hash of the new one with the global entry, then the regional record, then the hash is removed from the entry.
+ * With the region away the answer is 202 with the token: `RegionDeliveries` brings it there, and it holds from then on.
  * While a region is away, only creating, deleting and changing its channels fails, with 503.
  */
 import { newRequestId, type Logger } from '@dormouse/bootstrap';
@@ -32,14 +34,15 @@ import type {
   ListChannelsQuery,
   ManagedChannel,
   RenameChannelBody,
+  TokenRotated,
 } from '@dormouse/management-contract';
 import type { Cause } from '../accounts/cause.js';
 import { recorded } from '../audit/recorded.js';
 import { RegionAwayError, type RegionLink, type Regions } from '../regions/regions.js';
-import { DEFAULT_LIMITS } from '../management-limits.js';
 import { about, type ChannelEntries, type ChannelEntryRow, type CreationLimits } from './channel-entries.js';
 import { requireFewUnlinked } from './never-linked.js';
 import { shownChannel, toOverride } from './shown-channel.js';
+import type { TokenRotations } from './token-rotations.js';
 
 /** Timeout of the query for a channel's present status. */
 const STATUS_TIMEOUT_MS = 2_000;
@@ -54,14 +57,17 @@ export interface ChannelLimits extends CreationLimits {
   neverLinkedChannels: number;
 }
 
+export interface ChannelsParts {
+  entries: ChannelEntries;
+  rotations: TokenRotations;
+  regions: Regions;
+  log: Logger;
+  database: GlobalDatabase;
+  limits: ChannelLimits;
+}
+
 export class Channels {
-  constructor(
-    private readonly entries: ChannelEntries,
-    private readonly regions: Regions,
-    private readonly log: Logger,
-    private readonly database: GlobalDatabase,
-    private readonly limits: ChannelLimits = DEFAULT_LIMITS,
-  ) {}
+  constructor(private readonly parts: ChannelsParts) {}
 
   /**
    * Creates a channel with a token of its own.
@@ -69,8 +75,11 @@ export class Channels {
    */
   async create(accountId: string, body: CreateChannelBody, cause: Cause): Promise<ChannelWithToken> {
     const link = this.#linkFor(body.region);
-    await requireFewUnlinked(this.database, this.regions, accountId, this.limits.neverLinkedChannels);
-    const entry = await this.entries.begin({ accountId, region: link.region, name: body.name }, this.limits);
+    await requireFewUnlinked(this.parts.database, this.parts.regions, accountId, this.parts.limits.neverLinkedChannels);
+    const entry = await this.parts.entries.begin(
+      { accountId, region: link.region, name: body.name },
+      this.parts.limits,
+    );
     const token = mintToken(link.region);
     try {
       const overview = await link.run(async (directory, { pool }) => {
@@ -79,7 +88,7 @@ export class Channels {
         await directory.create({ id, accountId, name, tokenHash: hashToken(token), shard });
         return (await channelOverviews(pool, [id])).get(id);
       });
-      if (!(await this.entries.settleCreation(entry.id, cause)))
+      if (!(await this.parts.entries.settleCreation(entry.id, cause)))
         throw new Error('given up meanwhile: it took too long');
       return { channel: shownChannel(entry, overview), token };
     } catch (error) {
@@ -94,7 +103,7 @@ export class Channels {
    */
   async list(accountId: string, { search = '', count, offset }: ListChannelsQuery): Promise<ChannelList> {
     const ofPhone = await this.#idsOfPhone(accountId, search);
-    const { entries, total } = await this.entries.list(accountId, { count, offset, search, orIn: ofPhone });
+    const { entries, total } = await this.parts.entries.list(accountId, { count, offset, search, orIn: ofPhone });
     const regions = [...new Set(entries.map(({ region }) => region))];
     const overviews = new Map(
       await Promise.all(
@@ -121,7 +130,7 @@ export class Channels {
       work: (directory) => directory.rename(id, name),
       whenAway: 'the name was not changed: try again',
     });
-    await this.entries.rename(id, name);
+    await this.parts.entries.rename(id, name);
     return shownChannel({ ...entry, name }, overview);
   }
 
@@ -129,7 +138,7 @@ export class Channels {
   async logOut(accountId: string, id: string, cause: Cause): Promise<ChannelLoggedOut> {
     const entry = await this.#find(accountId, id);
     const requestId = cause.requestId ?? newRequestId();
-    return recorded(this.database, { ...cause, ...about(accountId, id), action: 'channel.log-out' }, async () => {
+    return recorded(this.parts.database, { ...cause, ...about(accountId, id), action: 'channel.log-out' }, async () => {
       const link = this.#linkOf(entry);
       const record = await link
         .run((directory) => directory.byId(id), STATUS_TIMEOUT_MS)
@@ -142,15 +151,29 @@ export class Channels {
     });
   }
 
-  /** Replaces the token. @throws 404; 503 when the region is away, and then either token may be the valid one */
-  async rotateToken(accountId: string, id: string, cause: Cause): Promise<ChannelWithToken> {
-    const entry = await this.#find(accountId, id);
-    const token = mintToken(entry.region);
-    const overview = await this.#change(entry, 'channel.rotate-token', cause, {
-      work: (directory) => directory.rotateToken(id, hashToken(token)),
-      whenAway: 'try again: until it succeeds, either token may be the valid one',
-    });
-    return { channel: shownChannel(entry, overview), token };
+  /**
+   * Replaces the token. With the region away it is stored that it is replaced: the new token is valid, and the old one is not,
+   * within two seconds of the moment at which the region can be reached again.
+   * @throws 404
+   */
+  async rotateToken(accountId: string, id: string, cause: Cause): Promise<TokenRotated> {
+    const found = await this.#find(accountId, id);
+    const token = mintToken(found.region);
+    const begun = await this.parts.rotations.begin(accountId, id, hashToken(token), cause);
+    if (!begun) throw channelNotFound();
+    const { entry, rotation } = begun;
+    try {
+      const overview = await this.#linkOf(entry).run(async (directory, { pool }) =>
+        (await this.parts.rotations.finish(directory, rotation))
+          ? (await channelOverviews(pool, [id])).get(id)
+          : undefined,
+      );
+      if (!overview) throw channelNotFound();
+      return { channel: shownChannel(entry, overview), token, takes_effect: 'now' };
+    } catch (error) {
+      if (!(error instanceof RegionAwayError)) throw error;
+      return { channel: shownChannel(entry, undefined), token, takes_effect: 'when_the_region_answers' };
+    }
   }
 
   /** Sets when the channel's number sleeps. @throws 404; 503 when the region is away */
@@ -166,7 +189,7 @@ export class Channels {
 
   /** Deletes a channel. After a 503, repeating it continues the deletion. @throws 404; 503 when the region is away */
   async delete(accountId: string, id: string, cause: Cause): Promise<ChannelDeleted> {
-    const entry = await this.entries.beginDeletion(accountId, id, cause);
+    const entry = await this.parts.entries.beginDeletion(accountId, id, cause);
     if (!entry) throw channelNotFound();
     try {
       return { success: true, unlinked: await this.finishDeletion(entry, cause.requestId ?? newRequestId()) };
@@ -186,7 +209,7 @@ export class Channels {
       await directory.markDeleted(entry.id);
       return directory.byId(entry.id);
     });
-    await this.entries.settleDeletion(entry.id);
+    await this.parts.entries.settleDeletion(entry.id);
     if (!record) return true; // it had no regional half, so no session either
     return link.endSession(record, requestId);
   }
@@ -198,7 +221,7 @@ export class Channels {
     cause: Cause,
     { work, whenAway }: { work: (directory: ChannelDirectory) => Promise<boolean>; whenAway: string },
   ): Promise<ChannelOverview> {
-    return recorded(this.database, { ...cause, ...about(entry.accountId, entry.id), action }, async () => {
+    return recorded(this.parts.database, { ...cause, ...about(entry.accountId, entry.id), action }, async () => {
       const overview = await this.#linkOf(entry)
         .run(async (directory, { pool }) =>
           (await work(directory)) ? (await channelOverviews(pool, [entry.id])).get(entry.id) : undefined,
@@ -214,10 +237,10 @@ export class Channels {
   /** Undefined while the region does not answer. */
   async #overviewsOf(region: Region, ids: readonly string[]): Promise<Map<string, ChannelOverview> | undefined> {
     try {
-      const link = this.regions.link(region);
+      const link = this.parts.regions.link(region);
       return await link?.run((_directory, { pool }) => channelOverviews(pool, ids), STATUS_TIMEOUT_MS);
     } catch (error) {
-      this.log.warn({ err: error, region, channels: ids.length }, 'reading the status of channels failed');
+      this.parts.log.warn({ err: error, region, channels: ids.length }, 'reading the status of channels failed');
       return undefined;
     }
   }
@@ -227,8 +250,8 @@ export class Channels {
     const digits = search.replaceAll(/[\s+()-]/g, '');
     if (!/^\d{3,15}$/.test(digits)) return [];
     const found = await Promise.all(
-      this.regions.names.map(async (name) => {
-        const ids = this.regions
+      this.parts.regions.names.map(async (name) => {
+        const ids = this.parts.regions
           .link(name)
           ?.run((_directory, { pool }) => channelsOfPhone(pool, accountId, digits, MOST_BY_PHONE), STATUS_TIMEOUT_MS);
         return (await ids?.catch(() => [])) ?? [];
@@ -238,31 +261,34 @@ export class Channels {
   }
 
   async #find(accountId: string, id: string): Promise<ChannelEntryRow> {
-    const entry = await this.entries.find(accountId, id);
+    const entry = await this.parts.entries.find(accountId, id);
     if (!entry) throw channelNotFound();
     return entry;
   }
 
-  /** Undoes a creation. What fails here is undone later by `UnsettledChannels`. */
+  /** Undoes a creation. What fails here is undone later by `RegionDeliveries`. */
   async #giveUp(entry: ChannelEntryRow): Promise<void> {
     try {
-      await this.entries.giveUp(entry.id);
+      await this.parts.entries.giveUp(entry.id);
       await this.finishDeletion(entry, entry.id);
     } catch (error) {
-      this.log.warn({ err: error, channelId: entry.id }, 'undoing the creation of a channel failed; it is tried again');
+      this.parts.log.warn(
+        { err: error, channelId: entry.id },
+        'undoing the creation of a channel failed; it is tried again',
+      );
     }
   }
 
   #linkFor(region: Region | undefined): RegionLink {
-    const names = this.regions.names;
-    const link = this.regions.link(region ?? names[0] ?? '');
+    const names = this.parts.regions.names;
+    const link = this.parts.regions.link(region ?? names[0] ?? '');
     if (!link) throw new GatewayError(400, { details: `region: must be one of ${names.join(', ')}` });
     return link;
   }
 
   /** @throws {RegionAwayError} for a region that is no longer configured here */
   #linkOf(entry: ChannelEntryRow): RegionLink {
-    const link = this.regions.link(entry.region);
+    const link = this.parts.regions.link(entry.region);
     if (!link) throw new RegionAwayError(entry.region);
     return link;
   }

@@ -8,6 +8,8 @@ import { jest } from '@jest/globals';
 import { addKey, detailsOf, SpecUser } from '../accounts/test-members.js';
 import { ChannelEntries } from '../channels/channel-entries.js';
 import { Channels } from '../channels/channels.js';
+import { TokenRotations } from '../channels/token-rotations.js';
+import { DEFAULT_LIMITS } from '../management-limits.js';
 import { RunningControlPlane, SHARD_COUNT } from '../test-control-plane.js';
 import { EndedAccounts, type EndBilling } from './ended-accounts.js';
 
@@ -36,7 +38,10 @@ describe('the end of an account', () => {
     endBilling,
   }: { database?: GlobalDatabase; endBilling?: EndBilling } = {}) => {
     const entries = new ChannelEntries(database);
-    const channels = new Channels(entries, plane.regions, log, database);
+    const channels = new Channels({
+      ...{ entries, rotations: new TokenRotations(database), regions: plane.regions, log, database },
+      limits: DEFAULT_LIMITS,
+    });
     return new EndedAccounts({ database, entries, channels, regions: plane.regions, log, endBilling });
   };
   const isErased = async (): Promise<boolean> => {

@@ -5,7 +5,14 @@
  * Redis carries only signals and commands to workers. Without it, edges and workers find changes by polling.
  */
 import type { Logger } from '@dormouse/bootstrap';
-import { ChannelDirectory, RegionCheck, type ChannelSeals, type RegionFacts } from '@dormouse/channel-directory';
+import {
+  ChannelDirectory,
+  RegionCheck,
+  RegionOutbox,
+  type ChannelSeals,
+  type RegionFacts,
+  type RegionOutboxOptions,
+} from '@dormouse/channel-directory';
 import { missingMigrations, openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { GatewayError, type CommandInput, type CommandResult, type Region } from '@dormouse/gateway-contract';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
@@ -39,6 +46,7 @@ const WORKER_ANSWERS_WITHIN_MS = 6_000;
 /** Connections of the control plane to one region. */
 const CONNECTIONS = 5;
 const STATEMENT_TIMEOUT_MS = 5_000;
+const APPLICATION_NAME = 'control-plane';
 
 export class RegionLink {
   readonly #database: RegionalDatabase;
@@ -59,7 +67,7 @@ export class RegionLink {
   ) {
     this.#database = openRegionalDatabase({
       url: address.databaseUrl,
-      applicationName: 'control-plane',
+      applicationName: APPLICATION_NAME,
       maxConnections: CONNECTIONS,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
@@ -105,6 +113,18 @@ export class RegionLink {
       const isAnswer = error instanceof RegionAwayError || error instanceof GatewayError;
       throw isAnswer ? error : new RegionAwayError(this.region, { cause: error });
     }
+  }
+
+  /** Brings to the region what waits for it, once started; the caller stops it. */
+  outbox(terms: Pick<RegionOutboxOptions, 'what' | 'hasWaiting' | 'deliver'>): RegionOutbox {
+    const { region, log } = this;
+    return new RegionOutbox({
+      ...terms,
+      region,
+      databaseUrl: this.address.databaseUrl,
+      applicationName: APPLICATION_NAME,
+      log,
+    });
   }
 
   /** Notifies the dispatcher that the channel has events to deliver. Without Redis it notices within about a second. */
@@ -200,9 +220,13 @@ export class Regions {
     return [...this.#links.keys()];
   }
 
+  get links(): RegionLink[] {
+    return [...this.#links.values()];
+  }
+
   /** The link of a region, or undefined when it is not part of this installation. */
   link(region: string): RegionLink | undefined {
-    return [...this.#links.values()].find((link) => link.region === region);
+    return this.links.find((link) => link.region === region);
   }
 
   async close(): Promise<void> {

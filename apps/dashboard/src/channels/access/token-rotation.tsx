@@ -25,7 +25,7 @@ export function TokenRotation({ channel }: { channel: ManagedChannel }) {
       {rotate.data && (
         <>
           <Alert color="yellow" title={t('token.once')} role="status">
-            {t('token.keep')}
+            {t(rotate.data.takes_effect === 'now' ? 'token.keep' : 'token.later')}
           </Alert>
           <CopyField value={rotate.data.token} label={t('token.label')} />
         </>

@@ -125,6 +125,8 @@ export const channels = {
     rotate: 'Get a new token',
     once: 'Copy it now: it is shown only here',
     keep: 'Treat it as a password. The old token does not work any more.',
+    later:
+      'Treat it as a password. The region does not answer at the moment: the new token works, and the old one stops working, as soon as it does.',
     label: 'Token',
   },
   secret: {

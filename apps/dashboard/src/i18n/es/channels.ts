@@ -127,6 +127,8 @@ export const channels: Catalogue['channels'] = {
     rotate: 'Obtener un token nuevo',
     once: 'Cópialo ahora: solo se muestra aquí',
     keep: 'Trátalo como una contraseña. El token anterior ya no funciona.',
+    later:
+      'Trátalo como una contraseña. La región no responde en este momento: el token nuevo funciona, y el anterior deja de funcionar, en cuanto responda.',
     label: 'Token',
   },
   secret: {

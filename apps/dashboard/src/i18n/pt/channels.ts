@@ -127,6 +127,8 @@ export const channels: Catalogue['channels'] = {
     rotate: 'Obter um novo token',
     once: 'Copie agora: ele só aparece aqui',
     keep: 'Trate-o como uma senha. O token antigo não funciona mais.',
+    later:
+      'Trate-o como uma senha. A região não responde no momento: o token novo funciona, e o antigo deixa de funcionar, assim que ela responder.',
     label: 'Token',
   },
   secret: {
