@@ -19,6 +19,7 @@ export const FENCED_PACKAGES = [
   'libsignal',
   'whatsapp-rust-bridge',
   '@nestjs/*',
+  '@opentelemetry/*',
   'react',
   'react-dom',
 ];
@@ -32,8 +33,9 @@ export const PROJECTS = {
   'libs/gateway-contract': { projects: [], packages: [] },
   'libs/management-contract': { projects: ['gateway-contract'], packages: [] },
   'libs/channel-token': { projects: ['gateway-contract'], packages: [] },
+  'libs/traces': { projects: [], packages: ['@opentelemetry/*'] },
   'libs/redis': { projects: [], packages: ['ioredis'], specs: TEST_STORES },
-  'libs/queues': { projects: ['gateway-contract', 'redis'], packages: ['bullmq'], specs: TEST_STORES },
+  'libs/queues': { projects: ['gateway-contract', 'redis', 'traces'], packages: ['bullmq'], specs: TEST_STORES },
   'libs/database': {
     projects: [],
     packages: ['@prisma/*', 'prisma', 'pg'],
@@ -41,7 +43,7 @@ export const PROJECTS = {
     // Not loaded by any server: may use the project's development dependencies.
     development: ['schema-engine.ts'],
   },
-  'libs/event-outbox': { projects: ['gateway-contract', 'database'], packages: [], specs: TEST_STORES },
+  'libs/event-outbox': { projects: ['gateway-contract', 'database', 'traces'], packages: [], specs: TEST_STORES },
   'libs/mail-outbox': { projects: ['database'], packages: [], specs: TEST_STORES },
   'libs/audit-log': { projects: ['database'], packages: [], specs: TEST_STORES },
   'libs/channel-directory': {
@@ -50,7 +52,7 @@ export const PROJECTS = {
     specs: TEST_STORES,
   },
   'libs/message-store': {
-    projects: ['gateway-contract', 'database', 'event-outbox'],
+    projects: ['gateway-contract', 'database', 'event-outbox', 'traces'],
     packages: [],
     specs: TEST_STORES,
   },
@@ -62,8 +64,8 @@ export const PROJECTS = {
     packages: [],
     specs: TEST_STORES,
   },
-  'libs/bootstrap': { projects: [], packages: ['@nestjs/*'] },
-  'libs/http-server': { projects: ['bootstrap', 'gateway-contract'], packages: ['@nestjs/*'] },
+  'libs/bootstrap': { projects: ['traces'], packages: ['@nestjs/*'] },
+  'libs/http-server': { projects: ['bootstrap', 'gateway-contract', 'traces'], packages: ['@nestjs/*'] },
   'apps/edge-api': {
     projects: [
       'bootstrap',
@@ -81,6 +83,7 @@ export const PROJECTS = {
       'public-addresses',
       'queues',
       'redis',
+      'traces',
     ],
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, PROCESS_MEMORY, 'stack/test-hostile-requests'],
@@ -101,6 +104,7 @@ export const PROJECTS = {
       'public-addresses',
       'queues',
       'redis',
+      'traces',
     ],
     packages: ['@nestjs/*', ...NETWORK],
     // The network library has one room, `socket`, which gives others what they need in words of the product. `convert` may
@@ -145,6 +149,7 @@ export const PROJECTS = {
       'public-addresses',
       'queues',
       'redis',
+      'traces',
     ],
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, 'media-store/uploads'],
@@ -170,6 +175,7 @@ export const PROJECTS = {
       'public-addresses',
       'queues',
       'redis',
+      'traces',
     ],
     packages: ['@nestjs/*'],
     specs: [...TEST_STORES, 'stack/test-hostile-requests', 'media-store/uploads', 'mailbox'],

@@ -1,4 +1,11 @@
-import { readConfig, requireOwnStores, requireTogether, variable } from '@dormouse/bootstrap';
+import {
+  readConfig,
+  requireOwnStores,
+  requireTogether,
+  tracesFrom,
+  traceVariable,
+  variable,
+} from '@dormouse/bootstrap';
 import { REGIONS, type Region } from '@dormouse/gateway-contract';
 import { z } from 'zod';
 
@@ -17,6 +24,18 @@ const environment = z.object({
   PROBE_PORT: variable.port().default(9_094),
   HOST: z.string().default('0.0.0.0'),
   LOG_LEVEL: variable.logLevel().default('info'),
+  /** Where traces are sent, by OTLP over HTTP: `http://collector:4318`. Absent: there are none, and they cost nothing. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: traceVariable.endpoint(),
+  /** Headers of those calls, `name=value` separated by commas, percent-encoded: what the receiver wants to know senders by. */
+  OTEL_EXPORTER_OTLP_HEADERS: traceVariable.headers(),
+  /** `http/protobuf` or `http/json`. */
+  OTEL_EXPORTER_OTLP_PROTOCOL: traceVariable.protocol(),
+  /** Which traces are recorded. With `parentbased_` a client that names a trace decides about its own requests. */
+  OTEL_TRACES_SAMPLER: traceVariable.sampler(),
+  /** For samplers by ratio: the share that is recorded, 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: traceVariable.samplerArg(),
+  /** How long spans are gathered before they are sent, in milliseconds. */
+  OTEL_BSP_SCHEDULE_DELAY: traceVariable.exportEveryMs(),
   /** What billing knows of accounts, their numbers and their subscriptions. */
   GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
   /** JSON: region to `{"databaseUrl"}`, as of the control plane: where numbers are read and standings are written. */
@@ -80,6 +99,7 @@ export function billingConfig(source: Readonly<Record<string, string | undefined
     listen: { port: env.PORT, host: env.HOST },
     probes: { port: env.PROBE_PORT, host: env.HOST },
     logLevel: env.LOG_LEVEL,
+    traces: tracesFrom(env),
     globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
     regions: new Map(Object.entries(env.REGIONS) as [Region, RegionAddress][]),
     regionConnections: env.DATABASE_CONNECTIONS,

@@ -1,15 +1,17 @@
 import 'reflect-metadata';
-import { openLog, runServer } from '@dormouse/bootstrap';
+import { openLog, runServer, startTraced } from '@dormouse/bootstrap';
 import { openBilling } from './billing.js';
 import { billingConfig } from './config.js';
+import { VERSION } from './version.js';
 
-const log = openLog({ name: 'billing' });
+const name = 'billing';
+const log = openLog({ name });
 
 await runServer({
   log,
   start: () => {
     const config = billingConfig();
     log.level = config.logLevel;
-    return openBilling(config, log);
+    return startTraced(config.traces, { name, version: VERSION, log }, () => openBilling(config, log));
   },
 });

@@ -4,6 +4,8 @@ import {
   requireOwnStores,
   requireTogether,
   storagePlace,
+  tracesFrom,
+  traceVariable,
   variable,
 } from '@dormouse/bootstrap';
 import { DOCS_PREFIX } from '@dormouse/docs';
@@ -62,6 +64,18 @@ const schema = z
     PROBE_PORT: variable.port().default(9_093),
     HOST: z.string().default('0.0.0.0'),
     LOG_LEVEL: variable.logLevel().default('info'),
+    /** Where traces are sent, by OTLP over HTTP: `http://collector:4318`. Absent: there are none, and they cost nothing. */
+    OTEL_EXPORTER_OTLP_ENDPOINT: traceVariable.endpoint(),
+    /** Headers of those calls, `name=value` separated by commas, percent-encoded: what the receiver wants to know senders by. */
+    OTEL_EXPORTER_OTLP_HEADERS: traceVariable.headers(),
+    /** `http/protobuf` or `http/json`. */
+    OTEL_EXPORTER_OTLP_PROTOCOL: traceVariable.protocol(),
+    /** Which traces are recorded. With `parentbased_` a client that names a trace decides about its own requests. */
+    OTEL_TRACES_SAMPLER: traceVariable.sampler(),
+    /** For samplers by ratio: the share that is recorded, 0 to 1. */
+    OTEL_TRACES_SAMPLER_ARG: traceVariable.samplerArg(),
+    /** How long spans are gathered before they are sent, in milliseconds. */
+    OTEL_BSP_SCHEDULE_DELAY: traceVariable.exportEveryMs(),
     /** Accounts, their keys, and in which region each channel lives. */
     GLOBAL_DATABASE_URL: variable.url('postgresql', 'postgres'),
     /** JSON: region to `{"databaseUrl", "redisUrl", "gatewayUrl", "storage"}`. A channel created without a region goes to the first. */
@@ -156,6 +170,7 @@ const schema = z
     listen: { port: env.PORT, host: env.HOST },
     probes: { port: env.PROBE_PORT, host: env.HOST },
     logLevel: env.LOG_LEVEL,
+    traces: tracesFrom(env),
     globalDatabase: { url: env.GLOBAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },
     redisUrl: env.REDIS_URL,
     mail: {

@@ -1,15 +1,17 @@
 import 'reflect-metadata';
-import { openLog, runServer } from '@dormouse/bootstrap';
+import { openLog, runServer, startTraced } from '@dormouse/bootstrap';
 import { controlPlaneConfig } from './config.js';
 import { openControlPlane } from './control-plane.js';
+import { VERSION } from './version.js';
 
-const log = openLog({ name: 'control-plane' });
+const name = 'control-plane';
+const log = openLog({ name });
 
 await runServer({
   log,
   start: () => {
     const config = controlPlaneConfig();
     log.level = config.logLevel;
-    return openControlPlane(config, log);
+    return startTraced(config.traces, { name, version: VERSION, log }, () => openControlPlane(config, log));
   },
 });

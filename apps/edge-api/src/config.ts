@@ -1,4 +1,4 @@
-import { masterKeysFrom, readConfig, variable, storageFrom } from '@dormouse/bootstrap';
+import { masterKeysFrom, readConfig, variable, storageFrom, tracesFrom, traceVariable } from '@dormouse/bootstrap';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S } from '@dormouse/object-storage';
 import { z } from 'zod';
@@ -44,6 +44,18 @@ const schema = z
     PROBE_PORT: variable.port().default(9_092),
     HOST: z.string().default('0.0.0.0'),
     LOG_LEVEL: variable.logLevel().default('info'),
+    /** Where traces are sent, by OTLP over HTTP: `http://collector:4318`. Absent: there are none, and they cost nothing. */
+    OTEL_EXPORTER_OTLP_ENDPOINT: traceVariable.endpoint(),
+    /** Headers of those calls, `name=value` separated by commas, percent-encoded: what the receiver wants to know senders by. */
+    OTEL_EXPORTER_OTLP_HEADERS: traceVariable.headers(),
+    /** `http/protobuf` or `http/json`. */
+    OTEL_EXPORTER_OTLP_PROTOCOL: traceVariable.protocol(),
+    /** Which traces are recorded. With `parentbased_` a client that names a trace decides about its own requests. */
+    OTEL_TRACES_SAMPLER: traceVariable.sampler(),
+    /** For samplers by ratio: the share that is recorded, 0 to 1. */
+    OTEL_TRACES_SAMPLER_ARG: traceVariable.samplerArg(),
+    /** How long spans are gathered before they are sent, in milliseconds. */
+    OTEL_BSP_SCHEDULE_DELAY: traceVariable.exportEveryMs(),
     /** The region this edge serves. */
     REGION: z.enum(REGIONS),
     /**
@@ -129,6 +141,7 @@ const schema = z
     listen: { port: env.PORT, host: env.HOST },
     probes: { port: env.PROBE_PORT, host: env.HOST },
     logLevel: env.LOG_LEVEL,
+    traces: tracesFrom(env),
     region: env.REGION,
     regionHosts: env.REGION_HOSTS,
     database: { url: env.REGIONAL_DATABASE_URL, maxConnections: env.DATABASE_CONNECTIONS },

@@ -1,15 +1,17 @@
 import 'reflect-metadata';
-import { openLog, runServer } from '@dormouse/bootstrap';
+import { openLog, runServer, startTraced } from '@dormouse/bootstrap';
 import { edgeConfig } from './config.js';
 import { openEdge } from './edge.js';
+import { VERSION } from './version.js';
 
-const log = openLog({ name: 'edge-api' });
+const name = 'edge-api';
+const log = openLog({ name });
 
 await runServer({
   log,
   start: () => {
     const config = edgeConfig();
     log.level = config.logLevel;
-    return openEdge(config, log);
+    return startTraced(config.traces, { name, version: VERSION, log }, () => openEdge(config, log));
   },
 });

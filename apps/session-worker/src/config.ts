@@ -8,6 +8,8 @@ import {
   variable,
   type MasterKeys,
   storageFrom,
+  tracesFrom,
+  traceVariable,
 } from '@dormouse/bootstrap';
 import { DEFAULT_MEDIA_LIMITS, MEDIA_KINDS, REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S } from '@dormouse/object-storage';
@@ -87,6 +89,18 @@ const environment = z.object({
   /** Address the probe port listens on. */
   HOST: z.string().default('0.0.0.0'),
   LOG_LEVEL: variable.logLevel().default('info'),
+  /** Where traces are sent, by OTLP over HTTP: `http://collector:4318`. Absent: there are none, and they cost nothing. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: traceVariable.endpoint(),
+  /** Headers of those calls, `name=value` separated by commas, percent-encoded: what the receiver wants to know senders by. */
+  OTEL_EXPORTER_OTLP_HEADERS: traceVariable.headers(),
+  /** `http/protobuf` or `http/json`. */
+  OTEL_EXPORTER_OTLP_PROTOCOL: traceVariable.protocol(),
+  /** Which traces are recorded. With `parentbased_` a client that names a trace decides about its own requests. */
+  OTEL_TRACES_SAMPLER: traceVariable.sampler(),
+  /** For samplers by ratio: the share that is recorded, 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: traceVariable.samplerArg(),
+  /** How long spans are gathered before they are sent, in milliseconds. */
+  OTEL_BSP_SCHEDULE_DELAY: traceVariable.exportEveryMs(),
   /** Connections to the database, beside two for the leases and one that listens for changes. */
   DATABASE_CONNECTIONS: variable.integer(1, 200).default(16),
   /** Commands in hand at once for each shard, those that wait for their channel's lane included. */
@@ -127,6 +141,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
     region: read.REGION,
     workerId: `${read.WORKER_ID ?? hostname()}-${randomBytes(4).toString('hex')}`,
     logLevel: read.LOG_LEVEL,
+    traces: tracesFrom(read),
     probes: { port: read.PROBE_PORT, host: read.HOST },
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },

@@ -1,4 +1,13 @@
-import { masterKeysFrom, readConfig, variable, type MasterKeys, storageFrom } from '@dormouse/bootstrap';
+import {
+  masterKeysFrom,
+  readConfig,
+  variable,
+  type MasterKeys,
+  storageFrom,
+  tracesFrom,
+  traceVariable,
+  type TraceSettings,
+} from '@dormouse/bootstrap';
 import { REGIONS } from '@dormouse/gateway-contract';
 import { LONGEST_LINK_S, type ObjectStorageOptions } from '@dormouse/object-storage';
 import { z } from 'zod';
@@ -33,6 +42,18 @@ const environment = z.object({
   /** Address the probe port listens on. */
   HOST: z.string().default('0.0.0.0'),
   LOG_LEVEL: variable.logLevel().default('info'),
+  /** Where traces are sent, by OTLP over HTTP: `http://collector:4318`. Absent: there are none, and they cost nothing. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: traceVariable.endpoint(),
+  /** Headers of those calls, `name=value` separated by commas, percent-encoded: what the receiver wants to know senders by. */
+  OTEL_EXPORTER_OTLP_HEADERS: traceVariable.headers(),
+  /** `http/protobuf` or `http/json`. */
+  OTEL_EXPORTER_OTLP_PROTOCOL: traceVariable.protocol(),
+  /** Which traces are recorded. With `parentbased_` a client that names a trace decides about its own requests. */
+  OTEL_TRACES_SAMPLER: traceVariable.sampler(),
+  /** For samplers by ratio: the share that is recorded, 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: traceVariable.samplerArg(),
+  /** How long spans are gathered before they are sent, in milliseconds. */
+  OTEL_BSP_SCHEDULE_DELAY: traceVariable.exportEveryMs(),
   /** true lets webhooks reach loopback and private networks: development and the sandbox only. */
   ALLOW_PRIVATE_WEBHOOKS: variable.flag().default(false),
   /** Webhooks that this process delivers to at the same time. */
@@ -46,6 +67,7 @@ const environment = z.object({
 export interface DispatcherConfig {
   region: string;
   logLevel: string;
+  traces: TraceSettings | undefined;
   database: { url: string; maxConnections: number };
   redis: { url: string };
   storage: ObjectStorageOptions;
@@ -69,6 +91,7 @@ export function dispatcherConfig(source: NodeJS.ProcessEnv = process.env): Dispa
       earlier: read.SETTINGS_MASTER_KEYS_EARLIER,
     }),
     logLevel: read.LOG_LEVEL,
+    traces: tracesFrom(read),
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },
     storage: storageFrom(read),

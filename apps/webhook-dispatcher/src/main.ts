@@ -1,7 +1,8 @@
 import 'reflect-metadata';
-import { openBackgroundApp, openLog, runServer } from '@dormouse/bootstrap';
+import { openBackgroundApp, openLog, runServer, startTraced } from '@dormouse/bootstrap';
 import { AppModule } from './app.module.js';
 import { dispatcherConfig } from './config.js';
+import { VERSION } from './version.js';
 
 const name = 'webhook-dispatcher';
 const log = openLog({ name });
@@ -11,13 +12,15 @@ await runServer({
   start: () => {
     const config = dispatcherConfig();
     log.level = config.logLevel;
-    return openBackgroundApp({
-      name,
-      log,
-      probes: config.probes,
-      module: AppModule,
-      create: (probes) => AppModule.with(config, log, probes),
-      databaseAnswers: (module) => module.databaseAnswers(),
-    });
+    return startTraced(config.traces, { name, version: VERSION, log }, () =>
+      openBackgroundApp({
+        name,
+        log,
+        probes: config.probes,
+        module: AppModule,
+        create: (probes) => AppModule.with(config, log, probes),
+        databaseAnswers: (module) => module.databaseAnswers(),
+      }),
+    );
   },
 });

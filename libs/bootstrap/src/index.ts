@@ -18,4 +18,6 @@ export { ConfigError, readConfig, variable } from './read-config.js';
 export { requireTogether, type Read } from './dependent-switches.js';
 export { newRequestId, requestIdFrom } from './request-id.js';
 export { runServer, type HostProcess, type RunningServer, type ServerLife } from './run-server.js';
+export type { TraceSettings } from '@dormouse/traces';
+export { startTraced, tracesFrom, traceVariable, type TraceSwitches } from './trace-switches.js';
 export { storageFrom, storagePlace, type StoragePlace, type StorageSwitches } from './storage-switches.js';

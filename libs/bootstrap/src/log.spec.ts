@@ -1,3 +1,4 @@
+import { startSpan, startTraces } from '@dormouse/traces';
 import { NestLog, openLog, withoutToken } from './log.js';
 
 const TOKEN = 'dm_sg_0123456789abcdefABCDEF0123456789abcdefABCDEF01234';
@@ -23,6 +24,28 @@ describe('openLog', () => {
         err: { message: 'no channel for dm_sg_[secret]', cause: { message: 'GET /x?token=[secret]' } },
       },
     ]);
+  });
+
+  it('names request and trace in every line within a request, where there are traces', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = logInto(lines);
+    const stop = await startTraces(
+      {
+        endpoint: 'http://127.0.0.1:9',
+        headers: {},
+        protocol: 'http/json',
+        sampler: 'always_off',
+        ratio: 1,
+        exportEveryMs: 60_000,
+      },
+      { name: 'spec', version: '1.0.0' },
+    );
+    startSpan('request', { parent: null, requestId: 'request-1' }).run(() => log.info({}, 'within'));
+    log.info({}, 'outside');
+    await stop();
+    const ids = { requestId: 'request-1', trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string };
+    expect(lines).toMatchObject([{ msg: 'within', ...ids }, { msg: 'outside' }]);
+    expect(lines[1]).not.toHaveProperty('trace_id');
   });
 
   it('leaves out what a driver hangs on its errors, such as the arguments of the command that failed', () => {

@@ -1,4 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
+import { tracedFacts } from '@dormouse/traces';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
@@ -21,7 +22,7 @@ const SECRET_NAMES = ['authorization', 'Authorization', 'token', 'cookie', 'pass
 
 /**
  * A JSON log, one line per entry. Tokens and authorization headers are cut out, errors are reduced to what cannot
- * hold a payload. Message bodies and session material must never be logged: they are not recognized here.
+ * hold a payload. With traces on, every line within a request names it and its trace. Message bodies and session material must never be logged: they are not recognized here.
  */
 export function openLog({ name, level = 'info', destination }: LogSettings): Logger {
   const paths = SECRET_NAMES.flatMap((secret) => [secret, `*.${secret}`, `*.headers.${secret}`]);
@@ -29,6 +30,7 @@ export function openLog({ name, level = 'info', destination }: LogSettings): Log
     name,
     level,
     redact: { paths, censor: '[secret]' },
+    mixin: tracedFacts,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError, error: describeError, url: withoutToken },
   };

@@ -9,6 +9,7 @@
  */
 import { defineStatement, storableJson, type Connection } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
+import { traceparent } from '@dormouse/traces';
 
 /** An event to append. */
 export interface NewEvent extends ChannelEvent {
@@ -21,7 +22,7 @@ export interface NewEvent extends ChannelEvent {
 /** The end of a channel's events, which a transaction holds until it ends. */
 export interface EventLog {
   /**
-   * Appends events after all that are there, in the order given, whatever is in them.
+   * Appends events after all that are there, in the order given, whatever is in them. They are a part of the trace that this runs in.
    * @returns their sequence numbers
    */
   readonly append: (events: readonly NewEvent[]) => Promise<number[]>;
@@ -50,9 +51,9 @@ WITH event AS (
   ${takeNumbers('SELECT $1, max(total) FROM event')}
 )
 ${insertEvents(`SELECT $1, seq.last_seq - event.total + event.nth, event.id, event.type, event.method, event.payload, event.conversation,
-  event.webhook_id FROM event, seq`)}
+  event.webhook_id, $3 FROM event, seq`)}
 RETURNING seq`,
-  parameters: ['text', 'jsonb'],
+  parameters: ['text', 'jsonb', 'text?'],
   row: { seq: 'int8' },
 });
 
@@ -62,7 +63,7 @@ export async function lockEventLog(connection: Connection, channelId: string): P
   return {
     append: async (events) => {
       if (events.length === 0) return [];
-      const rows = await APPEND.all(connection, channelId, storableJson(events));
+      const rows = await APPEND.all(connection, channelId, storableJson(events), traceparent() ?? null);
       return rows.map(({ seq }) => Number(seq)).sort((a, b) => a - b);
     },
   };
@@ -96,10 +97,11 @@ export function takeNumbers(counts: string): string {
 
 /**
  * The same kind of statement: the part that writes events under the numbers assigned.
- * @param rows a SELECT of channel_id, seq, id (null: made), type, method, payload, conversation and webhook_id
+ * @param rows a SELECT of channel_id, seq, id (null: made), type, method, payload, conversation, webhook_id
+ * and traceparent
  */
 export function insertEvents(rows: string): string {
-  return `INSERT INTO events (channel_id, seq, id, type, method, payload, conversation, webhook_id)
-SELECT channel_id, seq, coalesce(id, gen_random_uuid()), type, method, payload, conversation, webhook_id
-FROM (${rows}) AS given(channel_id, seq, id, type, method, payload, conversation, webhook_id)`;
+  return `INSERT INTO events (channel_id, seq, id, type, method, payload, conversation, webhook_id, traceparent)
+SELECT channel_id, seq, coalesce(id, gen_random_uuid()), type, method, payload, conversation, webhook_id, traceparent
+FROM (${rows}) AS given(channel_id, seq, id, type, method, payload, conversation, webhook_id, traceparent)`;
 }

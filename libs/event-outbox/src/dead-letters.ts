@@ -21,7 +21,7 @@ export interface Redrive {
 
 const PENDING = defineStatement({
   name: 'pending-redrives',
-  text: `SELECT e.seq, e.id, e.type, e.method, e.payload, e.conversation, d.attempts, 0::float8 AS waited_ms,
+  text: `SELECT e.seq, e.id, e.type, e.method, e.payload, e.conversation, e.traceparent, d.attempts, 0::float8 AS waited_ms,
            extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms
          FROM dead_letters d JOIN events e ON e.channel_id = d.channel_id AND e.seq = d.seq
          WHERE d.channel_id = $1 AND d.webhook_id = $2 AND d.redrive_at IS NOT NULL ORDER BY d.seq LIMIT $3`,
@@ -33,6 +33,7 @@ const PENDING = defineStatement({
     method: narrowed<WebhookEventMethod>('text'),
     payload: narrowed<Record<string, unknown>>('jsonb'),
     conversation: 'text?',
+    traceparent: 'text?',
     attempts: 'int4',
     waited_ms: 'float8',
     age_ms: 'float8',

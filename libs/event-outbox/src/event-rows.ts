@@ -18,6 +18,8 @@ export interface PendingEvent {
   payload: Record<string, unknown>;
   /** Id of the chat it belongs to; '' for events that belong to none. */
   conversation: string;
+  /** The trace that it is a part of, as W3C `traceparent`. */
+  traceparent?: string;
   /** Age when it was read, by the database's clock. */
   ageMs: number;
   /** How long this webhook could have had it: its age, or the time since the webhook's beginning or last replay. */
@@ -50,6 +52,7 @@ export interface EventRow {
   method: WebhookEventMethod;
   payload: Record<string, unknown>;
   conversation: string | null;
+  traceparent: string | null;
   age_ms: number;
   waited_ms: number;
 }
@@ -57,7 +60,7 @@ export interface EventRow {
 const PENDING_EVENTS = defineStatement({
   name: 'pending-events',
   text: `SELECT s.last_seq, e.* FROM event_sequences s LEFT JOIN LATERAL (
-           SELECT e.seq, e.id, e.type, e.method, e.payload, e.conversation,
+           SELECT e.seq, e.id, e.type, e.method, e.payload, e.conversation, e.traceparent,
                   extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms,
                   extract(epoch FROM clock_timestamp() - greatest(e.created_at, c.since))::float8 * 1000 AS waited_ms
            FROM events e LEFT JOIN webhook_cursors c ON c.channel_id = $1 AND c.webhook_id = $6
@@ -74,6 +77,7 @@ const PENDING_EVENTS = defineStatement({
     method: narrowed<WebhookEventMethod | null>('text?'),
     payload: narrowed<Record<string, unknown> | null>('jsonb?'),
     conversation: 'text?',
+    traceparent: 'text?',
     age_ms: 'float8?',
     waited_ms: 'float8?',
   },
@@ -121,6 +125,7 @@ export function toPendingEvent(row: EventRow): PendingEvent {
     method: row.method,
     payload: row.payload,
     conversation: (conversationOf(row) ?? '').slice(0, LONGEST_CONVERSATION),
+    ...(row.traceparent !== null && { traceparent: row.traceparent }),
     ageMs: row.age_ms,
     waitedMs: row.waited_ms,
   };

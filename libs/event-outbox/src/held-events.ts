@@ -45,7 +45,7 @@ const next = (name: string, which: string) =>
 SELECT h.seq, h.conversation AS held_in, h.attempts, h.set_aside_at IS NOT NULL AS set_aside,
   coalesce(extract(epoch FROM clock_timestamp() - h.first_failed_at), 0)::float8 * 1000 AS failing_for_ms,
   coalesce(c.accepted_at > h.first_failed_at, false) AS alive_since,
-  e.id, e.type, e.method, e.payload, e.conversation, e.webhook_id,
+  e.id, e.type, e.method, e.payload, e.conversation, e.traceparent, e.webhook_id,
   extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age_ms,
   extract(epoch FROM clock_timestamp() - greatest(e.created_at, c.since))::float8 * 1000 AS waited_ms
 FROM webhook_held_events h JOIN webhook_cursors c USING (channel_id, webhook_id)
@@ -64,6 +64,7 @@ WHERE h.channel_id = $1 AND h.webhook_id = $2 AND ${which} LIMIT 1`,
       method: narrowed<WebhookEventMethod | null>('text?'),
       payload: narrowed<Record<string, unknown> | null>('jsonb?'),
       conversation: 'text?',
+      traceparent: 'text?',
       webhook_id: 'text?',
       age_ms: 'float8?',
       waited_ms: 'float8?',

@@ -11,6 +11,7 @@ import { errorAnswer, GatewayError, type Site } from '@dormouse/gateway-contract
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { logRequests, type RequestLogOptions } from './request-log.js';
+import { traceRequests } from './request-spans.js';
 
 /** Longer than load balancers keep an idle connection (usually 60 s), so that they, not we, close it. */
 const KEEP_ALIVE_MS = 65_000;
@@ -56,6 +57,7 @@ export function openHttpAdapter(options: HttpAdapterOptions): FastifyAdapter {
     ...options.fastify,
   });
   const fastify = adapter.getInstance();
+  traceRequests(fastify);
   logRequests(fastify, { log, probes }, options);
   acceptEveryExpectation(fastify.server);
   options.beforeChecks?.(fastify);

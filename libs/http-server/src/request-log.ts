@@ -10,7 +10,7 @@ export interface RequestLogOptions {
 }
 
 /** Answered for load balancers, which query it every few seconds: neither logged nor measured. */
-const LIVENESS = /^\/healthz(\?|$)/;
+export const LIVENESS = /^\/healthz(\?|$)/;
 
 /**
  * Sets the request id on every response, and writes one log line and one measurement for each request: caller, endpoint,

@@ -17,8 +17,10 @@ import {
   type CommandResult,
 } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, subscribeTo, type RedisLog, type Subscription } from '@dormouse/redis';
+import { inSpan } from '@dormouse/traces';
 import { Queue } from 'bullmq';
 import type { CommandJob } from './command-job.js';
+import { commandSpan } from './command-span.js';
 import { isReadable, MESSAGE_FORM, parseReply } from './message-form.js';
 import { COMMAND_JOB_OPTIONS, commandQueueName, QUEUE_EVENTS_KEPT } from './names.js';
 import { withdraw } from './withdraw.js';
@@ -160,8 +162,11 @@ export class CommandClient {
 
   async #add(callId: string, channel: CommandTarget, name: CommandName, job: CommandJob): Promise<void> {
     const queue = this.#queue(channel.shard);
+    const { name: spanName, facts } = commandSpan('send', channel.shard, name, channel.id);
     try {
-      const { id } = await queue.add(name, job, COMMAND_JOB_OPTIONS);
+      const { id } = await inSpan(spanName, { kind: 'producer', facts }, ({ traceparent }) =>
+        queue.add(name, traceparent === undefined ? job : { ...job, traceparent }, COMMAND_JOB_OPTIONS),
+      );
       const call = this.#pending.get(callId);
       if (call && id !== undefined) call.job = { queue, id };
     } catch (error) {

@@ -17,6 +17,8 @@ export interface CommandJob {
   requestId: string;
   /** Of a send that may be repeated: see `CallOptions`. */
   sendAs?: string;
+  /** The trace that it is a part of, as W3C `traceparent`. */
+  traceparent?: string;
 }
 
 /** The outcome of a command as a value: a BullMQ failure could carry only a string. */

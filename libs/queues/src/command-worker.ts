@@ -13,9 +13,11 @@
  */
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, type Redis } from '@dormouse/redis';
+import { activeSpan, inSpan } from '@dormouse/traces';
 import { Job, Worker, type RedisQueueBackend } from 'bullmq';
 import pTimeout from 'p-timeout';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
+import { commandSpan } from './command-span.js';
 import { JobFetcher, oneConnection, FETCH_WAIT_S } from './job-fetcher.js';
 import { isReadable, replyForm } from './message-form.js';
 import { commandQueueName } from './names.js';
@@ -186,7 +188,10 @@ class CommandConsumer implements CommandWorker {
 
   /** Publishes the reply before it finishes the job: after a crash between the two a second reply follows, which is ignored. */
   async #answer(job: Job<CommandJob>, id: string, token: string): Promise<void> {
-    const { replied } = await this.#handled(this.#handle(job, id));
+    const { traceparent: parent = null, requestId, channelId } = job.data;
+    const { name, facts } = commandSpan('process', this.#settings.shard, job.name, channelId);
+    const terms = { kind: 'consumer', parent, requestId, facts } as const;
+    const { replied } = await this.#handled(inSpan(name, terms, () => this.#handle(job, id)));
     await replied;
     // Otherwise a renewal after the job is finished would report its lock as lost.
     this.#held.delete(id);
@@ -200,6 +205,7 @@ class CommandConsumer implements CommandWorker {
   async #handle(job: Job<CommandJob>, id: string): Promise<{ replied: Promise<void> }> {
     const after: (() => Promise<unknown>)[] = [];
     const reply = await this.#outcome(job, id, (work) => after.push(work));
+    if (!reply.ok) activeSpan().fail(String(reply.error.status));
     const replied = this.#reply(job.data, reply);
     replied.catch(() => undefined); // the caller awaits it after the work below; no unhandled rejection before that
     await Promise.all(after.map((work) => work().catch(this.#settings.onError)));

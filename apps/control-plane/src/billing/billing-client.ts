@@ -14,6 +14,7 @@ import {
   type BillingCallBody,
   type BillingCallName,
 } from '@dormouse/management-contract';
+import { inSpan } from '@dormouse/traces';
 import { request } from 'undici';
 
 export interface BillingAddress {
@@ -30,19 +31,26 @@ export class BillingClient {
 
   /** @throws {GatewayError} what billing answered; 503 while it is away */
   async call<Name extends BillingCallName>(name: Name, body: BillingCallBody<Name>): Promise<BillingCallAnswer<Name>> {
-    const { status, retryAfter, answer } = await this.#post(name, body);
+    const facts = { 'http.request.method': 'POST', 'server.address': new URL(this.address.url).hostname };
+    const { status, retryAfter, answer } = await inSpan('POST', { kind: 'client', facts }, async (span) => {
+      const { traceparent } = span;
+      const answered = await this.#post(name, body, traceparent === undefined ? {} : { traceparent });
+      span.add({ 'http.response.status_code': answered.status });
+      if (answered.status >= 400) span.fail(String(answered.status));
+      return answered;
+    });
     if (status !== 200) throw failureOf(status, retryAfter, answer);
     const parsed = BILLING_CALLS[name].answer.safeParse(answer);
     if (!parsed.success) throw away(parsed.error);
     return parsed.data as BillingCallAnswer<Name>;
   }
 
-  async #post(name: BillingCallName, body: object) {
+  async #post(name: BillingCallName, body: object, ofTrace: { traceparent?: string }) {
     const { url, secret, timeoutMs } = this.address;
     try {
       const response = await request(`${url}${BILLING_CALL_PREFIX}/${name}`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...ofTrace },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });

@@ -9,6 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import { drainBody } from '@dormouse/http-server';
+import { inSpan } from '@dormouse/traces';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FORWARDED_HEADER } from './home-region.js';
 import { forwardTarget, type ForwardTarget } from './forward-target.js';
@@ -49,7 +50,7 @@ export class RegionProxy {
   async forward(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
     const target = forwardTarget(origin, request.originalUrl);
     requireKnownFraming(request);
-    const answer = await this.#send(request, reply, target);
+    const answer = await this.#sendInSpan(request, reply, target);
     reply.hijack();
     // Answered while the body is still arriving and is no longer read: the connection cannot be used again.
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
@@ -68,12 +69,34 @@ export class RegionProxy {
     this.#agents['https:'].destroy();
   }
 
-  #send(request: FastifyRequest, reply: FastifyReply, target: ForwardTarget): Promise<IncomingMessage> {
+  /** The other edge continues the trace. */
+  #sendInSpan(request: FastifyRequest, reply: FastifyReply, target: ForwardTarget): Promise<IncomingMessage> {
+    const { method } = request;
+    const facts = {
+      'http.request.method': method,
+      'server.address': target.hostname,
+      'server.port': Number(target.port),
+    };
+    return inSpan(method, { kind: 'client', facts }, async (span) => {
+      const { traceparent } = span;
+      const answer = await this.#send(request, reply, target, traceparent === undefined ? {} : { traceparent });
+      span.add({ 'http.response.status_code': answer.statusCode ?? 0 });
+      return answer;
+    });
+  }
+
+  #send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    target: ForwardTarget,
+    ofTrace: { traceparent?: string },
+  ): Promise<IncomingMessage> {
     const secure = target.protocol === 'https:';
     const send = secure ? httpsRequest : httpRequest;
     const headers = {
       ...endToEnd(request.headers),
       'x-request-id': request.id,
+      ...ofTrace,
       // The client's own header is replaced: the other edge believes ours where this edge is a trusted proxy.
       'x-forwarded-for': request.ip,
       [FORWARDED_HEADER]: this.#here,

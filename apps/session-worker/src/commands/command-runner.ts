@@ -19,6 +19,7 @@ import {
   type CommandName,
 } from '@dormouse/gateway-contract';
 import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
+import { inSpan } from '@dormouse/traces';
 import { errorOutline } from '../error-outline.js';
 import type { OpenSession } from '../socket/open-session.js';
 import type { SessionControl } from '../sessions/session-control.js';
@@ -170,9 +171,11 @@ export class CommandRunner {
     work: (context: CommandContext) => Promise<T>,
   ): Promise<T> {
     const { channelId, order } = command;
-    const leaveLane = await this.lanes.enter(channelId, { order, startBy, prepared }).catch((error: unknown) => {
-      throw this.explainTooLate(channelId, error);
-    });
+    const leaveLane = await inSpan('lane', {}, () =>
+      this.lanes.enter(channelId, { order, startBy, prepared }).catch((error: unknown) => {
+        throw this.explainTooLate(channelId, error);
+      }),
+    );
     let session: OpenSession | undefined;
     let done = (): void => undefined;
     try {

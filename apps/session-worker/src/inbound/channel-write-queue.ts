@@ -8,6 +8,7 @@
  * more is written: that owner receives what the network repeats.
  */
 import { FencedError, isStoreAway, retryWhileAway } from '@dormouse/database';
+import { inSpan } from '@dormouse/traces';
 import type { OpenSession } from '../socket/open-session.js';
 
 export interface Patience {
@@ -16,6 +17,13 @@ export interface Patience {
   readonly now: () => number;
   readonly wait: (ms: number) => Promise<void>;
 }
+
+const RECEIVED = {
+  'messaging.system': 'whatsapp',
+  'messaging.destination.name': 'network',
+  'messaging.operation.name': 'process',
+  'messaging.operation.type': 'process',
+} as const;
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
@@ -35,7 +43,10 @@ export class ChannelWriteQueue {
 
   /** Does `work` after everything that was received before. */
   enqueue(work: () => Promise<void>): void {
-    this.tail = this.tail.then(() => this.attempt(work));
+    const facts = { ...RECEIVED, 'dormouse.channel.id': this.session.channelId };
+    this.tail = this.tail.then(() =>
+      inSpan('process network', { kind: 'consumer', parent: null, facts }, () => this.attempt(work)),
+    );
   }
 
   /** Resolves when everything received so far is stored or given up. Never rejects. */

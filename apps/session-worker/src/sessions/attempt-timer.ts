@@ -1,3 +1,5 @@
+import { outsideTraces } from '@dormouse/traces';
+
 /** The next attempt to connect: at most one is planned or runs, and a running one can check whether it was cancelled. */
 export class AttemptTimer {
   private planned: { timer: NodeJS.Timeout; dueAtMs: number; begin: () => void } | undefined;
@@ -20,7 +22,8 @@ export class AttemptTimer {
     this.cancel();
     const begin = (): void => {
       this.running = true;
-      attempt(() => this.planned === planned);
+      // What it opens lives longer than the request that it is for.
+      outsideTraces(() => attempt(() => this.planned === planned));
     };
     const planned = { begin, dueAtMs: this.now() + delayMs, timer: setTimeout(begin, delayMs) };
     this.planned = planned;

@@ -6,6 +6,7 @@
  */
 import type { ChannelDirectory, ChannelRecord } from '@dormouse/channel-directory';
 import { GatewayError, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
+import { inSpan } from '@dormouse/traces';
 import { whileHeld } from '../auth-state/while-held.js';
 import type { HeldShard } from '../shards/shard-owner.js';
 import type { OpenSession } from '../socket/open-session.js';
@@ -70,7 +71,12 @@ export class Sessions implements SessionControl {
    * @throws {GatewayError} 503 when it is not there in time
    */
   async open(channelId: string, deadlineMs: number): Promise<OpenSession> {
-    return this.use(channelId, (session) => session.open(deadlineMs));
+    return this.use(channelId, (session) => {
+      const { state } = session;
+      if (state === 'open') return session.open(deadlineMs);
+      const waits = state === 'hibernated' || state === 'waking' ? 'wake' : 'connect';
+      return inSpan(waits, {}, () => session.open(deadlineMs));
+    });
   }
 
   async loginCode(channelId: string, deadlineMs: number): Promise<LoginCode> {

@@ -10,6 +10,7 @@ import { wantedEvents } from '@dormouse/gateway-contract';
 import { attemptRecord, failureOf, type FinalAnswer } from './attempt-record.js';
 import type { DeliveryLog } from './delivery-log.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
+import { deliveringEvent } from './event-span.js';
 import { decideFailure, type FailedAttempt, type FailureDecision } from './failure-decision.js';
 import type { Posted, Poster } from './poster.js';
 import type { RedirectNotices } from './redirect-notices.js';
@@ -51,7 +52,11 @@ export class Attempts {
   constructor(private readonly parts: AttemptsParts) {}
 
   /** Posts an event after the position. */
-  async ofNew(claim: Claim, webhook: Webhook, event: PendingEvent): Promise<Attempted> {
+  ofNew(claim: Claim, webhook: Webhook, event: PendingEvent): Promise<Attempted> {
+    return deliveringEvent(claim, event, () => this.#new(claim, webhook, event));
+  }
+
+  async #new(claim: Claim, webhook: Webhook, event: PendingEvent): Promise<Attempted> {
     const posted = await this.parts.poster.post(claim, webhook, event, false);
     if (posted.kind !== 'answered') return posted;
     const { answer, tookMs } = posted;
@@ -69,7 +74,11 @@ export class Attempts {
   }
 
   /** Posts a held event again. */
-  async ofHeld(claim: Claim, webhook: Webhook, again: HeldEvent & { event: PendingEvent }): Promise<Attempted> {
+  ofHeld(claim: Claim, webhook: Webhook, again: HeldEvent & { event: PendingEvent }): Promise<Attempted> {
+    return deliveringEvent(claim, again.event, () => this.#held(claim, webhook, again));
+  }
+
+  async #held(claim: Claim, webhook: Webhook, again: HeldEvent & { event: PendingEvent }): Promise<Attempted> {
     const { held, leased, poster } = this.parts;
     const { event } = again;
     const posted = await poster.post(claim, webhook, event, true);

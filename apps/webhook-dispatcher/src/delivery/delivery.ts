@@ -29,6 +29,7 @@ import {
 import { attemptRecord, failureOf } from './attempt-record.js';
 import type { Attempted, Attempts } from './attempts.js';
 import { backoffMs } from './failure-decision.js';
+import { deliveringEvent } from './event-span.js';
 import type { Poster } from './poster.js';
 import type { Retries } from './retries.js';
 import type { WhileLeased } from './while-leased.js';
@@ -221,7 +222,7 @@ export class Delivery {
       const letters = await leased.read(claim, () => deadLetters.pendingRedrives(claim, batchSize));
       for (const { event, attempts } of letters) {
         if (turn.shouldYield()) return { kind: 'yield' };
-        const posted = await poster.post(claim, webhook, event, true);
+        const posted = await deliveringEvent(claim, event, () => poster.post(claim, webhook, event, true));
         if (posted.kind !== 'answered') return this.#stepOf(claim, webhook, posted);
         const { answer, tookMs } = posted;
         const outcome = answer.kind === 'accepted' ? 'taken' : 'dead';

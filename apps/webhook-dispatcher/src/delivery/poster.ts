@@ -1,11 +1,12 @@
 import type { WebhookSecrets } from '@dormouse/channel-directory';
 import type { Claim, Cursors, PendingEvent } from '@dormouse/event-outbox/delivery';
 import type { FreshLinks } from '@dormouse/media-store/read';
+import { inSpan } from '@dormouse/traces';
 import type { FinalAnswer } from './attempt-record.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import type { HostSlots } from '../http/host-slots.js';
-import type { WebhookClient } from '../http/webhook-client.js';
-import { webhookRequest } from '../http/webhook-request.js';
+import type { Answer, WebhookClient } from '../http/webhook-client.js';
+import { webhookRequest, type WebhookRequest } from '../http/webhook-request.js';
 import type { WhileLeased } from './while-leased.js';
 import type { Webhook } from './webhooks.js';
 
@@ -45,7 +46,7 @@ export class Poster {
 
   /** @param isRetry the event was tried before */
   async post(claim: Claim, webhook: Webhook, event: PendingEvent, isRetry: boolean): Promise<Posted> {
-    const { client, clock, cursors, hosts, leased, links, metrics, now, postNeedsMs } = this.parts;
+    const { clock, cursors, hosts, leased, links, metrics, now, postNeedsMs } = this.parts;
     const secrets =
       webhook.secrets.length > 0 ? webhook.secrets : await leased.read(claim, () => this.firstSecret(claim));
     const [current = event] = await leased.read(claim, () => links.inEvents(claim.channelId, [event]));
@@ -56,7 +57,7 @@ export class Poster {
       const isShort = (): boolean => claim.leaseEndsAtMs - now() < postNeedsMs;
       if (isShort() && (!(await leased.write(claim, () => cursors.renew(claim))) || isShort())) return { kind: 'lost' };
       const startedAtMs = now();
-      const answer = await client.post(request);
+      const answer = await this.call(request);
       const tookMs = now() - startedAtMs;
       metrics.attempted(answer, tookMs);
       if (answer.kind === 'abandoned') return answer;
@@ -65,6 +66,22 @@ export class Poster {
     } finally {
       release();
     }
+  }
+
+  /** The receiver can continue the trace. Its URL, which may hold secrets, is in no span. */
+  private call(request: WebhookRequest): Promise<Answer> {
+    const { method, url } = request;
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+    const facts = { 'http.request.method': method, 'server.address': url.hostname, 'server.port': port };
+    return inSpan(method, { kind: 'client', facts }, async (span) => {
+      const { traceparent } = span;
+      const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
+      const answer = await this.parts.client.post({ ...request, headers });
+      if (answer.kind === 'accepted' || answer.kind === 'refused')
+        span.add({ 'http.response.status_code': answer.status });
+      if (answer.kind !== 'accepted') span.fail(answer.kind === 'refused' ? String(answer.status) : answer.kind);
+      return answer;
+    });
   }
 
   private async firstSecret({ channelId }: Claim): Promise<string[]> {

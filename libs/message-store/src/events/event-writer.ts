@@ -1,6 +1,7 @@
 import type { Connection, Fence, RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent } from '@dormouse/gateway-contract';
 import { channelTransaction } from './channel-transaction.js';
+import { writingEvents } from './event-span.js';
 import type { Written } from '../messages/message-writer.js';
 
 /** Writes events of what is not in the store: calls, presences, the channel itself. Fenced, as all writes. */
@@ -21,8 +22,10 @@ export class EventWriter {
     channelId: string,
     work: (connection: Connection) => Promise<readonly ChannelEvent[]>,
   ): Promise<Written> {
-    return channelTransaction(this.database, fence, channelId, async (transaction) => {
-      return { seqs: await transaction.append(await work(transaction.connection)) };
-    });
+    return writingEvents(() =>
+      channelTransaction(this.database, fence, channelId, async (transaction) => {
+        return { seqs: await transaction.append(await work(transaction.connection)) };
+      }),
+    );
   }
 }

@@ -1,6 +1,8 @@
 import { storable, storableJson, type Fence, type GroupedWrites, type RegionalDatabase } from '@dormouse/database';
 import type { ChannelEvent, Message } from '@dormouse/gateway-contract';
+import { traceparent } from '@dormouse/traces';
 import { channelTransaction, type ChannelTransaction } from '../events/channel-transaction.js';
+import { writingEvents } from '../events/event-span.js';
 import { writeChats, writeContacts } from '../chats/chat-writes.js';
 import { messageDifference, toStoredMessage, type KeyedMessageRow } from './message-rows.js';
 import {
@@ -79,11 +81,13 @@ export class MessageWriter {
     const clean = records.map(storableMessage);
     const [first] = clean;
     if (!first) return { seqs: [], ids: [] };
-    if (clean.length === 1 && isOwnSend(first)) {
-      const written = await this.ownSends.write({ fence, channelId, record: first });
-      if (written) return written;
-    }
-    return channelTransaction(this.database, fence, channelId, (transaction) => writeLive(transaction, clean));
+    return writingEvents(async () => {
+      if (clean.length === 1 && isOwnSend(first)) {
+        const written = await this.ownSends.write({ fence, channelId, record: first, traceparent: traceparent() });
+        if (written) return written;
+      }
+      return channelTransaction(this.database, fence, channelId, (transaction) => writeLive(transaction, clean));
+    });
   }
 
   /**
@@ -118,7 +122,8 @@ export class MessageWriter {
    * the order of calls, those of several calls together where they wait.
    */
   async recordStatuses(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<Written> {
-    return { seqs: reports.length === 0 ? [] : await this.reports.add(fence, channelId, reports) };
+    if (reports.length === 0) return { seqs: [] };
+    return writingEvents(async () => ({ seqs: await this.reports.add(fence, channelId, reports.map(traced)) }));
   }
 
   /**
@@ -126,7 +131,7 @@ export class MessageWriter {
    * did change, its change (`messages.patch`, or `messages.delete` when its status became deleted).
    */
   async recordChange(fence: Fence, channelId: string, change: MessageChange): Promise<MessagesWritten> {
-    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+    return this.writeEvents(fence, channelId, async (transaction) => {
       const trigger = storableMessage(change.trigger);
       const { ids, seqs } = await writeLive(transaction, [trigger]);
       if (ids.length === 0) return { seqs, ids };
@@ -144,7 +149,7 @@ export class MessageWriter {
     channelId: string,
     { id, apply }: { id: string; apply: MessageChange['apply'] },
   ): Promise<Written> {
-    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+    return this.writeEvents(fence, channelId, async (transaction) => {
       const row = await TO_UPDATE.first(transaction.connection, channelId, storableId(id));
       return { seqs: await transaction.append(await changeMessage(transaction, row, apply)) };
     });
@@ -166,7 +171,7 @@ export class MessageWriter {
    * @param keyIds the network's ids
    */
   async recordRemoval(fence: Fence, channelId: string, keyIds: readonly string[]): Promise<Written> {
-    return channelTransaction(this.database, fence, channelId, async (transaction) => {
+    return this.writeEvents(fence, channelId, async (transaction) => {
       const rows = await REMOVE.all(transaction.connection, channelId, keyIds.map(storableId));
       return { seqs: await transaction.append(rows.map((row) => removedEvent(row.id, row.chat_id))) };
     });
@@ -212,6 +217,14 @@ export class MessageWriter {
     return (await UNCONFIRMED_SEND.first(this.database.pool, channelId, keyId, errors)) !== undefined;
   }
 
+  private writeEvents<T>(
+    fence: Fence,
+    channelId: string,
+    work: (transaction: ChannelTransaction) => Promise<T>,
+  ): Promise<T> {
+    return writingEvents(() => channelTransaction(this.database, fence, channelId, work));
+  }
+
   private async writeReports(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
     const clean = reports.map(storableReport);
     if (!clean.every(isSimpleStatus)) return this.writeSettled(fence, channelId, clean);
@@ -224,6 +237,12 @@ export class MessageWriter {
   private async writeSettled(fence: Fence, channelId: string, reports: readonly StatusReport[]): Promise<number[]> {
     return channelTransaction(this.database, fence, channelId, (transaction) => writeStatuses(transaction, reports));
   }
+}
+
+/** Reports of several calls are written together: each names its own trace. */
+function traced(report: StatusReport): StatusReport {
+  const trace = traceparent();
+  return trace === undefined ? report : { ...report, traceparent: trace };
 }
 
 /** A message that the API is about to send: its key is new for certain, unless a write of it is repeated. */

@@ -23,6 +23,7 @@ import {
 } from '@dormouse/database';
 import { insertEvents, lockedSequence, takeNumbers } from '@dormouse/event-outbox';
 import type { Chat, ChannelEvent } from '@dormouse/gateway-contract';
+import { traceparent } from '@dormouse/traces';
 import { chatType, contactNameSql, savedChatNameSql } from '../chats/chat-names.js';
 import { rowsByChannel, type ChannelTransaction } from '../events/channel-transaction.js';
 import type { MessageRecord } from '../records.js';
@@ -35,6 +36,8 @@ export interface OwnSend {
   readonly fence: Fence;
   readonly channelId: string;
   readonly record: MessageRecord;
+  /** The trace that it is a part of. */
+  readonly traceparent: string | undefined;
 }
 
 /** What was written. */
@@ -68,7 +71,7 @@ export async function writeMessages(
 ): Promise<NewMessages> {
   if (records.length === 0) return { ids: [], seqs: [] };
   const { connection, fence, channelId } = transaction;
-  const given = givenOf([{ fence, channelId, records: firstOfEach(records) }], live);
+  const given = givenOf([{ fence, channelId, records: firstOfEach(records), traceparent: traceparent() }], live);
   const rows = await NEW_MESSAGES.all(connection, given);
   const { ids, seqs } = writtenOf(rows, fence);
   const chats = new Map(rows.flatMap(({ new_chat: chat }) => (live && chat ? [[chat.id, chatEvent(chat)]] : [])));
@@ -126,18 +129,19 @@ function chatEvent({ id, name, type, timestamp, unread }: NewChat): ChannelEvent
 
 function givenOfSends(sends: readonly OwnSend[]): string {
   return givenOf(
-    sends.map(({ fence, channelId, record }) => ({ fence, channelId, records: [record] })),
+    sends.map(({ record, ...send }) => ({ ...send, records: [record] })),
     true,
   );
 }
 
 function givenOf(
-  channels: readonly { fence: Fence; channelId: string; records: readonly MessageRecord[] }[],
+  channels: readonly (Omit<OwnSend, 'record'> & { records: readonly MessageRecord[] })[],
   live: boolean,
 ): string {
   return storableJson(
-    channels.map(({ fence, channelId, records }) => ({
+    channels.map(({ fence, channelId, records, traceparent: trace }) => ({
       live,
+      traceparent: trace,
       shard: fence.shard,
       epoch: fence.epoch.toString(),
       channel_id: channelId,
@@ -236,12 +240,13 @@ const newMessages = (name: string, { others, settled }: { others: 'wait' | 'skip
     name,
     text: `
 WITH given AS (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(shard int, epoch bigint, channel_id text, live boolean, records jsonb)
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(shard int, epoch bigint, channel_id text, live boolean, traceparent text,
+    records jsonb)
 ), ${FENCES_CTE}, locked AS (
   SELECT g.* FROM given g JOIN fence USING (shard, epoch), LATERAL ${lockedSequence('g.channel_id', others)} s
   ${settled ? '' : `WHERE (SELECT true FROM chats c WHERE c.channel_id = g.channel_id AND c.id = g.records -> 0 ->> 'chat_id')`}
 ), record AS (
-  SELECT locked.channel_id, locked.live, r.* FROM locked, LATERAL ROWS FROM (
+  SELECT locked.channel_id, locked.live, locked.traceparent, r.* FROM locked, LATERAL ROWS FROM (
     jsonb_to_recordset(locked.records) AS (${TYPED_COLUMNS})
   ) WITH ORDINALITY AS r(${Object.keys(RECORD_COLUMNS).join(', ')}, n)
 ), ${settled ? NAME_AUTHORS : ''}message AS (
@@ -268,7 +273,7 @@ WITH given AS (
   RETURNING channel_id, id, timestamp, unread, ${savedChatNameSql('chats')} AS saved_name, xmax = 0 AS is_new
     ${settled ? `, ${contactNameSql('chats', 'push_name')} AS push_name` : ''}
 ), announced AS (
-  SELECT f.channel_id, f.id, f.n, f.method, f.message, chat.saved_name,
+  SELECT f.channel_id, f.id, f.n, f.method, f.message, f.traceparent, chat.saved_name,
     ${settled ? 'count(f.method) OVER (PARTITION BY f.channel_id ORDER BY f.n DESC ROWS UNBOUNDED PRECEDING)' : 'num_nonnulls(f.method)'} AS from_end
     ${settled ? ', f.chat_id, f.chat_type, chat.timestamp AS chat_timestamp, chat.unread, chat.push_name, chat.is_new' : ''}
   FROM fresh f JOIN chat ON chat.channel_id = f.channel_id AND chat.id = f.chat_id
@@ -276,7 +281,8 @@ WITH given AS (
   ${takeNumbers('SELECT channel_id, max(from_end) FROM announced GROUP BY channel_id HAVING max(from_end) > 0')}
 ), event AS (
   ${insertEvents(`SELECT channel_id, seq.last_seq - from_end + 1, NULL::uuid, 'messages', method, jsonb_build_object('messages',
-    jsonb_build_array(message || jsonb_strip_nulls(jsonb_build_object('chat_name', saved_name)))), NULL, NULL
+    jsonb_build_array(message || jsonb_strip_nulls(jsonb_build_object('chat_name', saved_name)))), NULL, NULL,
+    traceparent
   FROM announced JOIN seq USING (channel_id) WHERE method IS NOT NULL`)}
 )
 SELECT channel_id, fence.shard IS NOT NULL AS fenced, locked.channel_id IS NOT NULL AS locked, a.id,

@@ -24,6 +24,8 @@ export interface StatusReport {
   timestamp: number;
   /** Why it failed. */
   errors?: { code: number; message: string; details?: string }[];
+  /** The trace that it is a part of, as W3C `traceparent`. */
+  traceparent?: string;
 }
 
 /** The network did not confirm the message, and nothing proves that it accepted it. */

@@ -156,12 +156,13 @@ function givenOf(updates: readonly StatusUpdate[], early = false): string {
       shard: fence.shard,
       epoch: fence.epoch.toString(),
       channel_id: channelId,
-      reports: reports.map(({ keyId, viewerId, status, timestamp, errors }) => ({
+      reports: reports.map(({ keyId, viewerId, status, timestamp, errors, traceparent }) => ({
         key_id: keyId,
         viewer_id: viewerId,
         status,
         timestamp,
         errors,
+        traceparent,
       })),
     })),
   );
@@ -189,6 +190,7 @@ function messagesOf({ settled }: Variant): string {
   const rank = rankSql(`coalesce(m.status, ${statusSql('1')})`);
   return `
   SELECT m.*, m.chat_id LIKE '%@g.us' AS in_group, first.n, first.timestamp AS reported_at, first.status AS reported,
+    first.traceparent,
     ${settled ? `coalesce(${rank}, failed.rank)` : rank} AS rank
   FROM (SELECT DISTINCT ON (channel_id, key_id) * FROM report ORDER BY channel_id, key_id, n) first, LATERAL (
     SELECT channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content, status FROM messages
@@ -212,7 +214,7 @@ const BEFORE = `LEFT JOIN LATERAL (
  */
 function reportsOf({ settled }: Variant): string {
   return `
-  SELECT r.channel_id, r.n, r.key_id, r.status, r.timestamp, r.errors, r.viewer_id IS NULL AS of_message,
+  SELECT r.channel_id, r.n, r.key_id, r.status, r.timestamp, r.errors, r.traceparent, r.viewer_id IS NULL AS of_message,
     message.id, message.chat_id, message.in_group, message.status AS message_status, message.rank AS message_rank,
     ${VIEWER} AS viewer_id, ${rankSql('r.status')} AS rank,
     ${settled ? `CASE WHEN ${VIEWER} = '' THEN message.rank ELSE coalesce(before.rank, 0) END` : 'message.rank'} AS viewer_rank,
@@ -227,10 +229,10 @@ function reportsOf({ settled }: Variant): string {
  */
 const STEPS = `
   SELECT channel_id, n, 0 AS part, key_id, id, chat_id, in_group, '' AS viewer_id, 'sent' AS status, reported_at AS timestamp,
-    NULL::jsonb AS errors, ${rankOf('sent')} AS rank
+    NULL::jsonb AS errors, traceparent, ${rankOf('sent')} AS rank
   FROM message WHERE rank = ${rankOf('pending')} AND reported <> 'failed'
 UNION ALL
-  SELECT channel_id, n, 1, key_id, id, chat_id, in_group, viewer_id, status, timestamp, errors, rank
+  SELECT channel_id, n, 1, key_id, id, chat_id, in_group, viewer_id, status, timestamp, errors, traceparent, rank
   FROM (
     SELECT *, max(rank) OVER (PARTITION BY channel_id, key_id, viewer_id ORDER BY n
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS rank_in_reports
@@ -267,8 +269,8 @@ WITH given AS (
   SELECT g.* FROM given g JOIN fence USING (shard, epoch), LATERAL ${lockedSequence('g.channel_id', variant.others)} s
 ), report AS (
   SELECT locked.channel_id, locked.early, r.* FROM locked, LATERAL ROWS FROM (
-    jsonb_to_recordset(locked.reports) AS (key_id text, viewer_id text, status text, timestamp bigint, errors jsonb)
-  ) WITH ORDINALITY AS r(key_id, viewer_id, status, timestamp, errors, n)
+    jsonb_to_recordset(locked.reports) AS (key_id text, viewer_id text, status text, timestamp bigint, errors jsonb, traceparent text)
+  ) WITH ORDINALITY AS r(key_id, viewer_id, status, timestamp, errors, traceparent, n)
 ), message AS (${messagesOf(variant)}
 ), judged AS (${reportsOf(variant)}
 ), step AS (
@@ -292,7 +294,7 @@ WITH given AS (
   ${takeNumbers('SELECT channel_id, steps FROM taken')}
 ), event AS (
   ${insertEvents(`SELECT channel_id, seq.last_seq - step.from_end + 1, NULL::uuid, 'statuses', 'post',
-    jsonb_build_object('statuses', jsonb_build_array(${ENTRY})), NULL, NULL FROM step JOIN seq USING (channel_id)`)}
+    jsonb_build_object('statuses', jsonb_build_array(${ENTRY})), NULL, NULL, traceparent FROM step JOIN seq USING (channel_id)`)}
 )
 SELECT channel_id, fence.shard IS NOT NULL AS fenced, locked.channel_id IS NOT NULL AS locked, message.key_id,
   seq.last_seq AS last, taken.steps

@@ -7,6 +7,7 @@
  */
 import { GatewayError } from '@dormouse/gateway-contract';
 import type { StatusReport } from '@dormouse/message-store/write';
+import { inSpan } from '@dormouse/traces';
 import { isGroup } from '../../convert/jid.js';
 import { toMessageId } from '../../convert/message-id.js';
 import { refusalOf } from '../../convert/refusal.js';
@@ -19,6 +20,14 @@ import { NotTransmittedError, transmitMessage } from './transmit-message.js';
 
 /** The network's code for a recipient it does not know. */
 const NO_SUCH_RECIPIENT = 404;
+
+/** Of the span that ends with the network's acknowledgement. */
+const NETWORK = {
+  'messaging.system': 'whatsapp',
+  'messaging.destination.name': 'network',
+  'messaging.operation.name': 'send',
+  'messaging.operation.type': 'send',
+} as const;
 
 const NOT_TRANSMITTED = { code: 502, message: 'the message could not be sent to the network' };
 
@@ -41,7 +50,11 @@ export async function transmitAndRecord(
   const session = context.session();
   const { keyId } = message;
   const onWritten = (): void => context.leaveLane();
-  const transmitted = transmitMessage(session, message, stored ? { onWritten, first: stored } : { onWritten });
+  const transmitted = inSpan('send network', { kind: 'client', facts: NETWORK }, async (span) => {
+    const ack = await transmitMessage(session, message, stored ? { onWritten, first: stored } : { onWritten });
+    if (ack.error !== undefined) span.fail(ack.error);
+    return ack;
+  });
   const { error, timestampS = nowS(tools) } = await transmitted.catch(async (failure: unknown) => {
     if (!(failure instanceof NotTransmittedError)) {
       tools.unconfirmed.add(session, keyId); // it may have been sent
