@@ -5,6 +5,7 @@ export {
   type SpanKind,
   type SpanTerms,
   type TracedFacts,
+  type TracedServer,
   type TraceSettings,
 } from './span.js';
 export {
@@ -16,5 +17,4 @@ export {
   startTraces,
   tracedFacts,
   traceparent,
-  type TracedServer,
 } from './traces.js';

@@ -27,8 +27,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import pTimeout from 'p-timeout';
-import type { OpenSpan, SpanFacts, SpanTerms, TraceEngine, TraceSettings } from './span.js';
-import type { TracedServer } from './traces.js';
+import type { OpenSpan, SpanFacts, SpanTerms, TracedServer, TraceEngine, TraceSettings } from './span.js';
 
 /** For the last export at the end of a process. */
 const CLOSE_WITHIN_MS = 3_000;

@@ -92,3 +92,11 @@ export interface TraceSettings {
   /** Interval between exports. */
   readonly exportEveryMs: number;
 }
+
+export interface TracedServer {
+  /** The app. */
+  readonly name: string;
+  readonly version: string;
+  /** Called when spans could not be sent, and again when they can be. */
+  readonly onExport?: (succeeds: boolean) => void;
+}

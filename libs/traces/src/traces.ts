@@ -9,20 +9,13 @@ import {
   NO_SPAN,
   type OpenSpan,
   type SpanTerms,
+  type TracedServer,
   type TracedFacts,
   type TraceEngine,
   type TraceSettings,
 } from './span.js';
 
 let engine: TraceEngine | undefined;
-
-export interface TracedServer {
-  /** The app. */
-  readonly name: string;
-  readonly version: string;
-  /** Called when spans could not be sent, and again when they can be. */
-  readonly onExport?: (succeeds: boolean) => void;
-}
 
 /**
  * Begins to make spans. One at a time in a process.

@@ -270,13 +270,17 @@ describe('network policies', () => {
     expect(JSON.stringify(billing?.spec.ingress?.[0]?.from)).toContain('"app":"control-plane"');
   });
 
-  it('let nobody reach anything inside but names, PostgreSQL, Redis, and billing from the control plane', () => {
+  it('let nobody reach anything inside but names, PostgreSQL, Redis, a receiver of traces, and billing from the control plane', () => {
     for (const { spec } of TARGETS.flatMap(policiesOf)) {
       for (const { to, ports = [] } of spec.egress ?? []) {
         if (to?.some(({ ipBlock }) => ipBlock)) continue;
         const numbers = ports.map(({ port }) => port);
         const allowed =
-          to === undefined ? [5432, 6379] : spec.podSelector.matchLabels?.app === 'control-plane' ? [53, 3200] : [53];
+          to === undefined
+            ? [5432, 6379, 4318]
+            : spec.podSelector.matchLabels?.app === 'control-plane'
+              ? [53, 3200]
+              : [53];
         expect(numbers.length).toBeGreaterThan(0);
         expect(numbers.filter((port) => !allowed.includes(port))).toEqual([]);
       }
