@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { eventually } from './harness/eventually.js';
 import { type LinkedChannel, RunningStack } from './harness/running-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
+import { placesOf, TraceCollector } from './harness/trace-collector.js';
+import { WebhookReceiver } from './harness/webhook-receiver.js';
 
 /** Short enough for a journey. */
 const QUICK = {
@@ -18,9 +21,18 @@ describe('numbers that sleep', () => {
   let database: pg.Client;
   let friend: VirtualPhone;
   let sleeper: LinkedChannel;
+  let collector: TraceCollector;
 
   beforeAll(async () => {
-    running = await RunningStack.start({ workers: 2, env: { ...QUICK, ...NO_LIMITS } });
+    collector = await TraceCollector.start();
+    const { switches } = collector;
+    const env = {
+      'session-worker': { ...QUICK['session-worker'], ...switches },
+      'edge-api': { ...NO_LIMITS['edge-api'], ...switches },
+      'webhook-dispatcher': switches,
+      'control-plane': switches,
+    };
+    running = await RunningStack.start({ workers: 2, env });
     database = new pg.Client({ connectionString: running.stack.databases.sg });
     await database.connect();
     friend = await running.network.createPhone();
@@ -30,6 +42,7 @@ describe('numbers that sleep', () => {
   afterAll(async () => {
     await database.end();
     await running.stop();
+    await collector.close();
   }, 60_000);
 
   const untilAsleep = () =>
@@ -145,4 +158,60 @@ describe('numbers that sleep', () => {
       { what: 'what the phone changed' },
     );
   }, 120_000);
+
+  it('are woken in one trace, from the request to the webhook', async () => {
+    await untilAsleep();
+    const receiver = await WebhookReceiver.start();
+    const events = ['messages', 'statuses'].map((type) => ({ type, method: 'post' }));
+    await sleeper.client.request('PATCH', '/settings', { body: { webhooks: [{ url: receiver.url, events }] } });
+    const traceId = randomBytes(16).toString('hex');
+    const parentSpanId = 'b7ad6b7169203331';
+    const headers = { traceparent: `00-${traceId}-${parentSpanId}-01`, 'x-request-id': 'the-traced-request' };
+    const text = { to: friend.phone, body: 'a text that no span has' };
+    expect((await sleeper.client.post('/messages/text', text, { headers })).status).toBe(200);
+
+    const request = 'edge-api: POST /messages/text';
+    const command = `${request} > send commands.{shard} > session-worker: process commands.{shard}`;
+    const event = `${command} > send events > webhook-dispatcher: process events`;
+    const calls = `${event} > POST`;
+    const spans = await collector.trace(traceId, (all) => all.filter((place) => place === calls).length === 2);
+    const ways = [
+      request,
+      command,
+      `${command} > lane`,
+      `${command} > wake`,
+      `${command} > send network`,
+      event,
+      calls,
+    ];
+    expect(placesOf(spans)).toEqual(expect.arrayContaining(ways));
+    const first = spans.filter(({ parentSpanId: of }) => !spans.some(({ spanId }) => spanId === of));
+    expect(first.map((span) => [span.name, span.parentSpanId])).toEqual([['POST /messages/text', parentSpanId]]);
+    const posts = spans.filter((span) => span.service === 'webhook-dispatcher' && span.name === 'POST');
+    expect(receiver.calls.map((call) => call.headers['traceparent']).toSorted()).toEqual(
+      posts.map(({ spanId }) => `00-${traceId}-${spanId}-01`).toSorted(),
+    );
+    const answered = await running.workerLog<{ requestId?: string; trace_id?: string }>('command answered');
+    expect(answered.filter(({ trace_id: of }) => of === traceId)).toMatchObject([{ requestId: 'the-traced-request' }]);
+    await receiver.close();
+  }, 60_000);
+
+  /** What every span of this file may say; see `SpanFacts`. */
+  it('have spans that hold no content, no token and nobody\u2019s number', async () => {
+    await send('a text that no span has');
+    await collector.trace(collector.spans.at(-1)?.traceId ?? '', (all) => all.length > 0);
+    const keys = new Set(collector.spans.flatMap(({ attributes }) => attributes.map(({ key }) => key)));
+    expect([...keys].filter((key) => !/^(http|server|messaging|dormouse|error)\.[a-z._]+$/.test(key))).toEqual([]);
+    expect(keys.size).toBeGreaterThan(8);
+    const written = JSON.stringify(collector.spans);
+    const secrets = [
+      sleeper.client.token ?? '',
+      friend.phone,
+      sleeper.phone.phone,
+      'a text that no span has',
+      '@s.wh',
+      '/hook',
+    ];
+    for (const secret of secrets) expect(written).not.toContain(secret);
+  }, 60_000);
 });
