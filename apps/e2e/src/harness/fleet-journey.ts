@@ -63,9 +63,17 @@ export class FleetJourney implements Parts {
     const running = await RunningStack.start({
       shardCount: SHARDS,
       env: async ({ regions }) => {
-        proxies.redis = await FaultProxy.to(regions.sg.redisUrl);
-        const redis = { REDIS_URL: proxies.redis.url };
-        return { 'edge-api': { ...redis, ...NO_LIMITS }, 'webhook-dispatcher': redis };
+        const proxy = await FaultProxy.to(regions.sg.redisUrl);
+        proxies.redis = proxy;
+        const through = (app: 'edge-api' | 'webhook-dispatcher'): { REDIS_URL: string } => {
+          const url = new URL(regions.sg.accounts[app].redisUrl);
+          url.host = new URL(proxy.url).host;
+          return { REDIS_URL: url.href };
+        };
+        return {
+          'edge-api': { ...through('edge-api'), ...NO_LIMITS },
+          'webhook-dispatcher': through('webhook-dispatcher'),
+        };
       },
     });
     if (!proxies.redis) throw new Error('the stack did not request its switches');

@@ -28,12 +28,12 @@ export class Fleet {
   ) {}
 
   async join(): Promise<ProxiedWorker> {
-    const { databases, redis, objects } = this.running.stack;
+    const { databaseUrl, redisUrl, objects } = this.running.stack.accounts.sg['session-worker'];
     const name = `worker${(this.count += 1)}`;
     const proxies = await Promise.all([
-      FaultProxy.to(databases.sg),
-      FaultProxy.to(redis.sg),
-      FaultProxy.to(objects.sg.endpoint),
+      FaultProxy.to(databaseUrl),
+      FaultProxy.to(redisUrl),
+      FaultProxy.to(objects.endpoint),
     ]);
     this.proxies.push(...proxies);
     const [toPostgres, toRedis, toObjects] = proxies;

@@ -86,6 +86,8 @@ export interface Stack<Code extends Region = FirstRegion> {
   readonly databases: { global: string } & Record<Code, string>;
   readonly redis: Record<Code, string>;
   readonly objects: Record<Code, ObjectsPlace>;
+  /** The same stores of each region, with the account of each app. */
+  readonly accounts: Record<Code, RegionStores['accounts']>;
   readonly accountKey: string;
   /** Opens the fleet's part of the management API. */
   readonly operatorKey: string;

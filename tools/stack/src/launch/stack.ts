@@ -148,6 +148,10 @@ class RunningStack implements Stack<Region> {
     return byRegion(this.places, ({ stores }) => stores.objects);
   }
 
+  get accounts(): Stack<Region>['accounts'] {
+    return byRegion(this.places, ({ stores }) => stores.accounts);
+  }
+
   get accountKey(): string {
     return this.installation.facts.accountKey;
   }

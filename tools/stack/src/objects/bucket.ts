@@ -70,6 +70,10 @@ export class Bucket {
     return this.#path('records', `${createHash('sha256').update(key).digest('hex')}.json`);
   }
 
+  has(key: string): boolean {
+    return this.#objects.has(key);
+  }
+
   /** @throws {S3Error} NoSuchKey */
   find(key: string): StoredObject {
     const object = this.#objects.get(key);

@@ -11,11 +11,15 @@ import { listObjects } from './listing.js';
 import { MultipartUploads } from './multipart.js';
 import { copyObject, getObject, keptHeaders, preconditionsOf, putObject } from './object-requests.js';
 import { receiveText } from './received-body.js';
+import { type Access, allows, type Policy } from './policy.js';
 import { S3Error } from './s3-error.js';
 import { type Credentials, verifySignature } from './signature.js';
 import { element, elements, elementText, xmlDocument } from './xml.js';
 
+/** The credentials are those of the account that may do everything. */
 export interface ObjectStoreOptions extends Credentials {
+  /** Further accounts, which may do what their policies allow. */
+  accounts?: readonly (Credentials & { policy: Policy })[];
   /** Folder of the buckets, made if missing. */
   dir: string;
   port: number;
@@ -40,7 +44,18 @@ interface Exchange {
   response: ServerResponse;
   query: URLSearchParams;
   payloadHash: string;
+  /** @throws {S3Error} when the sender may not */
+  require: (access: Access) => void;
 }
+
+/** What a request to an object needs a right to; parts of an upload are a PUT and a POST. */
+const ACTIONS: Partial<Record<string, Access['action']>> = {
+  GET: 's3:GetObject',
+  HEAD: 's3:GetObject',
+  PUT: 's3:PutObject',
+  POST: 's3:PutObject',
+  DELETE: 's3:DeleteObject',
+};
 
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
@@ -76,43 +91,63 @@ class ObjectServer {
 
   /** Answers one request. @throws {S3Error} for every refusal */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const payloadHash = verifySignature(request, this.options, (this.options.now ?? Date.now)());
+    const nowMs = (this.options.now ?? Date.now)();
+    const { accessKeyId, payloadHash } = verifySignature(request, (id) => this.#secretOf(id), nowMs);
     const [path = '', search = ''] = (request.url ?? '').split('?', 2);
     const [, bucketName = '', ...rest] = path.split('/');
     const key = decodeURIComponent(rest.join('/'));
-    const exchange = { request, response, query: new URLSearchParams(search), payloadHash };
+    const require = (access: Access): void => this.#require(accessKeyId, access);
+    const exchange = { request, response, query: new URLSearchParams(search), payloadHash, require };
     if (Buffer.byteLength(key) > 1024) throw new S3Error('KeyTooLongError');
     if (bucketName === '') this.#listBuckets(exchange);
     else if (key === '') await this.#bucketRequest(exchange, decodeURIComponent(bucketName));
     else await this.#objectRequest(exchange, this.#bucket(decodeURIComponent(bucketName)), key);
   }
 
-  #listBuckets({ request, response }: Exchange): void {
+  #secretOf(accessKeyId: string): string | undefined {
+    const { options } = this;
+    return [options, ...(options.accounts ?? [])].find((one) => one.accessKeyId === accessKeyId)?.secretAccessKey;
+  }
+
+  #require(accessKeyId: string, access: Access): void {
+    if (accessKeyId === this.options.accessKeyId) return;
+    const account = this.options.accounts?.find((one) => one.accessKeyId === accessKeyId);
+    if (!account || !allows(account.policy, access)) throw new S3Error('AccessDenied');
+  }
+
+  #listBuckets({ request, response, require }: Exchange): void {
+    require({ action: 's3:ListAllMyBuckets', bucket: '*' });
     if (request.method !== 'GET') throw new S3Error('MethodNotAllowed');
     const buckets = [...this.#buckets.keys()].map((name) => element('Bucket', [element('Name', name)]));
     sendXml(response, element('ListAllMyBucketsResult', [element('Buckets', buckets)]));
   }
 
-  async #bucketRequest({ request, response, query, payloadHash }: Exchange, name: string): Promise<void> {
+  async #bucketRequest(exchange: Exchange, name: string): Promise<void> {
+    const { request, response, query, require } = exchange;
     if (request.method === 'PUT') {
+      require({ action: 's3:CreateBucket', bucket: name });
       if (this.#buckets.has(name)) throw new S3Error('BucketAlreadyOwnedByYou');
       this.#open(name);
       sendEmpty(response, 200, { location: `/${name}` });
     } else if (request.method === 'HEAD') {
+      require({ action: 's3:ListBucket', bucket: name });
       this.#bucket(name);
       sendEmpty(response, 200);
     } else if (request.method === 'GET') {
+      require({ action: 's3:ListBucket', bucket: name, prefix: query.get('prefix') ?? '' });
       sendXml(response, listObjects(this.#bucket(name), query));
     } else if (request.method === 'POST' && query.has('delete')) {
-      await this.#deleteMany(this.#bucket(name), await receiveText(request, payloadHash), response);
+      await this.#deleteMany(exchange, this.#bucket(name));
     } else {
       throw new S3Error('MethodNotAllowed');
     }
   }
 
-  async #deleteMany(bucket: Bucket, xml: string, response: ServerResponse): Promise<void> {
+  async #deleteMany({ request, response, payloadHash, require }: Exchange, bucket: Bucket): Promise<void> {
+    const xml = await receiveText(request, payloadHash);
     const keys = elements(xml, 'Object').map((one) => elementText(one, 'Key') ?? '');
     if (keys.length === 0 || keys.length > 1000) throw new S3Error('MalformedXML');
+    for (const key of keys) require({ action: 's3:DeleteObject', bucket: bucket.name, key });
     await Promise.all(keys.map((key) => bucket.delete(key)));
     const isQuiet = elementText(xml, 'Quiet') === 'true';
     const deleted = isQuiet ? [] : keys.map((key) => element('Deleted', [element('Key', key)]));
@@ -120,21 +155,25 @@ class ObjectServer {
   }
 
   async #objectRequest(exchange: Exchange, bucket: Bucket, key: string): Promise<void> {
-    const { request, response, query, payloadHash } = exchange;
-    if (query.has('uploads') || query.has('uploadId')) {
+    const { request, response, query, payloadHash, require } = exchange;
+    const isUpload = query.has('uploads') || query.has('uploadId');
+    const action = request.method === 'DELETE' && isUpload ? 's3:AbortMultipartUpload' : ACTIONS[request.method ?? ''];
+    if (action === undefined) throw new S3Error('MethodNotAllowed');
+    require({ action, bucket: bucket.name, key });
+    if (isUpload) {
       await this.#multipartRequest(exchange, bucket, key);
     } else if (request.method === 'PUT' && request.headers['x-amz-copy-source'] !== undefined) {
-      const object = await copyObject(
-        this.#copySource(String(request.headers['x-amz-copy-source'])),
-        { bucket, key },
-        request,
-      );
+      const source = this.#copySource(String(request.headers['x-amz-copy-source']));
+      require({ action: 's3:GetObject', bucket: source.bucket.name, key: source.key });
+      const object = await copyObject(source, { bucket, key }, request);
       const fields = [element('ETag', object.etag), element('LastModified', object.modifiedAt)];
       sendXml(response, element('CopyObjectResult', fields));
     } else if (request.method === 'PUT') {
       const object = await putObject(bucket, key, request, payloadHash);
       sendEmpty(response, 200, { etag: object.etag });
     } else if (request.method === 'GET' || request.method === 'HEAD') {
+      // Who may not list is not told whether there is such a key.
+      if (!bucket.has(key)) require({ action: 's3:ListBucket', bucket: bucket.name });
       await getObject(bucket, key, request, response, query);
     } else if (request.method === 'DELETE') {
       await bucket.delete(key);

@@ -88,17 +88,29 @@ function linkClaim(query: Map<string, string>, nowMs: number): Claim {
   };
 }
 
+/** Who sent a request. */
+export interface Sender {
+  accessKeyId: string;
+  /** The sender's SHA-256 of the body (`x-amz-content-sha256`), covered by the signature. */
+  payloadHash: string;
+}
+
 /**
  * Checks who sent the request.
- * @returns the sender's SHA-256 of the body (`x-amz-content-sha256`), covered by the signature
+ * @param secretOf the secret of an access key; undefined when there is no such key
  * @throws {S3Error} when it is not signed by the key, is too old, or was changed on the way
  */
-export function verifySignature(request: IncomingMessage, credentials: Credentials, nowMs: number): string {
+export function verifySignature(
+  request: IncomingMessage,
+  secretOf: (accessKeyId: string) => string | undefined,
+  nowMs: number,
+): Sender {
   const query = rawQuery(request);
   const asMap = new Map(query);
   const claim = asMap.has('X-Amz-Signature') ? linkClaim(asMap, nowMs) : headerClaim(request, nowMs);
-  const [accessKeyId, day = '', region = '', service = '', terminator] = claim.credential.split('/');
-  if (accessKeyId !== credentials.accessKeyId) throw new S3Error('InvalidAccessKeyId');
+  const [accessKeyId = '', day = '', region = '', service = '', terminator] = claim.credential.split('/');
+  const secret = secretOf(accessKeyId);
+  if (secret === undefined) throw new S3Error('InvalidAccessKeyId');
   const signedHeaders = claim.signedHeaders.split(';');
   const malformed = service !== 's3' || terminator !== 'aws4_request' || !claim.date.startsWith(day);
   if (malformed || !signedHeaders.includes('host')) throw new S3Error('SignatureDoesNotMatch');
@@ -121,14 +133,11 @@ export function verifySignature(request: IncomingMessage, credentials: Credentia
   const scope = `${day}/${region}/${service}/aws4_request`;
   const requestHash = createHash('sha256').update(canonicalRequest).digest('hex');
   const toSign = ['AWS4-HMAC-SHA256', claim.date, scope, requestHash].join('\n');
-  const signingKey = [day, region, service, 'aws4_request'].reduce<string | Buffer>(
-    hmac,
-    `AWS4${credentials.secretAccessKey}`,
-  );
+  const signingKey = [day, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`);
   const expected = hmac(signingKey, toSign);
   const received = Buffer.from(claim.signature, 'hex');
   if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
     throw new S3Error('SignatureDoesNotMatch');
   }
-  return claim.payloadHash;
+  return { accessKeyId, payloadHash: claim.payloadHash };
 }

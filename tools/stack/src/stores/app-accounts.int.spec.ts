@@ -1,11 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  CreateBucketCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListBucketsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { JOB_QUEUES } from '@dormouse/queues';
 import { byApp, STORE_APPS, type StoreApp } from '../app-names.js';
 import { choosePort } from '../processes/free-port.js';
 import { ProcessRegister } from '../processes/process-register.js';
 import { grantRights, setLogins } from './database-accounts.js';
 import { postgresDataFolder, withConnection } from './postgres.js';
+import { redisLines } from './redis-wire.js';
 import type { RegionStores } from './region-stores.js';
 import { startStores, type Stores } from './stores.js';
 
@@ -122,6 +134,146 @@ describe("an app's own account", () => {
       await expect(run(billing.href, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
       billing.password = 'another-password!';
       expect(await run(billing.href, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    });
+  });
+
+  describe('in Redis', () => {
+    const run = (app: StoreApp, ...commands: string[]): Promise<string[]> =>
+      redisLines(region.accounts[app].redisUrl, commands);
+
+    it('sends commands and counts requests (edge), answers them (worker), has its jobs (control plane, billing)', async () => {
+      await run('edge-api', 'SET rate.sends:c1 1', 'LPUSH bull:commands.0:wait 1', 'EVAL "return 1" 0');
+      await run('session-worker', 'LPOP bull:commands.0:wait', 'PUBLISH replies.edge-1 done', 'CLIENT UNBLOCK 1');
+      await run('session-worker', 'PUBLISH signals.events-ready c1', 'PUBLISH signals.events-to-pull c1');
+      await run('control-plane', 'LLEN bull:commands.0:wait', 'PUBLISH signals.events-ready c1');
+      for (const queue of Object.values(JOB_QUEUES)) {
+        const [app, other] = queue.startsWith('billing-')
+          ? (['billing', 'control-plane'] as const)
+          : (['control-plane', 'billing'] as const);
+        expect(await run(app, `SET bull:${queue}:meta 1`)).toEqual(['+OK']);
+        await expect(run(other, `GET bull:${queue}:meta`)).rejects.toThrow(/NOPERM/);
+      }
+    });
+
+    it.each([
+      ...STORE_APPS.flatMap((app) =>
+        [
+          'FLUSHALL',
+          'FLUSHDB',
+          'CONFIG GET maxmemory-policy',
+          'CONFIG SET maxmemory-policy allkeys-lru',
+          'KEYS *',
+          'SCAN 0',
+          'MONITOR',
+          'CLIENT LIST',
+          'CLIENT KILL ID 1',
+          'ACL LIST',
+          'SCRIPT FLUSH',
+          'SHUTDOWN NOSAVE',
+          'SUBSCRIBE __keyspace@0__:a',
+          'GET somebody-elses',
+          "EVAL \"return redis.call('GET', 'somebody-elses')\" 0",
+        ].map((command) => [app, command] as const),
+      ),
+      ['edge-api', 'LRANGE bull:mail:wait 0 -1'],
+      ['edge-api', 'SUBSCRIBE signals.events-ready'],
+      // Replies are the workers': nobody else can forge one.
+      ['edge-api', 'PUBLISH replies.edge-2 done'],
+      ['control-plane', 'PUBLISH replies.edge-1 done'],
+      ['session-worker', 'SUBSCRIBE replies.edge-1'],
+      ['session-worker', 'GET rate.sends:c1'],
+      ['webhook-dispatcher', 'LRANGE bull:commands.0:wait 0 -1'],
+      ['webhook-dispatcher', 'SUBSCRIBE replies.edge-1'],
+      ['webhook-dispatcher', 'PUBLISH signals.events-ready c1'],
+      ['control-plane', 'GET rate.sends:c1'],
+      ['billing', 'LRANGE bull:commands.0:wait 0 -1'],
+      ['billing', 'PUBLISH signals.events-ready c1'],
+    ] as const)('refuses %s: %s', async (app, command) => {
+      await expect(run(app, command)).rejects.toThrow(/NOPERM|can't access at least one of the keys/);
+    });
+
+    it("is not opened by another app's password, and nobody comes in without one", async () => {
+      const url = new URL(region.accounts.billing.redisUrl);
+      url.password = PASSWORDS['edge-api'];
+      await expect(redisLines(url.href, ['PING'])).rejects.toThrow(/WRONGPASS/);
+      await expect(redisLines(`redis://${url.host}`, ['PING'])).rejects.toThrow(/NOAUTH/);
+    });
+
+    it.each(STORE_APPS)('reads the policy of eviction, without which %s starts unchecked', async (app) => {
+      expect(await redisLines(region.redisUrl, [`ACL DRYRUN ${app} INFO memory`])).toEqual(['+OK']);
+    });
+  });
+
+  describe('in the object store', () => {
+    const refusal = async (
+      app: StoreApp,
+      command: (client: S3Client, Bucket: string) => Promise<unknown>,
+    ): Promise<string> => {
+      const { endpoint, bucket, ...credentials } = region.accounts[app].objects;
+      const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials, maxAttempts: 1 });
+      try {
+        await command(client, bucket);
+        return 'none';
+      } catch (error) {
+        return error instanceof S3ServiceException ? error.name : String(error);
+      } finally {
+        client.destroy();
+      }
+    };
+    const put = (Key: string) => (client: S3Client, Bucket: string) =>
+      client.send(new PutObjectCommand({ Bucket, Key, Body: 'bytes' }));
+    const get = (Key: string) => (client: S3Client, Bucket: string) =>
+      client.send(new GetObjectCommand({ Bucket, Key }));
+    const list = (Prefix?: string) => (client: S3Client, Bucket: string) =>
+      client.send(new ListObjectsV2Command({ Bucket, ...(Prefix !== undefined && { Prefix }) }));
+    const remove =
+      (...keys: string[]) =>
+      (client: S3Client, Bucket: string) =>
+        client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: keys.map((Key) => ({ Key })) } }));
+
+    it('stores files (edge, worker) and sleeping sessions (worker), and reads them; what is missing is missing', async () => {
+      expect(await refusal('edge-api', put('media/c1/a'))).toBe('none');
+      expect(await refusal('session-worker', put('media/c1/b'))).toBe('none');
+      expect(await refusal('session-worker', put('sessions/c1/1'))).toBe('none');
+      for (const app of ['edge-api', 'session-worker', 'webhook-dispatcher', 'control-plane'] as const)
+        expect(await refusal(app, get('media/c1/a'))).toBe('none');
+      for (const app of ['edge-api', 'session-worker'] as const) {
+        expect(await refusal(app, get('media/c1/missing'))).toBe('NoSuchKey');
+        expect(await refusal(app, list('media/c1/'))).toBe('none');
+      }
+      expect(await refusal('session-worker', list('sessions/c1/'))).toBe('none');
+      expect(await refusal('edge-api', remove('media/c1/a'))).toBe('none');
+      expect(await refusal('session-worker', remove('media/c1/b', 'sessions/c1/1'))).toBe('none');
+    });
+
+    it.each([
+      ['edge-api', 'reads a sleeping session', get('sessions/c1/1')],
+      ['edge-api', 'writes a sleeping session', put('sessions/c1/1')],
+      ['edge-api', 'deletes a sleeping session beside a file', remove('media/c1/a', 'sessions/c1/1')],
+      ['edge-api', 'lists sleeping sessions', list('sessions/')],
+      ['edge-api', 'lists everything', list()],
+      ['edge-api', 'writes elsewhere', put('mediation')],
+      ['session-worker', 'writes elsewhere', put('backups/1')],
+      ['session-worker', 'lists everything', list()],
+      ['webhook-dispatcher', 'writes a file', put('media/c1/a')],
+      ['webhook-dispatcher', 'lists files', list('media/')],
+      ['webhook-dispatcher', 'reads a sleeping session', get('sessions/c1/1')],
+      ['control-plane', 'writes a file', put('media/c1/a')],
+      ['control-plane', 'deletes a file', remove('media/c1/a')],
+      ['control-plane', 'reads a sleeping session', get('sessions/c1/1')],
+    ] as const)('refuses that %s %s', async (app, _, command) => {
+      expect(await refusal(app, command)).toBe('AccessDenied');
+    });
+
+    it('is none for billing, which keeps no objects', async () => {
+      expect(await refusal('billing', get('media/c1/a'))).toBe('InvalidAccessKeyId');
+    });
+
+    it('does not make buckets, and does not see them', async () => {
+      const create = (client: S3Client): Promise<unknown> =>
+        client.send(new CreateBucketCommand({ Bucket: 'another' }));
+      expect(await refusal('session-worker', create)).toBe('AccessDenied');
+      expect(await refusal('session-worker', (client) => client.send(new ListBucketsCommand({})))).toBe('AccessDenied');
     });
   });
 });

@@ -10,6 +10,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DatabaseScope } from '@dormouse/database';
 import { byApp, DATABASE_APPS, databaseRole, ROOT_FOLDER, type StoreApp } from '../app-names.js';
+import { asAccount } from './account-address.js';
 import { withConnection } from './postgres.js';
 
 /** Those who change roles of one server wait for each other under this advisory lock of its database `postgres`. */
@@ -73,12 +74,4 @@ function scramVerifier(password: string): string {
   const storedKey = createHash('sha256').update(clientKey).digest('base64');
   const serverKey = createHmac('sha256', salted).update('Server Key').digest('base64');
   return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
-}
-
-/** The address with another account. */
-export function asAccount(url: string, user: string, password: string): string {
-  const address = new URL(url);
-  address.username = encodeURIComponent(user);
-  address.password = encodeURIComponent(password);
-  return address.href;
 }

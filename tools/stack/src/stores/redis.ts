@@ -17,8 +17,10 @@ export interface RedisOptions {
   /** Folder of this server's data and log, made if missing. */
   dir: string;
   ports?: (number | undefined)[];
-  /** Absent: none is required. For tests. */
+  /** Of the account that may do everything. Absent: none is required. For tests. */
   password?: string;
+  /** Further accounts: lines of redis.conf. */
+  users?: string;
   /** Path of the server if it is not on the PATH. */
   binary?: string;
   /** How many logical databases; tests claim one each. */
@@ -101,7 +103,7 @@ function writeConfiguration(options: RedisOptions, port: number, logFile: string
   };
   const file = join(options.dir, 'redis.conf');
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${JSON.stringify(value)}\n`);
-  writeFileSync(file, lines.join(''), { mode: 0o600 });
+  writeFileSync(file, lines.join('') + (options.users ?? ''), { mode: 0o600 });
   return file;
 }
 

@@ -10,10 +10,12 @@ import type { LauncherEnvironment } from '../config.js';
 import { startObjectStore } from '../objects/object-store.js';
 import type { Credentials } from '../objects/signature.js';
 import type { ProcessRegister } from '../processes/process-register.js';
+import { objectAccounts, objectCredentials } from './object-accounts.js';
 import { databaseUrls, openToApps } from './database-accounts.js';
 import { ensureDatabase, type PostgresServer, startPostgres } from './postgres.js';
 import { copyPreparedData, regionalDatabase, STACK_DATABASES } from './prepared-data.js';
 import { type RedisServer, startRedis } from './redis.js';
+import { redisUrls, redisUsers } from './redis-accounts.js';
 import { redisAnswers } from './redis-wire.js';
 
 export type ObjectsPlace = { endpoint: string; bucket: string } & Credentials;
@@ -140,6 +142,7 @@ async function startRegionRedis(options: StoresOptions, region: RegionName): Pro
     dir: join(options.dataDir, name),
     ports: [await options.port('redis', region)],
     password: options.passwords.redis,
+    users: redisUsers(options.appPasswords),
     binary: redisServer,
     log: options.log,
   });
@@ -157,6 +160,7 @@ async function startObjects(options: StoresOptions, region: RegionName): Promise
     port,
     buckets: [bucket],
     durable: !options.fast,
+    accounts: objectAccounts(bucket, options.appPasswords),
     ...options.objectKeys,
   });
   return {
@@ -183,7 +187,14 @@ export async function allStarted<Starting extends readonly Promise<Started<unkno
 function appAccounts({ given, appPasswords }: StoresOptions, stores: StorePlaces): RegionStores['accounts'] {
   const databases =
     given.regionalDatabaseUrl === undefined ? databaseUrls(stores.databaseUrl, appPasswords) : undefined;
-  return byApp((app) => ({ ...stores, databaseUrl: databases?.[app] ?? stores.databaseUrl }));
+  const redis = given.redisUrl === undefined ? redisUrls(stores.redisUrl, appPasswords) : undefined;
+  const objects = (app: StoreApp): ObjectsPlace =>
+    given.objects ?? { ...stores.objects, ...objectCredentials(app, appPasswords[app]) };
+  return byApp((app) => ({
+    objects: objects(app),
+    databaseUrl: databases?.[app] ?? stores.databaseUrl,
+    redisUrl: redis?.[app] ?? stores.redisUrl,
+  }));
 }
 
 /**
