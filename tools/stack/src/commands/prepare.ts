@@ -20,7 +20,9 @@ async function prepare(url: string, scope: 'global' | 'regional'): Promise<void>
   const name = decodeURIComponent(server.pathname.slice(1));
   server.pathname = '/postgres';
   await ensureDatabase(server.toString(), name);
-  const applied = await migrate(url, scope);
+  const applied = await migrate(url, scope, {
+    onRetry: (name) => console.log(`${scope}: ${name} waits for a table that a transaction holds; it is tried again`),
+  });
   console.log(`${scope}: ${applied.length === 0 ? 'up to date' : `applied ${applied.join(', ')}`}`);
   await grantRights(url, scope, { keep: !values.revoke });
   const apps = DATABASE_APPS[scope].filter((app) => config.DATABASE_PASSWORDS[app] !== undefined);
