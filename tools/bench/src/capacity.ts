@@ -78,8 +78,7 @@ export type CapacityInput = z.output<typeof capacityInput>;
 const HOURS_A_MONTH = 730;
 const DAYS_A_MONTH = 30.4;
 const DAY_S = 86_400;
-const PARTS = ['worker', 'edge', 'dispatcher', 'postgres', 'redis'] as const;
-type Part = (typeof PARTS)[number];
+type Part = keyof CapacityInput['measured']['sendMs'];
 
 export interface Capacity {
   numbers: number;
@@ -145,9 +144,9 @@ export function capacityOf(numbers: number, { measured, load, limits, prices }: 
   };
   const all = dollars.pods + dollars.postgres + dollars.redis + dollars.objects;
   const full = [
-    { part: 'PostgreSQL: processor', share: postgresCores / limits.postgresCores },
+    { part: 'PostgreSQL: processor', share: cores.postgres / limits.usedShare / limits.postgresCores },
     { part: 'PostgreSQL: storage', share: postgresGb / limits.postgresStorageGb },
-    { part: 'Redis: its one core', share: redisCores / limits.redisCores },
+    { part: 'Redis: its one core', share: cores.redis / limits.usedShare / limits.redisCores },
     { part: 'object storage: writes', share: objectWrites / limits.objectWrites },
     { part: 'object storage: reads', share: objectReads / limits.objectReads },
   ].sort((a, b) => b.share - a.share);

@@ -1,5 +1,6 @@
 /** `npm run bench -- <name> [options]`: each benchmark measures the running stack beside bare Baileys in one run. */
 import { benchAccounts } from './accounts-bench.js';
+import { printCapacity } from './capacity-bench.js';
 import { benchDashboard } from './dashboard-bench.js';
 import { benchEvents } from './events-bench.js';
 import { benchFleet } from './fleet-bench.js';
@@ -17,6 +18,10 @@ import { benchSoak } from './soak-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
   accounts: { about: 'payments until they are served, sessions, sign-ins, a sweep of 10,000', run: benchAccounts },
+  capacity: {
+    about: 'what a region of many numbers needs and costs, computed from infra/capacity.json',
+    run: printCapacity,
+  },
   dashboard: { about: 'how long visitors of the dashboard wait, in a real browser', run: benchDashboard },
   events: { about: 'from a phone to a webhook: latency, sustained rate, drain of a backlog', run: benchEvents },
   groups: { about: 'sends to groups of up to 1,024, the first and the later ones', run: benchGroups },

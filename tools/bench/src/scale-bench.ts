@@ -6,7 +6,9 @@ import { parseArgs } from 'node:util';
 import { choosePort, type Stack } from '@dormouse/stack';
 import pg from 'pg';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
+import type { CapacityInput } from './capacity.js';
 import { addBacklog, addMessages, copyChannel } from './region-filling.js';
+import { writeMeasured } from './measured-constants.js';
 import { measurePods } from './scale-pods.js';
 import { measureRegion, untilAsleep, type Figures, type Region } from './scale-figures.js';
 import { measureWakes } from './scale-wakes.js';
@@ -143,26 +145,28 @@ function printColumns(heads: readonly string[], columns: readonly Figures[]): vo
   console.log();
 }
 
-/** `npm run bench -- scale [sleepers|messages|webhooks|wakes|pods ...] [--share 0.1]` */
+/** `npm run bench -- scale [sleepers|messages|webhooks|wakes|pods ...] [--share 0.1] [--write infra/capacity.json]` */
 export async function benchScale(): Promise<void> {
   const { values, positionals } = parseArgs({
     args: process.argv.slice(3),
     allowPositionals: true,
-    options: { share: { type: 'string', default: '1' } },
+    options: { share: { type: 'string', default: '1' }, write: { type: 'string' } },
   });
   const unknown = positionals.find((part) => !PARTS.some((known) => known === part));
   if (unknown !== undefined) throw new Error(`There is no part called ${unknown}: ${PARTS.join(', ')}.`);
   const share = Number(values.share);
   if (!(share > 0 && share <= 1)) throw new Error(`--share ${values.share}: a number above 0, at most 1.`);
-  const run = (part: Part): Promise<void> => {
+  const run = async (part: Part): Promise<Partial<CapacityInput['measured']>> => {
     if (part === 'wakes') return measureWakes();
     if (part === 'pods') return measurePods();
     const sized = SIZED[part];
-    return measureSizes({ ...sized, sizes: sized.sizes.map((size) => Math.round(size * share)) });
+    await measureSizes({ ...sized, sizes: sized.sizes.map((size) => Math.round(size * share)) });
+    return {};
   };
   for (const part of PARTS.filter((known) => positionals.length === 0 || positionals.includes(known))) {
     progress(part);
-    await run(part);
+    const measured = await run(part);
+    if (values.write !== undefined) await writeMeasured(values.write, measured);
   }
   console.log(
     'Goals: send and read at the last size at most 1.25 of the first; a worker serves within 10 s of its start.',

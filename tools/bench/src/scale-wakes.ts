@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@dormouse/stack';
 import pg from 'pg';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
+import type { CapacityInput } from './capacity.js';
+import { processorMsEach } from './measured-constants.js';
 import { readMetric } from './metrics-page.js';
 import { processorMsBetween, processorTimes } from './processor-time.js';
 import { untilAsleep } from './scale-figures.js';
@@ -20,9 +22,10 @@ async function wakesSoFar({ probes }: Stack): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-interface Rate {
+type Measured = Pick<CapacityInput['measured'], 'wakeMs'>;
+
+interface Rate extends Measured {
   perSecond: number;
-  workerMsEach: number;
 }
 
 /** All numbers are due at once; each was woken when as many wakes were counted. */
@@ -35,11 +38,15 @@ async function drainAll(stack: Stack, numbers: readonly LinkedChannel[], client:
   await client.query("UPDATE channels SET wake_at = now() WHERE session_state = 'hibernated'");
   while ((await wakesSoFar(stack)) - before < numbers.length) await delay(50);
   const tookMs = performance.now() - beganMs;
-  const used = processorMsBetween([[processors, await processorTimes()]]).get('session-worker') ?? Number.NaN;
-  return { perSecond: (numbers.length / tookMs) * 1_000, workerMsEach: used / numbers.length };
+  // Falling asleep again is part of what a wake costs.
+  for (const number of numbers) await untilAsleep(world, stack, number);
+  const used = processorMsBetween([[processors, await processorTimes()]]);
+  return { perSecond: (numbers.length / tookMs) * 1_000, wakeMs: processorMsEach(used, numbers.length) };
 }
 
-export async function measureWakes(): Promise<void> {
+/** @returns processor time of a wake by one worker */
+export async function measureWakes(): Promise<Measured> {
+  let measured: Measured | undefined;
   const worker = { SLEEP_CHECK_EVERY_MS: '500', SLEEP_QUIET_IDLE_AFTER_MS: '1000' };
   await onStack({ env: { 'edge-api': NO_RATE_LIMITS, 'session-worker': worker } }, async (stack) => {
     const world = new World(stack);
@@ -49,13 +56,17 @@ export async function measureWakes(): Promise<void> {
     for (const number of numbers) await world.send(number, friend, 'good night');
     const client = new pg.Client({ connectionString: stack.databases.sg });
     await client.connect();
-    const rows = [['workers', 'wakes a second', 'processor time of a wake in the worker, ms', 'a second of one core']];
+    const rows = [
+      ['workers', 'wakes a second', 'worker, ms each', 'postgres, ms each', "a second of the worker's core"],
+    ];
     for (const workers of [1, 2]) {
       if (workers === 2) await stack.startWorker();
       for (let turn = 1; turn <= TURNS; turn += 1) {
         progress(`${NUMBERS} wakes are due, ${workers} worker${workers === 1 ? '' : 's'}, turn ${turn}`);
-        const { perSecond, workerMsEach } = await drainAll(stack, numbers, client);
-        rows.push([String(workers), perSecond.toFixed(1), workerMsEach.toFixed(1), (1_000 / workerMsEach).toFixed(1)]);
+        const { perSecond, wakeMs } = await drainAll(stack, numbers, client);
+        const figures = [perSecond, wakeMs.worker, wakeMs.postgres, 1_000 / wakeMs.worker];
+        rows.push([String(workers), ...figures.map((figure) => figure.toFixed(1))]);
+        measured ??= { wakeMs };
       }
     }
     await client.end();
@@ -64,4 +75,6 @@ export async function measureWakes(): Promise<void> {
       'A wake ends when the number has received what had arrived, and sleeps again. Goal: 15 a second of one core.\n',
     );
   });
+  if (!measured) throw new Error('the measurement was interrupted');
+  return measured;
 }
