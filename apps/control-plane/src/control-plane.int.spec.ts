@@ -261,7 +261,46 @@ describe('management API', () => {
     });
   });
 
+  describe('PUT /channels/{id}/retention', () => {
+    it('sets for how long messages are stored, shows it with the channel, and goes back to the default', async () => {
+      const { id } = channelOf(await create());
+      const path = `/api/v1/channels/${id}`;
+      const set = await plane.call(key, 'PUT', `${path}/retention`, { body: { days: 0 } });
+      expect(OPERATIONS.setRetention.answer.parse(set.body).retention_days).toBe(0);
+      const stored = await plane.regional.pool.query('SELECT retention_days FROM channels WHERE id = $1', [id]);
+      expect(stored.rows).toEqual([{ retention_days: 0 }]);
+      expect((await plane.call(key, 'GET', path)).body['retention_days']).toBe(0);
+      const reset = await plane.call(key, 'PUT', `${path}/retention`, { body: {} });
+      expect([reset.status, reset.body['retention_days']]).toEqual([200, undefined]);
+      const refused = await plane.call(key, 'PUT', `${path}/retention`, { body: { days: -1 } });
+      expect(refused).toMatchObject({ status: 400, body: { error: { details: 'days: must be 0 or more days' } } });
+    });
+  });
+
   describe('DELETE /channels/{id}', () => {
+    it('leaves nothing of the channel in the global database but that it existed', async () => {
+      const { id } = channelOf(await create({ name: 'A telling name' }));
+      await plane.call(key, 'PATCH', `/api/v1/channels/${id}`, { body: { name: 'A telling name, too' } });
+      await plane.call(key, 'DELETE', `/api/v1/channels/${id}`);
+      const { rows: tables } = await plane.database.pool.query<{ name: string }>(
+        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+      );
+      const holding = async (text: string): Promise<string[]> => {
+        const found = await Promise.all(
+          tables.map(async ({ name }) => {
+            const { rowCount } = await plane.database.pool.query(
+              `SELECT 1 FROM "${name}" t WHERE position($1 IN to_jsonb(t)::text) > 0 LIMIT 1`,
+              [text],
+            );
+            return rowCount === 0 ? [] : [name];
+          }),
+        );
+        return found.flat().sort();
+      };
+      // The audit log is kept for its own time, with the names that things had.
+      expect([await holding(id), await holding('A telling name')]).toEqual([['audit_log', 'channels'], ['audit_log']]);
+    });
+
     it('ends the token at once, and the worker ends the session', async () => {
       const created = await create();
       const { id } = channelOf(created);

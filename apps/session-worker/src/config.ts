@@ -126,6 +126,12 @@ const environment = z.object({
   SLEEP_CHECK_EVERY_MS: variable.integer(100, 600_000).default(5_000),
   /** How many sessions fall asleep or are woken in their turn at once. */
   WAKING_AT_ONCE: variable.integer(1, 200).default(5),
+  /** How many days messages, receipts, chats and contacts are stored, of channels that have no retention of their own. */
+  MESSAGE_RETENTION_DAYS: variable.integer(1, 3_650).default(90),
+  /** Interval between two rounds that remove what is older. */
+  MESSAGE_RETENTION_EVERY_MS: variable.integer(100, DAY_MS).default(3_600_000),
+  /** Interval between two rounds that remove what deleted channels have left. */
+  DELETED_CHANNELS_EVERY_MS: variable.integer(100, 600_000).default(60_000),
   /** First pause before a session connects again; it doubles with every drop within the hour. */
   RECONNECT_BASE_MS: variable.integer(1, 60_000).default(1_000),
 });
@@ -146,6 +152,11 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
     database: { url: read.REGIONAL_DATABASE_URL, maxConnections: read.DATABASE_CONNECTIONS },
     redis: { url: read.REDIS_URL },
     ...keysOf(read),
+    retention: {
+      days: read.MESSAGE_RETENTION_DAYS,
+      everyMs: read.MESSAGE_RETENTION_EVERY_MS,
+      deletedEveryMs: read.DELETED_CHANNELS_EVERY_MS,
+    },
     rewrap: { perSecond: read.REWRAP_PER_SECOND, everyMs: read.REWRAP_EVERY_MS },
     network: {
       keepAliveMs: read.KEEP_ALIVE_MS,

@@ -37,6 +37,7 @@ import {
   type SleepOverride,
   type Standing,
 } from './channel-record.js';
+import { RENAME, SET_RETENTION, SET_SLEEP } from './managed-columns.js';
 import { RecentLookups } from './recent-lookups.js';
 import { openSettings, sealSettings } from './sealed-settings.js';
 import { SealedValueError, type ChannelSeals } from './sealed-values.js';
@@ -137,18 +138,6 @@ const LOCK_SETTINGS = defineStatement({
   text: 'SELECT settings, account_id FROM channels WHERE id = $1 AND deleted_at IS NULL FOR UPDATE',
   parameters: ['text'],
   row: { settings: 'jsonb', account_id: 'text' },
-});
-
-const SET_SLEEP = defineStatement({
-  name: 'set-sleep',
-  text: 'UPDATE channels SET sleep_override = $2 WHERE id = $1 AND deleted_at IS NULL',
-  parameters: ['text', 'jsonb?'],
-});
-
-const RENAME = defineStatement({
-  name: 'rename-channel',
-  text: 'UPDATE channels SET name = $2 WHERE id = $1 AND deleted_at IS NULL',
-  parameters: ['text', 'text'],
 });
 
 const PICK_SHARD = defineStatement({
@@ -318,6 +307,14 @@ export class ChannelDirectory {
     const count = await SET_SLEEP.count(this.pool, id, override && JSON.stringify(override));
     this.forget(id);
     return count === 1;
+  }
+
+  /**
+   * Sets for how many days the channel stores messages; 0: no content after it was delivered; null: as long as in the region.
+   * False when there is no such live channel.
+   */
+  async setRetention(id: string, days: number | null): Promise<boolean> {
+    return (await SET_RETENTION.count(this.pool, id, days)) === 1;
   }
 
   /** Replaces the display name. False when there is no such live channel. */

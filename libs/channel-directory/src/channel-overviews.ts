@@ -16,6 +16,8 @@ export interface ChannelOverview {
   legacyText: boolean;
   /** It was linked at least once. */
   everLinked: boolean;
+  /** For how many days it stores messages; null: as long as in the region. */
+  retentionDays: number | null;
   /** When it is woken by itself, in epoch milliseconds; null while it is awake. */
   wakeAtMs: number | null;
   createdAtMs: number;
@@ -25,7 +27,7 @@ const OVERVIEWS = defineStatement({
   name: 'channel-overviews',
   text: `SELECT id, shard, standing, coalesce(settings -> 'legacy_status_text' = 'true', false) AS legacy_text, session_state,
            session_reason, session_since, linked, first_linked_at IS NOT NULL AS ever_linked, phone, lid, device_id, push_name,
-           sleep_override, wake_at, created_at
+           sleep_override, retention_days, wake_at, created_at
          FROM channels WHERE id = ANY ($1) AND deleted_at IS NULL`,
   parameters: ['text[]'],
   row: {
@@ -43,6 +45,7 @@ const OVERVIEWS = defineStatement({
     device_id: 'int4?',
     push_name: 'text?',
     sleep_override: narrowed<SleepOverride | null>('jsonb?'),
+    retention_days: 'int4?',
     wake_at: 'timestamptz?',
     created_at: 'timestamptz',
   },
@@ -84,6 +87,7 @@ function overviewOf(row: RowOf<typeof OVERVIEWS>): ChannelOverview {
     sleep: row.sleep_override,
     legacyText: row.legacy_text,
     everLinked: row.ever_linked,
+    retentionDays: row.retention_days,
     wakeAtMs: row.wake_at?.getTime() ?? null,
     createdAtMs: row.created_at.getTime(),
   };

@@ -23,7 +23,15 @@ export {
   setSnapshots,
   setWake,
 } from './channel-sleep.js';
-export { defineDeletedChannelSearch, eraseDeletedChannels } from './deleted-channels.js';
+export {
+  channelsToPurge,
+  defineDeletedChannelSearch,
+  defineRecordRemovalStatement,
+  eraseDeletedChannels,
+  markPurged,
+  oldestUnpurgedS,
+  type DeletedChannel,
+} from './deleted-channels.js';
 export {
   channelsInState,
   channelsStuckIn,
@@ -49,10 +57,11 @@ export {
 } from './region-check.js';
 export { RegionOutbox, type RegionOutboxLog, type RegionOutboxOptions } from './region-outbox.js';
 export { ChannelSeals, SealedValueError, type SettingsKeys } from './sealed-values.js';
+export { retainedChannels, type RetainedChannel } from './retained-channels.js';
 export { resealChannel } from './settings-reseal.js';
 export { STANDING_REASONS } from './standing.js';
 export { unlinkedNumbers } from './unlinked-numbers.js';
 export { requireUsableSettings } from './usable-settings.js';
 export { webhookIds } from './webhook-ids.js';
-export { WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
+export { deleteSecrets, WebhookSecrets, type WebhookSecret } from './webhook-secrets.js';
 export { readWebhookSettings } from './webhook-settings.js';

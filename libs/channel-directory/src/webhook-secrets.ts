@@ -8,7 +8,7 @@
  * With PostgreSQL away there is no secret, and nothing is posted either.
  */
 import { randomBytes } from 'node:crypto';
-import { defineStatement, transaction, type Connection, type RegionalDatabase } from '@dormouse/database';
+import { defineStatement, transaction, type Queryable, type RegionalDatabase } from '@dormouse/database';
 import { isSealed, type ChannelSeals } from './sealed-values.js';
 
 export interface WebhookSecret {
@@ -87,9 +87,9 @@ const ADD_FIRST = defineStatement({
   parameters: ['text', 'text', 'text?'],
 });
 
-/** Ends the secrets of a channel, in the transaction that deletes it. */
-export async function deleteSecrets(connection: Connection, channelId: string): Promise<void> {
-  await DELETE_ALL.count(connection, channelId);
+/** Ends the secrets of a channel: in the transaction that deletes it, and once more when what is left of it is purged. */
+export async function deleteSecrets(on: Queryable, channelId: string): Promise<void> {
+  await DELETE_ALL.count(on, channelId);
 }
 
 export class WebhookSecrets {

@@ -1,4 +1,7 @@
-/** What the retention deletes, in small batches along primary keys, so that traffic is not disturbed. */
+/**
+ * What the retention deletes, in small batches along primary keys, so that traffic is not disturbed; and from when on a channel's
+ * webhooks still wait for its events.
+ */
 import { defineStatement, type RegionalDatabase } from '@dormouse/database';
 
 type Pool = RegionalDatabase['pool'];
@@ -45,6 +48,55 @@ DELETE FROM dead_letters WHERE (channel_id, webhook_id, seq) IN (
   SELECT channel_id, webhook_id, seq FROM dead_letters WHERE died_at < now() - $1::float8 * interval '1 ms' LIMIT $2)`,
   parameters: ['float8', 'int8'],
 });
+
+/** The first event that a webhook of the channel has not had: after its position, or held at or before it. */
+const WAITS_SINCE = defineStatement({
+  name: 'webhooks-wait-since',
+  text: `
+SELECT e.created_at FROM (
+  SELECT min(least(c.position + 1, (
+    SELECT min(h.seq) FROM webhook_held_events h WHERE h.channel_id = c.channel_id AND h.webhook_id = c.webhook_id
+  ))) AS seq FROM webhook_cursors c WHERE c.channel_id = $1
+) first, LATERAL (
+  SELECT created_at FROM events WHERE channel_id = $1 AND events.seq >= first.seq ORDER BY events.seq LIMIT 1
+) e`,
+  parameters: ['text'],
+  row: { created_at: 'timestamptz' },
+});
+
+/** What is stored of a channel's events and webhooks beside the events themselves. */
+const OF_CHANNEL = [
+  'webhook_cursors',
+  'webhook_held_events',
+  'dead_letters',
+  'webhook_attempts',
+  'event_sequences',
+].map((table) =>
+  defineStatement({
+    name: `purge-${table}`,
+    text: `DELETE FROM ${table} WHERE channel_id = $1`,
+    parameters: ['text'],
+  }),
+);
+
+const PURGE_EVENTS = defineStatement({
+  name: 'purge-events',
+  text: `DELETE FROM events WHERE channel_id = $1
+           AND seq IN (SELECT seq FROM events WHERE channel_id = $1 ORDER BY seq LIMIT $2)`,
+  parameters: ['text', 'int8'],
+});
+
+/** When the oldest event was written that a webhook of the channel has not had yet; undefined: each has had all. */
+export async function webhooksWaitSince(pool: Pool, channelId: string): Promise<Date | undefined> {
+  return (await WAITS_SINCE.first(pool, channelId))?.created_at;
+}
+
+/** Deletes up to `batch` events of a deleted channel, and with the last ones all else of it here. @returns how many events went */
+export async function purgeEvents(pool: Pool, channelId: string, batch: number): Promise<number> {
+  const purged = await PURGE_EVENTS.count(pool, channelId, batch);
+  if (purged < batch) for (const statement of OF_CHANNEL) await statement.count(pool, channelId);
+  return purged;
+}
 
 /** The next channels that ever had an event, by id. */
 export async function channelsWithEvents(pool: Pool, after: string, limit: number): Promise<string[]> {

@@ -106,6 +106,19 @@ export const channelSleep = z.object({
 });
 export type ChannelSleep = z.output<typeof channelSleep>;
 
+/** Body of PUT /api/v1/channels/{id}/retention. */
+export const channelRetention = z.object({
+  days: z
+    .int()
+    .min(0, 'must be 0 or more days')
+    .max(3_650, 'must be at most 3650 days')
+    .optional()
+    .describe(
+      'Days for which messages, receipts, chats and contacts are stored. 0: their content is erased an hour after it was stored, once every webhook has accepted its event. Absent: the default of the region (90 days).',
+    ),
+});
+export type ChannelRetention = z.output<typeof channelRetention>;
+
 /** A channel with its present state in the region. */
 export const channelRecord = channelEntry.extend({
   status: channelStatusShape,
@@ -127,6 +140,10 @@ export const channelRecord = channelEntry.extend({
   phone_name: z.string().optional().describe('The name that the number shows to others.'),
   wake_at: z.int().optional().describe('When a sleeping channel is woken by itself, in epoch seconds.'),
   sleep: channelSleep.optional().describe('Absent: the default applies.'),
+  retention_days: z
+    .int()
+    .optional()
+    .describe('For how many days its messages are stored. Absent: the default of the region.'),
 });
 export type ManagedChannel = z.output<typeof channelRecord>;
 

@@ -5,7 +5,7 @@ import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects'
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { NetworkMedia } from './network.js';
 import { MediaReader } from './read.js';
-import { forgetChannelMedia, sweepMedia } from './retention.js';
+import { purgeChannelMedia, sweepMedia } from './retention.js';
 import { fileOf } from './test-files.js';
 import { MediaUploads } from './uploads.js';
 
@@ -142,7 +142,7 @@ describe('the room of a channel', () => {
         uploads.delete(channel, kept.id),
         ...Array.from({ length: 3 }, () => uploads.keep(channel, fileOf(`other ${round}`), 'sent')),
         uploads.keep(channel, fileOf(`same ${round}`), 'sent'),
-        forgetChannelMedia(options(), 'CH-none'),
+        purgeChannelMedia(options(), 'CH-none'),
         sweepMedia(options()),
       ]);
     }

@@ -7,7 +7,7 @@ import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects'
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { NetworkMedia } from './network.js';
 import { MediaReader } from './read.js';
-import { forgetChannelMedia, forgetMediaOfDeletedChannels, sweepMedia } from './retention.js';
+import { purgeChannelMedia, sweepMedia } from './retention.js';
 import { fileOf } from './test-files.js';
 import { MediaUploads } from './uploads.js';
 
@@ -194,32 +194,27 @@ describe('retention', () => {
     expect(await keysOf(channel)).toEqual([]);
   });
 
-  it('ends everything of a deleted channel', async () => {
+  it('leaves nothing of a deleted channel, files being written and bytes without a row included', async () => {
+    const other = channel;
+    const { id } = await uploads.keep(other, fileOf('a'), 'uploaded');
+    channel = `${other}-deleted`;
     await uploads.keep(channel, fileOf('a'), 'uploaded');
     await uploads.keep(channel, fileOf('b'), 'sent');
     await uploads.delete(channel, 'jpeg-3eb0000000000000001004-c002039eda2fd7', { forGood: true });
-    await forgetChannelMedia(options(), channel);
-    await sweepMedia(options());
-    expect(await keysOf(channel)).toEqual([]);
-    const rows = await database.pool.query('SELECT 1 FROM media_files WHERE channel_id = $1', [channel]);
-    expect(rows.rowCount).toBe(0);
-  });
-
-  it('finds deleted channels by itself, and leaves the others alone', async () => {
-    const { id } = await uploads.keep(channel, fileOf('a'), 'uploaded');
-    const add = (deletedAt: Date | null) =>
-      database.pool.query(
-        `INSERT INTO channels (id, account_id, name, shard, deleted_at) VALUES ($1, 'a', 'n', 0, $2)
-         ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at`,
-        [channel, deletedAt],
-      );
-    await add(null);
-    await forgetMediaOfDeletedChannels(options());
+    await database.pool.query(
+      `INSERT INTO media_objects (key, channel_id, sha256, size) VALUES ('media/' || $1 || '/x', $1, '\\x00', 5)`,
+      [channel],
+    );
+    await storage.put(`media/${channel}/lost`, Buffer.from('lost'));
+    await purgeChannelMedia(options(), channel);
+    const left = await Promise.all(
+      ['media_files', 'media_objects', 'media_usage'].map((table) =>
+        database.pool.query(`SELECT 1 FROM ${table} WHERE channel_id = $1`, [channel]),
+      ),
+    );
+    expect([await keysOf(channel), left.map(({ rowCount }) => rowCount)]).toEqual([[], [0, 0, 0]]);
+    channel = other;
     expect(await bytesOf(id)).toBe('a');
-    await add(new Date(nowMs));
-    await forgetMediaOfDeletedChannels(options());
-    await sweepMedia(options());
-    expect([await bytesOf(id), await keysOf(channel)]).toEqual([undefined, []]);
   });
 });
 

@@ -2,7 +2,6 @@
  * The sweep that deletes expired files and unused bytes. It reads dates in the database and works in small steps, each of
  * which may be repeated; concurrent sweeps skip each other's rows.
  */
-import { defineDeletedChannelSearch } from '@dormouse/channel-directory';
 import { defineStatement, transaction } from '@dormouse/database';
 import { ABANDONED_WRITE_MS, deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
 
@@ -114,8 +113,8 @@ export async function sweepMedia(options: Options, signal?: AbortSignal): Promis
   return result;
 }
 
-/** Ends every file of a channel that is being deleted; the next sweep deletes the bytes. */
-export async function forgetChannelMedia(options: Options, channelId: string): Promise<void> {
+/** Ends every file of a channel that was deleted; the bytes are doomed. */
+async function forgetChannelMedia(options: Options, channelId: string): Promise<void> {
   const { database, now = Date.now } = options;
   await transaction(database, async (connection) => {
     const used = await OF_CHANNEL.all(connection, channelId);
@@ -126,16 +125,45 @@ export async function forgetChannelMedia(options: Options, channelId: string): P
   });
 }
 
-const WITH_FILES = defineDeletedChannelSearch(
-  'media-of-deleted-channels',
-  'EXISTS (SELECT 1 FROM media_files f WHERE f.channel_id = c.id)',
-);
+const DOOM_ALL = defineStatement({
+  name: 'media-doom-all-of-channel',
+  text: `UPDATE media_objects o SET doomed_at = $2 WHERE channel_id = $1 AND doomed_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM media_files f WHERE f.object_key = o.key)`,
+  parameters: ['text', 'timestamptz'],
+});
 
-/** Ends the files of channels that were deleted, however long ago: there is no moment at which that could be missed. */
-export async function forgetMediaOfDeletedChannels(options: Options, signal?: AbortSignal): Promise<void> {
-  const deleted = await WITH_FILES.all(options.database.pool);
-  for (const { id } of deleted) {
-    if (signal?.aborted) return;
-    await forgetChannelMedia(options, id);
+const DOOMED_OF_CHANNEL = defineStatement({
+  name: 'media-doomed-of-channel',
+  text: 'SELECT key FROM media_objects WHERE channel_id = $1 AND doomed_at IS NOT NULL LIMIT $2',
+  parameters: ['text', 'int8'],
+  row: { key: 'text' },
+});
+
+const FORGET_USAGE = defineStatement({
+  name: 'media-forget-usage',
+  text: 'DELETE FROM media_usage WHERE channel_id = $1',
+  parameters: ['text'],
+});
+
+/**
+ * Deletes everything that a deleted channel has here: files, bytes in the storage, and what says how many they are; bytes too
+ * that no row names. May be repeated.
+ * @throws when PostgreSQL or the storage fails; what is left is for the next call
+ */
+export async function purgeChannelMedia(options: Options, channelId: string): Promise<void> {
+  const { database, storage, now = Date.now } = options;
+  await forgetChannelMedia(options, channelId);
+  await DOOM_ALL.count(database.pool, channelId, new Date(now()));
+  for (let step = BATCH; step === BATCH;) {
+    const doomed = await DOOMED_OF_CHANNEL.all(database.pool, channelId, BATCH);
+    await deleteDoomed(
+      options,
+      doomed.map(({ key }) => key),
+    );
+    step = doomed.length;
   }
+  const unnamed: string[] = [];
+  for await (const { key } of storage.list(`media/${channelId}/`)) unnamed.push(key);
+  if (unnamed.length > 0) await storage.delete(unnamed);
+  await FORGET_USAGE.count(database.pool, channelId);
 }

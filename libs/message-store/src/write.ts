@@ -23,3 +23,7 @@ export type {
   StoredMessage,
 } from './records.js';
 export { UNCONFIRMED, UNREADABLE, type StatusReport, type ReceiptStatus } from './statuses/status-ladder.js';
+export { eraseContents, FIRST_PLACE, type ErasePlace } from './retention/erased-contents.js';
+export { oldestMessages, removeOldMessages, type Removed, type TooOld } from './retention/old-messages.js';
+export { removeOldRest, type RestRemoved } from './retention/old-rest.js';
+export { purgeStored } from './retention/purge-channel.js';

@@ -162,11 +162,11 @@ export class ChannelEntries {
     });
   }
 
-  /** Call when the regional half is deleted, too. */
+  /** Call when the regional half is deleted, too. The name goes: what stays is that there was a channel. */
   async settleDeletion(id: string): Promise<void> {
     await this.database.prisma.channelEntry.updateMany({
       where: { id, deletedAt: { not: null } },
-      data: { unsettledSince: null },
+      data: { unsettledSince: null, name: '' },
     });
   }
 

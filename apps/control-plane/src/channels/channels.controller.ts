@@ -1,4 +1,5 @@
 import {
+  channelRetention,
   channelSleep,
   createChannelBody,
   listChannelsQuery,
@@ -6,6 +7,7 @@ import {
   type ChannelDeleted,
   type ChannelList,
   type ChannelLoggedOut,
+  type ChannelRetention,
   type ChannelSleep,
   type ChannelWithToken,
   type CreateChannelBody,
@@ -15,7 +17,7 @@ import {
   type RenameChannelBody,
 } from '@dormouse/management-contract';
 import { valid } from '@dormouse/http-server';
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CurrentAccount, CurrentCause } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
@@ -89,6 +91,16 @@ export class ChannelsController {
     @Body(valid(channelSleep)) body: ChannelSleep,
   ): Promise<ManagedChannel> {
     return this.channels.setSleep(account.id, id, body, cause);
+  }
+
+  @Put(':id/retention')
+  setRetention(
+    @CurrentAccount() account: Account,
+    @Param('id') id: string,
+    @CurrentCause() cause: Cause,
+    @Body(valid(channelRetention)) body: ChannelRetention,
+  ): Promise<ManagedChannel> {
+    return this.channels.setRetention(account.id, id, body, cause);
   }
 
   @Post(':id/token')

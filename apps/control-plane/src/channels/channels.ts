@@ -28,6 +28,7 @@ import type {
   ChannelDeleted,
   ChannelList,
   ChannelLoggedOut,
+  ChannelRetention,
   ChannelSleep,
   ChannelWithToken,
   CreateChannelBody,
@@ -183,6 +184,16 @@ export class Channels {
     const overview = await this.#change(entry, 'channel.set-sleep', cause, {
       work: (directory) => directory.setSleep(id, override),
       whenAway: 'try again',
+    });
+    return shownChannel(entry, overview);
+  }
+
+  /** Sets for how long the channel's messages are stored. @throws 404; 503 when the region is away */
+  async setRetention(accountId: string, id: string, { days }: ChannelRetention, cause: Cause): Promise<ManagedChannel> {
+    const entry = await this.#find(accountId, id);
+    const overview = await this.#change(entry, 'channel.set-retention', cause, {
+      work: (directory) => directory.setRetention(id, days ?? null),
+      whenAway: 'nothing was changed: try again',
     });
     return shownChannel(entry, overview);
   }

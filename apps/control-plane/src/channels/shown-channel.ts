@@ -26,6 +26,7 @@ export function shownChannel(entry: ChannelEntryRow, overview: ChannelOverview |
     ...(session.phone === null || session.pushName === null ? {} : { phone_name: session.pushName }),
     ...(wakeAtMs === null ? {} : { wake_at: epochS(wakeAtMs) }),
     ...(sleep ? { sleep: fromOverride(sleep) } : {}),
+    ...(overview.retentionDays === null ? {} : { retention_days: overview.retentionDays }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from '@dormouse/bootstrap';
-import { forgetMediaOfDeletedChannels, sweepMedia } from '@dormouse/media-store/retention';
+import { sweepMedia } from '@dormouse/media-store/retention';
 
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -26,7 +26,6 @@ export class MediaSweep {
 
   async #sweep(): Promise<void> {
     try {
-      await forgetMediaOfDeletedChannels(this.stores, this.#stop.signal);
       const swept = await sweepMedia(this.stores, this.#stop.signal);
       if (swept.expiredFiles + swept.deletedObjects > 0) this.log.info(swept, 'media swept');
     } catch (error) {

@@ -8,6 +8,7 @@
  * gets the answer, which is not stored, and the worker recognizes a repetition by the message's name.
  */
 import { createHash } from 'node:crypto';
+import { defineDeletedChannelSearch } from '@dormouse/channel-directory';
 import { defineStatement, narrowed, type RegionalDatabase, type RowOfColumns } from '@dormouse/database';
 import {
   GatewayError,
@@ -46,6 +47,17 @@ const SWEEP = defineStatement({
            SELECT channel_id, key FROM idempotency_keys
            WHERE created_at < now() - interval '${KEPT_FOR}' LIMIT ${SWEEP_BATCH})`,
   parameters: [],
+});
+
+const OF_DELETED_CHANNELS = defineDeletedChannelSearch(
+  'channels-with-keys-left',
+  'EXISTS (SELECT 1 FROM idempotency_keys k WHERE k.channel_id = c.id)',
+);
+
+const FORGET = defineStatement({
+  name: 'forget-idempotency-keys',
+  text: 'DELETE FROM idempotency_keys WHERE channel_id = ANY ($1)',
+  parameters: ['text[]'],
 });
 
 const CLAIM = defineStatement({
@@ -106,8 +118,15 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Deletes what is older than 24 h. */
+  /** Deletes what is older than 24 h, and what deleted channels have left. */
   async sweep(): Promise<void> {
+    const deleted = await OF_DELETED_CHANNELS.all(this.pool);
+    if (deleted.length > 0) {
+      await FORGET.count(
+        this.pool,
+        deleted.map(({ id }) => id),
+      );
+    }
     let swept: number;
     do {
       swept = await SWEEP.count(this.pool);

@@ -99,6 +99,20 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(0);
   });
 
+  it('is forgotten by the sweep when its channel was deleted', async () => {
+    const other = await edge.channel();
+    edge.worker(other, (command) => (seen.push(command), reply()));
+    await send('order-1');
+    await edge.ask(SEND, { token: other.token, body: hello, headers: { 'idempotency-key': 'order-1' } });
+    await edge.database.pool.query('UPDATE channels SET deleted_at = now() WHERE id = $1', [other.id]);
+    await new IdempotencyKeys(edge).sweep();
+    const { rows } = await edge.database.pool.query<{ channel_id: string }>(
+      'SELECT channel_id FROM idempotency_keys WHERE channel_id = ANY ($1)',
+      [[channel.id, other.id]],
+    );
+    expect(rows).toEqual([{ channel_id: channel.id }]);
+  });
+
   it('belongs to one channel, and a send without it is sent each time', async () => {
     const other = await edge.channel();
     edge.worker(other, (command) => (seen.push(command), reply()));

@@ -114,3 +114,8 @@ export async function restoreState(
   await RESTORE_DATA_KEY.count(connection, channelId, masterKeyId, wrappedKey);
   return true;
 }
+
+/** Deletes the state of a channel that was deleted and whose session has ended: no worker writes for it any more. */
+export async function purgeState(pool: RegionalDatabase['pool'], channelId: string): Promise<void> {
+  for (const statement of [DROP_CREDS, DROP_KEYS, DROP_DATA_KEY]) await statement.count(pool, channelId);
+}

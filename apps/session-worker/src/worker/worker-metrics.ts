@@ -1,5 +1,6 @@
 import { SESSION_STATES, type SessionState } from '@dormouse/gateway-contract';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { RetentionMetrics } from '../retention/retention-metrics.js';
 
 interface Present {
   readonly sessions: () => Map<SessionState, number>;
@@ -22,6 +23,7 @@ export class WorkerMetrics {
   private readonly renewals: Counter<'outcome'>;
   private readonly losses: Counter<'reason'>;
   private readonly files: Counter<'outcome'>;
+  readonly retention: RetentionMetrics;
 
   constructor(registry: Registry, now: Present) {
     const registers = [registry];
@@ -96,6 +98,7 @@ export class WorkerMetrics {
       labelNames: ['outcome'],
       registers,
     });
+    this.retention = new RetentionMetrics(registry);
     measureNow(registry, now);
   }
 

@@ -58,6 +58,8 @@ import { DEFAULT_BACKOFF } from '../sessions/reconnect-backoff.js';
 import { createSessions } from '../sessions/create-sessions.js';
 import type { SessionObserver } from '../sessions/session-context.js';
 import type { Sessions } from '../sessions/sessions.js';
+import { DeletedChannels } from '../retention/deleted-channels.js';
+import { MessageRetention } from '../retention/message-retention.js';
 import { HibernationScheduler } from '../sessions/hibernation-scheduler.js';
 import { StateEvents } from '../sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
@@ -100,6 +102,7 @@ export class Worker {
   private readonly sleep: HibernationScheduler;
   private readonly rewrapping: MasterKeySweep;
   private readonly wakes: WakeLatencies;
+  private readonly retention: readonly [MessageRetention, DeletedChannels];
   /** Notifies of changed channels: the cache of the directory, sessions, and avatars. */
   private readonly changes: ChannelChanges;
 
@@ -157,6 +160,7 @@ export class Worker {
       ...config.sleep,
       ...{ sessions, directory, database, log, onRound: metrics.sleepRound },
     });
+    this.retention = retentionOf(parts, metrics);
     this.rewrapping = sweepOf(parts, { ...states, sessions, metrics });
     const runner: CommandRunner = new CommandRunner({
       sessions,
@@ -199,13 +203,14 @@ export class Worker {
     this.sleep.start();
     this.rewrapping.start();
     this.wakes.start();
+    for (const each of this.retention) each.start();
   }
 
   /** Ends everything gently and lets other workers take over. */
   async drain(): Promise<void> {
     this.sleep.stop();
     this.rewrapping.stop();
-    await this.owner.drain();
+    await Promise.all([this.owner.drain(), ...this.retention.map((each) => each.stop())]);
     await this.wakes.stop();
     await this.changes.close();
   }
@@ -310,6 +315,19 @@ function sweepOf(
     log,
     onLeft: of.metrics.underOtherMasterKey,
   });
+}
+
+/** What removes rows that are stored no longer: one worker of the region does it at a time. */
+function retentionOf(
+  { config, database, storage, media: { endFiles }, log }: WorkerParts,
+  { retention: { removed, overdue, unpurged } }: WorkerMetrics,
+): [MessageRetention, DeletedChannels] {
+  const { days, everyMs, deletedEveryMs } = config.retention;
+  const shared = { database, workerId: config.workerId, log };
+  return [
+    new MessageRetention({ ...shared, days, everyMs, endFiles, onRemoved: removed, onOverdue: overdue }),
+    new DeletedChannels({ ...shared, storage, everyMs: deletedEveryMs, onWaiting: unpurged }),
+  ];
 }
 
 function ownerOf(options: Omit<ShardOwnerOptions, 'renewEveryMs' | 'marginMs' | 'finishWithinMs'>): ShardOwner {

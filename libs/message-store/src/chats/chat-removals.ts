@@ -133,7 +133,7 @@ async function removeSome(
 
 /** Ends the files that came with removed messages. One that was only sent on with them came with another message. */
 export async function endFilesOf(
-  { connection, channelId }: ChannelTransaction,
+  { connection, channelId }: Pick<ChannelTransaction, 'connection' | 'channelId'>,
   endFiles: EndFiles | undefined,
   removed: readonly RemovedMessage[],
 ): Promise<void> {

@@ -1,0 +1,1 @@
+export { deleteOldEvents, purgeEvents, webhooksWaitSince } from './old-rows.js';
