@@ -12,7 +12,7 @@ const numRuns = Number(process.env['FUZZ_RUNS'] ?? 30);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_129);
 
 /** These need a worker and are 503 without one, so they are sent for channels that do not exist. */
-const NEEDS_WORKER = /^(DELETE .*channels\/\{id\}|POST .*fleet.*\/(sleep|wake))$/;
+const NEEDS_WORKER = /^(DELETE .*channels\/\{id\}|GET .*channels\/\{id\}\/export|POST .*fleet.*\/(sleep|wake))$/;
 
 describe('a hostile request', () => {
   let plane: RunningControlPlane;

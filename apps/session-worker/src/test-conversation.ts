@@ -177,6 +177,7 @@ export class TestConversation {
       now: Date.now,
       wait,
       putToSleep: () => Promise.resolve(false),
+      exportPage: () => Promise.resolve({ rows: [] }),
     });
     this.runner = new CommandRunner({ sessions: this.sessions, directory, handlers, networkError, log: silent });
     await this.sessions.takeOver(this.held);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { LoginCode, Success } from './channel.js';
+import { exportPageInput, type ExportPage } from './channel-export.js';
 import { chatInput, patchChatInput } from './chat-actions.js';
 import { checkContactsBody, contactInput, type CheckContactsResult } from './contacts.js';
 import {
@@ -155,6 +156,8 @@ export const COMMANDS = {
   'channel.delete': command<Success>()({ input: nothing, session: 'none' }),
   /** Hibernate the session now, however long it has been idle; it stays awake while a command is running. */
   'channel.sleep': command<{ asleep: boolean }>()({ input: nothing, session: 'none' }),
+  /** A page of what is stored of the channel. */
+  'channel.exportPage': command<ExportPage>()({ input: exportPageInput, session: 'none' }),
   /** Wake the session; it hibernates again according to its policy. */
   'channel.wake': command<Success>()({ input: nothing }),
 } as const;

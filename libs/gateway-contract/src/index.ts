@@ -1,4 +1,5 @@
 export * from './channel.js';
+export * from './channel-export.js';
 export * from './chat-actions.js';
 export * from './chats.js';
 export * from './commands.js';

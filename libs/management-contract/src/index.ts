@@ -4,6 +4,7 @@ export * from './billing.js';
 export * from './billing-calls.js';
 export * from './account-export.js';
 export * from './audit.js';
+export * from './channel-export.js';
 export * from './channel-login.js';
 export * from './channels.js';
 export * from './error-envelope.js';

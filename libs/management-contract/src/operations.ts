@@ -3,6 +3,7 @@ import { DEVELOPERS, READERS } from './access.js';
 import { ACCOUNT_OPERATIONS } from './account-operations.js';
 import { BILLING_OPERATIONS } from './billing-operations.js';
 import { loginQuery, loginStep } from './channel-login.js';
+import { channelExport } from './channel-export.js';
 import {
   channelDeleted,
   channelList,
@@ -172,6 +173,16 @@ export const OPERATIONS = {
     body: channelRetention,
     status: 200,
     answer: channelRecord,
+    failures: [404, 503],
+  },
+  exportChannel: {
+    method: 'get',
+    path: '/channels/{id}/export',
+    summary:
+      'Export what is stored of the channel as JSON: settings, contacts, chats, groups and messages, files as links',
+    access: { for: 'members', roles: DEVELOPERS, scope: 'channels:write', proof: true, hiddenFromOperators: true },
+    status: 200,
+    answer: channelExport,
     failures: [404, 503],
   },
   getWebhookSecrets: {

@@ -4,6 +4,8 @@ import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { Regions } from '../regions/regions.js';
 import { ALLOW_PRIVATE_WEBHOOKS, CHANNEL_LIMITS, GLOBAL_DATABASE, LOG } from '../services.js';
 import { ChannelEntries } from './channel-entries.js';
+import { ChannelExportController } from './channel-export.controller.js';
+import { ChannelExport } from './channel-export.js';
 import { ChannelSettingsController } from './channel-settings.controller.js';
 import { SettingsOfChannels } from './channel-settings.js';
 import { ChannelsController } from './channels.controller.js';
@@ -12,7 +14,7 @@ import { RegionDeliveries } from './region-deliveries.js';
 import { TokenRotations } from './token-rotations.js';
 
 @Module({
-  controllers: [ChannelsController, ChannelSettingsController],
+  controllers: [ChannelsController, ChannelExportController, ChannelSettingsController],
   providers: [
     {
       provide: ChannelEntries,
@@ -30,6 +32,12 @@ import { TokenRotations } from './token-rotations.js';
         database: GlobalDatabase,
         limits: ChannelLimits,
       ) => new Channels({ entries, rotations, regions, log, database, limits }),
+    },
+    {
+      provide: ChannelExport,
+      inject: [ChannelEntries, Channels, Regions, GLOBAL_DATABASE],
+      useFactory: (entries: ChannelEntries, channels: Channels, regions: Regions, database: GlobalDatabase) =>
+        new ChannelExport(entries, channels, regions, database),
     },
     {
       provide: SettingsOfChannels,

@@ -164,6 +164,7 @@ export class RegionLink {
       | 'channel.loginCode'
       | 'channel.phoneCode'
       | 'channel.sleep'
+      | 'channel.exportPage'
       | 'channel.wake',
   >(
     channel: { id: string; shard: number },

@@ -17,7 +17,8 @@ import {
 } from '@dormouse/channel-directory';
 import { requireMigrations, type RegionalDatabase } from '@dormouse/database';
 import { Downloader } from '@dormouse/media-files';
-import { GroupReader, MessageReader } from '@dormouse/message-store/read';
+import { FreshLinks } from '@dormouse/media-store/read';
+import { exportPage, GroupReader, MessageReader } from '@dormouse/message-store/read';
 import {
   ChatWriter,
   EventWriter,
@@ -162,6 +163,7 @@ export class Worker {
     });
     this.retention = retentionOf(parts, metrics);
     this.rewrapping = sweepOf(parts, { ...states, sessions, metrics });
+    const links = new FreshLinks(media.files);
     const runner: CommandRunner = new CommandRunner({
       sessions,
       directory,
@@ -177,6 +179,8 @@ export class Worker {
         now: Date.now,
         wait,
         putToSleep: (channelId) => this.sleep.putToSleep(channelId),
+        exportPage: (channelId, page) =>
+          exportPage(database, { channelId, ...page }, (messages) => links.in(channelId, messages)),
       }),
       networkError,
       log,
