@@ -37,6 +37,7 @@ import { type NetworkAuthStates, networkAuthStates } from '../socket/key-format.
 import { CanonicalNumbers } from '../commands/sending/canonical-numbers.js';
 import { CommandRunner } from '../commands/command-runner.js';
 import { makeHandlers } from '../commands/handlers.js';
+import type { ChannelTools } from '../commands/handlers/channel.handlers.js';
 import { LinkPreviews } from '../commands/sending/link-previews.js';
 import { networkError } from '../commands/network-errors.js';
 import { RecentNumbers } from '../commands/sending/recent-numbers.js';
@@ -163,7 +164,6 @@ export class Worker {
     });
     this.retention = retentionOf(parts, metrics);
     this.rewrapping = sweepOf(parts, { ...states, sessions, metrics });
-    const links = new FreshLinks(media.files);
     const runner: CommandRunner = new CommandRunner({
       sessions,
       directory,
@@ -171,16 +171,10 @@ export class Worker {
         ...{ reader, writer, chats, timers, unconfirmed },
         ...{ checkedNumbers, numbers: new CanonicalNumbers(checkedNumbers, new NumberNames({ database })) },
         iconOf: iconsFrom(media.files, media.spool, media.images),
-        groups: groupStore,
-        groupReader,
+        ...{ groups: groupStore, groupReader, media, eventsReady, now: Date.now, wait },
         previews: new LinkPreviews(new Downloader(config.downloads), media.images),
-        media,
-        eventsReady,
-        now: Date.now,
-        wait,
         putToSleep: (channelId) => this.sleep.putToSleep(channelId),
-        exportPage: (channelId, page) =>
-          exportPage(database, { channelId, ...page }, (messages) => links.in(channelId, messages)),
+        exportPage: exportsOf(parts),
       }),
       networkError,
       log,
@@ -319,6 +313,12 @@ function sweepOf(
     log,
     onLeft: of.metrics.underOtherMasterKey,
   });
+}
+
+/** Reads pages of exports, in which files are links that work. */
+function exportsOf({ database, media }: WorkerParts): ChannelTools['exportPage'] {
+  const links = new FreshLinks(media.files);
+  return (channelId, page) => exportPage(database, { channelId, ...page }, (messages) => links.in(channelId, messages));
 }
 
 /** What removes rows that are stored no longer: one worker of the region does it at a time. */
