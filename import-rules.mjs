@@ -263,7 +263,7 @@ export const PROJECTS = {
     packages: ['pg'],
   },
   'tools/stack': {
-    projects: ['database', 'database/schema-engine', 'gateway-contract', 'queues'],
+    projects: ['database', 'database/schema-engine', 'gateway-contract', 'object-storage', 'queues'],
     packages: ['pg'],
     specs: ['@aws-sdk/*'],
     folders: {

@@ -87,6 +87,21 @@ describe('writing and reading', () => {
     elsewhere.close();
     await objects.reachable();
   });
+
+  it('makes its bucket once, also when several are at it', async () => {
+    const fresh = new ObjectStorage({ ...store, bucket: 'made-by-many' });
+    const made = await Promise.all([fresh.ensureBucket(), fresh.ensureBucket(), fresh.ensureBucket()]);
+    expect(made.filter((now) => now)).toHaveLength(1);
+    await fresh.reachable();
+    expect(await fresh.ensureBucket()).toBe(false);
+    fresh.close();
+    const stranger = new ObjectStorage({
+      ...store,
+      credentials: { accessKeyId: 'nobody', secretAccessKey: 'guessed' },
+    });
+    await expect(stranger.ensureBucket()).rejects.toMatchObject({ failure: 'refused' });
+    stranger.close();
+  });
 });
 
 describe('conditional writes', () => {

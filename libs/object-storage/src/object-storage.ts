@@ -8,6 +8,7 @@
  * Memory: bodies are streams; an upload of unknown size holds at most two parts of `PART_BYTES`.
  */
 import {
+  CreateBucketCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
@@ -21,7 +22,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { attachmentHeader } from './attachment-header.js';
-import { ObjectStorageError, toObjectStorageError } from './object-storage-error.js';
+import { isObjectFailure, ObjectStorageError, toObjectStorageError } from './object-storage-error.js';
 
 const PART_BYTES = 5 * 1024 * 1024;
 /** The most keys of one DeleteObjects. */
@@ -287,6 +288,29 @@ export class ObjectStorage {
       await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal: signal });
     } catch (error) {
       throw toObjectStorageError(error, 'reach the bucket');
+    }
+  }
+
+  /**
+   * Makes the bucket unless it exists: for what sets an installation up, with an account that may.
+   * @returns true when it was made now
+   * @throws {ObjectStorageError} 'away', 'refused'
+   */
+  async ensureBucket(): Promise<boolean> {
+    const Bucket = this.#bucket;
+    try {
+      await this.#persist('look for the bucket', () => this.#client.send(new HeadBucketCommand({ Bucket })));
+      return false;
+    } catch (error) {
+      if (!isObjectFailure(error, 'missing')) throw error;
+    }
+    try {
+      await this.#persist('make the bucket', () => this.#client.send(new CreateBucketCommand({ Bucket })));
+      return true;
+    } catch (error) {
+      // Another was first, or an answer was lost.
+      if (isObjectFailure(error, 'conflict')) return false;
+      throw error;
     }
   }
 

@@ -85,7 +85,12 @@ function readPair<Pair>(
   return undefined;
 }
 
-function readObjects(read: z.infer<typeof environment>): LauncherEnvironment['objects'] {
+type ObjectSwitches = Pick<
+  z.infer<typeof environment>,
+  'S3_ENDPOINT' | 'S3_BUCKET' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY'
+>;
+
+function readObjects(read: ObjectSwitches): LauncherEnvironment['objects'] {
   const {
     S3_ENDPOINT: endpoint,
     S3_BUCKET: bucket,
@@ -154,11 +159,19 @@ const preparation = z.object({
       }
     })
     .pipe(z.partialRecord(z.enum(STORE_APPS), accountPassword)),
+  /** A bucket that is made if it does not exist, with a key that may make it. Absent: it is there. The four belong together. */
+  S3_ENDPOINT: optionalUrl,
+  S3_BUCKET: optionalUrl,
+  S3_ACCESS_KEY_ID: optionalUrl,
+  S3_SECRET_ACCESS_KEY: optionalUrl,
   /** Key of the first account for the management API. */
   ACCOUNT_KEY: z.string().min(24),
 });
 
-/** The switches of an installation's preparation. @throws a ZodError that names what is wrong */
-export function readPreparationEnvironment(source: NodeJS.ProcessEnv = process.env): z.output<typeof preparation> {
-  return preparation.parse(source);
+export type PreparationEnvironment = z.output<typeof preparation> & Pick<LauncherEnvironment, 'objects'>;
+
+/** The switches of an installation's preparation. @throws an error that names what is wrong */
+export function readPreparationEnvironment(source: NodeJS.ProcessEnv = process.env): PreparationEnvironment {
+  const read = preparation.parse(source);
+  return { ...read, objects: readObjects(read) };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { appEnvironment, type AppEnvironmentFacts } from '../launch/app-environment.js';
-import { APP_NAMES, byApp, databaseRole, ROOT_FOLDER, SIMULATIONS, STORE_APPS } from '../app-names.js';
+import { APP_NAMES, byApp, ROOT_FOLDER, SIMULATIONS } from '../app-names.js';
 import { builtManifests, type BuiltManifest } from './test-manifests.js';
 
 interface Service {
@@ -72,20 +72,6 @@ describe('docker-compose.yml', () => {
   it('lets an installation set every switch of accounts, mail and money', () => {
     const missing = ofAccounts.filter(({ name, app }) => !(name in (compose.services[app]?.environment ?? {})));
     expect([ofAccounts.length > 20, missing]).toEqual([true, []]);
-  });
-
-  it('gives each app accounts of its own, and no app the account that may do everything', () => {
-    for (const app of STORE_APPS) {
-      const environment = compose.services[app]?.environment ?? {};
-      const secret = `${app.toUpperCase().replaceAll('-', '_')}_PASSWORD`;
-      const addresses = JSON.stringify(environment).match(/(?:postgresql|rediss?):\/\/[^@]*@/g) ?? [];
-      const own = [`postgresql://${databaseRole(app)}:\${${secret}}@`, `redis://${app}:\${${secret}}@`];
-      expect([...new Set(addresses)].toSorted()).toEqual(own);
-      // Where the accounts are made.
-      for (const store of ['setup', 'redis'])
-        expect(JSON.stringify(compose.services[store])).toContain(`\${${secret}:?`);
-      expect(compose.services['redis']?.command?.join(' ')).toMatch(new RegExp(`for app in .*\\b${app}\\b`));
-    }
   });
 
   it('watches the health of everything that goes on running', () => {
