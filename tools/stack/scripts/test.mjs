@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { build, root, runScript } from './build.mjs';
 
 const TIERS = ['unit', 'integration', 'e2e'];
-const LIMIT_MS = { together: 15 * 60_000, e2e: 20 * 60_000 };
+/** Of one run of Jest. */
+const LIMIT_MS = 25 * 60_000;
 
 /** Jest's path patterns of the short list: the network library with its patches, queues, servers; the basic journeys. */
 const SHORT = {
@@ -34,7 +35,7 @@ if (unknown.length > 0) {
 const tiers = named.length > 0 ? named : TIERS;
 
 /** Runs Jest on some tiers. @returns its counts; a run that left no report counts as one failure */
-async function jest(selected, options, withinMs) {
+async function jest(selected, options) {
   const folder = mkdtempSync(join(tmpdir(), 'dormouse-jest-'));
   const report = join(folder, 'report.json');
   try {
@@ -46,7 +47,7 @@ async function jest(selected, options, withinMs) {
         ...options,
         ...jestOptions,
       ],
-      { nodeArgs: ['--experimental-vm-modules', '--no-warnings'], withinMs },
+      { nodeArgs: ['--experimental-vm-modules', '--no-warnings'], withinMs: LIMIT_MS },
     );
     const result = JSON.parse(readFileSync(report, 'utf8'));
     const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
@@ -63,25 +64,15 @@ async function jest(selected, options, withinMs) {
   }
 }
 
-/** Unit and integration share their two workers, so that neither waits for the last file of the other. */
-function wholeRuns() {
-  const together = tiers.filter((tier) => tier !== 'e2e');
-  return [
-    ...(together.length > 0 ? [{ tiers: together, limitMs: LIMIT_MS.together }] : []),
-    ...(tiers.includes('e2e') ? [{ tiers: ['e2e'], limitMs: LIMIT_MS.e2e }] : []),
-  ];
-}
-
-function shortRuns() {
-  return tiers.map((tier) => ({ tiers: [tier], patterns: SHORT[tier], limitMs: LIMIT_MS[tier] ?? LIMIT_MS.together }));
-}
+/** The tiers share their workers, so that none waits for the last file of another. Of the short list each has its own paths. */
+const planned = isShort ? tiers.map((tier) => ({ tiers: [tier], patterns: SHORT[tier] })) : [{ tiers }];
 
 const runs = [];
 try {
   await build('all');
-  for (const { tiers, patterns = [], limitMs } of isShort ? shortRuns() : wholeRuns()) {
+  for (const { tiers, patterns = [] } of planned) {
     const only = patterns.length > 0 ? ['--testPathPatterns', ...patterns] : [];
-    runs.push(await jest(tiers, ['--maxWorkers=2', ...only], limitMs));
+    runs.push(await jest(tiers, ['--maxWorkers=2', ...only]));
   }
 } catch (error) {
   console.error(error.message);
