@@ -148,9 +148,9 @@ const FORGET_USAGE = defineStatement({
 /**
  * Deletes everything that a deleted channel has here: files, bytes in the storage, and what says how many they are; bytes too
  * that no row names. May be repeated.
- * @throws when PostgreSQL or the storage fails; what is left is for the next call
+ * @throws when PostgreSQL or the storage fails, or the signal aborts; what is left is for the next call
  */
-export async function purgeChannelMedia(options: Options, channelId: string): Promise<void> {
+export async function purgeChannelMedia(options: Options, channelId: string, signal?: AbortSignal): Promise<void> {
   const { database, storage, now = Date.now } = options;
   await forgetChannelMedia(options, channelId);
   await DOOM_ALL.count(database.pool, channelId, new Date(now()));
@@ -161,6 +161,7 @@ export async function purgeChannelMedia(options: Options, channelId: string): Pr
       doomed.map(({ key }) => key),
     );
     step = doomed.length;
+    signal?.throwIfAborted();
   }
   const unnamed: string[] = [];
   for await (const { key } of storage.list(`media/${channelId}/`)) unnamed.push(key);

@@ -147,6 +147,29 @@ describe('a deleted channel', () => {
     expect(await holding('GONE-3')).toEqual([]);
   });
 
+  it('is left in the middle by a worker that ends, and goes on in the next', async () => {
+    await add('GONE-5', { deletedMin: 31 });
+    await query(
+      `INSERT INTO messages (channel_id, id, chat_id, key_id, key_remote, from_me, type, source, timestamp, content)
+       SELECT 'GONE-5', 'm' || n, 'c', 'k' || n, 'r', false, 'text', 'mobile', n, '{}' FROM generate_series(1, 50) n`,
+    );
+    const stopsIn = async (what: { name: string; text: string; values: unknown[] }) => {
+      if (what.name === 'purge-messages') void ending.stop();
+      return database.pool.query(what);
+    };
+    const pool = new Proxy(database.pool, {
+      get: (target, name): unknown => (name === 'query' ? stopsIn : Reflect.get(target, name, target)),
+    });
+    const ending = new DeletedChannels({
+      ...{ database: { ...database, pool }, storage, workerId: 'ends', everyMs: 0, batch: 2, log: silent },
+    });
+    const run = ending.run();
+    await expect(run).rejects.toThrow('aborted');
+    expect(await holding('GONE-5')).toContain('messages');
+    await purge();
+    expect(await holding('GONE-5')).toEqual([]);
+  });
+
   it('goes when the storage is back, if that was away', async () => {
     await add('GONE-4', { deletedMin: 31 });
     const away = new ObjectStorage({ ...test.bucket, endpoint: 'http://127.0.0.1:9', attempts: 1 });

@@ -66,7 +66,7 @@ export class DeletedChannels {
   /**
    * Goes a round that is due, over all deleted channels.
    * @returns false when none was due, or another worker is at it
-   * @throws when PostgreSQL is away
+   * @throws when PostgreSQL is away, or when it is stopped in the middle; the next round goes on
    */
   async run(): Promise<boolean> {
     const { database, onWaiting } = this.options;
@@ -102,6 +102,7 @@ export class DeletedChannels {
     try {
       await this.purge(channel);
     } catch (error) {
+      this.work.signal.throwIfAborted();
       const facts = { channelId: channel.id, failure: errorOutline(error) };
       this.options.log.warn(facts, 'a deleted channel could not be purged; it is tried again');
     }
@@ -111,7 +112,7 @@ export class DeletedChannels {
     const { database, storage, batch } = this.options;
     await purgeState(database.pool, id);
     await purgeSnapshots(storage, id);
-    await purgeChannelMedia({ database, storage }, id);
+    await purgeChannelMedia({ database, storage }, id, this.work.signal);
     await purgeStored(database, id, { batch, pause: () => this.pause() });
     while ((await purgeEvents(database.pool, id, batch)) >= batch) await this.pause();
     await deleteSecrets(database.pool, id);

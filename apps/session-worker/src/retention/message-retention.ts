@@ -86,7 +86,7 @@ export class MessageRetention {
   /**
    * Goes a round that is due, from where it was left.
    * @returns false when none was due, or another worker is at it
-   * @throws when PostgreSQL is away; the round goes on later
+   * @throws when PostgreSQL is away, or when it is stopped in the middle; the round goes on later
    */
   async run(): Promise<boolean> {
     const round = await this.rounds.claim();

@@ -31,16 +31,25 @@ export class RepeatedWork {
     await this.loop;
   }
 
+  /** Aborts when the work is to end. */
+  get signal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** @throws when the work is to end: what is left of it is for the next time */
   async pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    await delay(ms, undefined, { signal: this.stopping.signal });
   }
 
   private async repeat(work: () => Promise<unknown>): Promise<void> {
     const { everyMs, log, failed } = this.options;
-    for (;;) {
-      await this.pause(everyMs * (0.75 + Math.random() / 2));
-      if (this.isStopping) return;
-      await work().catch((error: unknown) => log.warn({ failure: errorOutline(error) }, failed));
+    while (!this.isStopping) {
+      try {
+        await this.pause(everyMs * (0.75 + Math.random() / 2));
+        await work();
+      } catch (error) {
+        if (!this.isStopping) log.warn({ failure: errorOutline(error) }, failed);
+      }
     }
   }
 }
