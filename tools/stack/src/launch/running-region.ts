@@ -2,7 +2,8 @@
 import { type AppProcess } from '../processes/app-process.js';
 import type { RegionName, Started } from '../stores/region-stores.js';
 import type { Ports } from './ports.js';
-import type { RegionalApp, RegionProcesses, Switches } from './stack-options.js';
+import { localUrl } from './places.js';
+import { REGIONAL_APPS, type Another, type RegionalApp, type RegionProcesses, type Switches } from './stack-options.js';
 
 /** What makes an app of this region; it is not started yet. */
 export type CreateApp = (
@@ -22,16 +23,19 @@ export interface RunningRegionOptions {
 }
 
 export class RunningRegion {
-  readonly #single = new Map<RegionalApp, AppProcess>();
-  /** By number; a number is used again once its worker was killed. */
-  readonly #workers = new Map<number, AppProcess | undefined>();
+  /** By number; one is used again once its process was ended. The first edge is at the region's address. */
+  readonly #instances: Record<RegionalApp, Map<number, AppProcess | undefined>> = {
+    'edge-api': new Map(),
+    'webhook-dispatcher': new Map(),
+    'session-worker': new Map(),
+  };
 
   constructor(private readonly options: RunningRegionOptions) {}
 
   get processes(): RegionProcesses {
     return {
-      'edge-api': this.#single.get('edge-api')?.pid,
-      'webhook-dispatcher': this.#single.get('webhook-dispatcher')?.pid,
+      'edge-api': this.apps('edge-api')[0]?.pid,
+      'webhook-dispatcher': this.apps('webhook-dispatcher')[0]?.pid,
       'session-worker': this.apps('session-worker').flatMap((worker) => worker.pid ?? []),
       ...this.options.storePids,
     };
@@ -39,55 +43,57 @@ export class RunningRegion {
 
   /** Those of this name that were started. */
   apps(app: RegionalApp): AppProcess[] {
-    if (app !== 'session-worker') return [this.#single.get(app) ?? []].flat();
-    return [...this.#workers.values()].filter((worker) => worker !== undefined);
+    return [...this.#instances[app].values()].filter((instance) => instance !== undefined);
   }
 
   /** Everything that was started. */
   get all(): AppProcess[] {
-    return [...this.#single.values(), ...this.apps('session-worker')];
+    return REGIONAL_APPS.flatMap((app) => this.apps(app));
   }
 
   /** Resolves when edge, dispatcher and so many workers are ready. */
   async start(workers: number): Promise<void> {
     await Promise.all([
-      this.#startSingle('edge-api'),
-      this.#startSingle('webhook-dispatcher'),
-      ...Array.from({ length: workers }, () => this.startWorker()),
+      this.startAnother('edge-api'),
+      this.startAnother('webhook-dispatcher'),
+      ...Array.from({ length: workers }, () => this.startAnother('session-worker')),
     ]);
   }
 
-  async #startSingle(app: Exclude<RegionalApp, 'session-worker'>): Promise<void> {
-    const { edgeUrl, ports, create, name: region } = this.options;
-    const isEdge = app === 'edge-api';
-    const port = isEdge ? Number(new URL(edgeUrl).port) : await ports.choose(app, { region });
-    const probePort = isEdge ? await ports.choose(`${app}-probes`, { region }) : port;
-    const created = create(app, `${app}${region.suffix}`, { port, probePort });
-    this.#single.set(app, created);
-    await created.start();
-  }
-
-  /** Starts one more worker, with switches of its own. @returns its process id */
-  async startWorker(switches: Switches = {}): Promise<number> {
-    const { ports, create, name: region } = this.options;
+  /** Starts one more, with switches of its own, and waits until it is ready. */
+  async startAnother(app: RegionalApp, switches: Switches = {}): Promise<Another> {
+    const { create, name: region } = this.options;
+    const instances = this.#instances[app];
     let index = 0;
-    while (this.#workers.has(index)) index += 1;
-    this.#workers.set(index, undefined);
-    const label = `session-worker${region.suffix}${index === 0 ? '' : `-${index + 1}`}`;
-    const port = await ports.choose('session-worker', { region, index });
-    const worker = create('session-worker', label, { port }, switches);
-    this.#workers.set(index, worker);
-    await worker.start();
-    if (worker.pid === undefined) throw new Error(`${label} ended as soon as it was ready.`);
-    return worker.pid;
+    while (instances.has(index)) index += 1;
+    instances.set(index, undefined);
+    const place = await this.#placeOf(app, index);
+    const label = `${app}${region.suffix}${index === 0 ? '' : `-${index + 1}`}`;
+    const created = create(app, label, place, switches);
+    instances.set(index, created);
+    await created.start();
+    if (created.pid === undefined) throw new Error(`${label} ended as soon as it was ready.`);
+    return { pid: created.pid, url: localUrl(place.port) };
   }
 
-  /** @returns false when no worker of this region has the process id */
-  async killWorker(pid: number, signal: NodeJS.Signals): Promise<boolean> {
-    const found = [...this.#workers].find(([, worker]) => worker?.pid === pid);
-    if (!found) return false;
-    await found[1]?.kill(signal);
-    this.#workers.delete(found[0]);
-    return true;
+  async #placeOf(app: RegionalApp, index: number): Promise<{ port: number; probePort?: number }> {
+    const { edgeUrl, ports, name: region } = this.options;
+    const port =
+      app === 'edge-api' && index === 0 ? Number(new URL(edgeUrl).port) : await ports.choose(app, { region, index });
+    if (app === 'session-worker') return { port };
+    const probePort = app === 'edge-api' ? await ports.choose('edge-api-probes', { region, index }) : port;
+    return { port, probePort };
+  }
+
+  /** @returns false when no app of this region has the process id */
+  async kill(pid: number, signal: NodeJS.Signals): Promise<boolean> {
+    for (const instances of Object.values(this.#instances)) {
+      const found = [...instances].find(([, instance]) => instance?.pid === pid);
+      if (!found) continue;
+      await found[1]?.kill(signal);
+      instances.delete(found[0]);
+      return true;
+    }
+    return false;
   }
 }

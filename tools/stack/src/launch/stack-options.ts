@@ -62,6 +62,13 @@ export function isRegionalApp(app: AppName): app is RegionalApp {
   return REGIONAL_APPS.some((regional) => regional === app);
 }
 
+/** An app that was started beside others of its kind. */
+export interface Another {
+  pid: number;
+  /** Where customers reach it; of a worker or a dispatcher, its probes. */
+  url: string;
+}
+
 /** Process ids in one region; of stores only those that are our own and of this region alone. */
 export interface RegionProcesses {
   'session-worker': number[];
@@ -100,6 +107,10 @@ export interface Stack<Code extends Region = FirstRegion> {
   readLoginCode(token: string, region?: Code): Promise<string>;
   /** Starts one more session worker, with switches of its own, and waits until it is ready. @returns its process id */
   startWorker(switches?: Switches, region?: Code): Promise<number>;
+  /** Starts one more app of a region beside those that run, as {@link Stack.startWorker} does. */
+  startAnother(app: RegionalApp, switches?: Switches, region?: Code): Promise<Another>;
+  /** Sends the signal to any app of a region and waits for its end; it stays down. */
+  kill(pid: number, signal: NodeJS.Signals): Promise<void>;
   /** Sends the signal to a worker and waits for its end; it stays down. */
   killWorker(pid: number, signal: NodeJS.Signals): Promise<void>;
   killWorkers(signal: NodeJS.Signals): Promise<void>;

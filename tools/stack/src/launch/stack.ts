@@ -16,10 +16,12 @@ import { Ports } from './ports.js';
 import { ProcessRegister } from '../processes/process-register.js';
 import { RunningRegion } from './running-region.js';
 import {
+  type Another,
   type AppSwitches,
   type FirstRegion,
   isRegionalApp,
   REGIONAL_APPS,
+  type RegionalApp,
   type Stack,
   type StackOptions,
   type StackUrls,
@@ -338,17 +340,25 @@ class RunningStack implements Stack<Region> {
     });
   }
 
-  startWorker(switches: Switches = {}, region?: Region): Promise<number> {
-    return this.#region(region).startWorker(switches);
+  async startWorker(switches: Switches = {}, region?: Region): Promise<number> {
+    return (await this.startAnother('session-worker', switches, region)).pid;
+  }
+
+  startAnother(app: RegionalApp, switches: Switches = {}, region?: Region): Promise<Another> {
+    return this.#region(region).startAnother(app, switches);
   }
 
   readLoginCode(token: string, region: Region = this.places[0].code): Promise<string> {
     return readLoginCode(this.urls.edge[region], token);
   }
 
-  async killWorker(pid: number, signal: NodeJS.Signals): Promise<void> {
-    for (const region of this.#regions.values()) if (await region.killWorker(pid, signal)) return;
-    throw new Error(`No session worker has process id ${pid}.`);
+  async kill(pid: number, signal: NodeJS.Signals): Promise<void> {
+    for (const region of this.#regions.values()) if (await region.kill(pid, signal)) return;
+    throw new Error(`No app of a region has process id ${pid}.`);
+  }
+
+  killWorker(pid: number, signal: NodeJS.Signals): Promise<void> {
+    return this.kill(pid, signal);
   }
 
   async killWorkers(signal: NodeJS.Signals): Promise<void> {
