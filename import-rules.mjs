@@ -280,7 +280,7 @@ export const PROJECTS = {
   'tools/bench': {
     projects: [
       ...['billing/subscription-facts', 'billing/test-money-program', 'stack', 'stack/hostile-files'],
-      ...[PROCESS_MEMORY, 'stack/sample-files', 'stack/test-store-servers'],
+      ...[PROCESS_MEMORY, 'stack/sample-files', 'stack/test-store-servers', 'traces'],
     ],
     packages: [...NETWORK, 'pg'],
   },

@@ -11,6 +11,7 @@ import { renderMarkdown } from './markdown.js';
 import { renderPage, type AssetNames, type PageParts } from './page-html.js';
 import { plainText } from './html.js';
 import { DOCUMENT_TEXTS, referencePages } from './reference/reference-pages.js';
+import { tracePicture } from './trace-picture.js';
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../', import.meta.url));
 const compressed = promisify(brotliCompress);
@@ -42,8 +43,16 @@ export async function buildSite(folder: string): Promise<void> {
 }
 
 async function readPage(entry: PageEntry): Promise<PageParts> {
-  const source = await readFile(join(PROJECT_FOLDER, entry.source ?? ''), 'utf8');
-  return { entry, ...renderMarkdown(source) };
+  const file = join(PROJECT_FOLDER, entry.source ?? '');
+  return { entry, ...renderMarkdown(await withPictures(await readFile(file, 'utf8'), dirname(file))) };
+}
+
+/** Draws the recorded trace that an image of a text names. */
+async function withPictures(source: string, folder: string): Promise<string> {
+  const [image, title = '', name] = /^!\[([^\]]+)\]\(([\w-]+\.trace\.json)\)$/m.exec(source) ?? [];
+  if (image === undefined || name === undefined) return source;
+  const picture = tracePicture(await readFile(join(folder, name), 'utf8'), title);
+  return source.replace(image, () => picture);
 }
 
 async function writeAssets(folder: string, pages: readonly PageParts[]): Promise<AssetNames> {

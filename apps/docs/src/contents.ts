@@ -52,6 +52,7 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       guide('self-hosting', 'Running it yourself'),
       guide('operators', 'Operators'),
+      guide('traces', 'Traces'),
       { slug: 'settings', title: 'Settings', source: '../../docs/settings.md' },
       { slug: 'metrics', title: 'Metrics', source: '../../docs/metrics.md' },
       { slug: 'versions', title: 'Versions', source: '../../docs/versions.md' },

@@ -8,7 +8,7 @@ import { buildSite } from './build-site.js';
 import { DOCS_PREFIX } from './index.js';
 
 /** Hosts that pages may link to. */
-const KNOWN_HOSTS = ['www.standardwebhooks.com'];
+const KNOWN_HOSTS = ['www.standardwebhooks.com', 'www.w3.org'];
 
 describe('the built site', () => {
   let folder: string;

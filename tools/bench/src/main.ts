@@ -15,6 +15,7 @@ import { benchScale } from './scale-bench.js';
 import { benchSend } from './send-bench.js';
 import { benchSleeps } from './sleeps-bench.js';
 import { benchSoak } from './soak-bench.js';
+import { benchTraces } from './traces-bench.js';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = {
   accounts: { about: 'payments until they are served, sessions, sign-ins, a sweep of 10,000', run: benchAccounts },
@@ -39,6 +40,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
   sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },
   soak: { about: 'traffic both ways for minutes: does a process grow?', run: benchSoak },
+  traces: { about: 'what a span costs, with traces and without', run: benchTraces },
 };
 
 const [name] = process.argv.slice(2);

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
+import { startTraces } from '@dormouse/traces';
 import { PNG, sendEndlessly, sendFirstReadLater } from '../media/test-requests.js';
 import { RunningEdge } from '../test-edge.js';
 
@@ -67,6 +68,45 @@ describe('regions', () => {
     expect(away.error).toMatchObject({ code: 503, details: 'the home region of the channel could not be reached' });
     await nearest.stop();
     home.close();
+  });
+});
+
+describe('the trace of a request of another region', () => {
+  const GIVEN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const [, TRACE_ID = ''] = GIVEN.split('-');
+  let seen: IncomingHttpHeaders[];
+  let home: Server;
+
+  beforeEach(async () => {
+    seen = [];
+    home = createServer((request, response) => {
+      seen.push(request.headers);
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(home, 'listening');
+  });
+  afterEach(() => void home.close());
+
+  const forward = async (): Promise<string | undefined> => {
+    const nearest = await RunningEdge.start({
+      REGION_HOSTS: JSON.stringify({ eu: `http://127.0.0.1:${portOf(home)}` }),
+    });
+    await nearest.ask('GET /chats', { token: mintToken('eu'), headers: { traceparent: GIVEN } });
+    await nearest.stop();
+    return seen[0]?.traceparent as string | undefined;
+  };
+
+  it('goes on at home, below the span of this edge', async () => {
+    const nowhere = { endpoint: await closedPort(), headers: {}, protocol: 'http/json', sampler: 'always_on' } as const;
+    const stop = await startTraces({ ...nowhere, ratio: 1, exportEveryMs: 60_000 }, { name: 'edge-api', version: '0' });
+    const sent = await forward();
+    await stop();
+    expect(sent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`));
+    expect(sent).not.toBe(GIVEN);
+  });
+
+  it('is the client\u2019s alone where there are no traces', async () => {
+    expect(await forward()).toBe(GIVEN);
   });
 });
 

@@ -64,6 +64,7 @@ describe('conversations', () => {
       new Set(hook.calls.filter(({ number }) => number === 1).map(({ headers }) => headers['webhook-id'])).size,
     ).toBe(1);
     expect(hook.calls.map(({ headers }) => headers['webhook-sequence'])).toEqual(hook.numbers.map(String));
+    expect(hook.calls.filter(({ headers }) => headers['traceparent'] !== undefined)).toEqual([]); // there are no traces
   });
 
   it('keep order among events that belong to none, as one conversation more', async () => {
