@@ -84,6 +84,11 @@ const environment = z.object({
   SHARD_COUNT: variable.integer(1, 4_096).optional(),
   /** Name of this worker in leases and logs; a random end is added, because a restarted worker is another one. */
   WORKER_ID: z.string().min(1).max(60).optional(),
+  /**
+   * Uid of the pod that this worker runs in, from the downward API (`metadata.uid`): shards of a worker that died in the same pod
+   * are free at once. Nothing else may be set here: what has the same uid counts as dead. Absent outside Kubernetes.
+   */
+  POD_UID: z.uuid().optional(),
   /** Port of /healthz, /readyz and /metrics. */
   PROBE_PORT: variable.port().default(9_091),
   /** Address the probe port listens on. */
@@ -109,7 +114,10 @@ const environment = z.object({
   CONNECTING_AT_ONCE: variable.integer(1, 200).default(10),
   /** Each connect waits up to this long at random. */
   START_JITTER_MS: variable.integer(0, 60_000).default(100),
-  /** How long a lease holds without being renewed: how soon another worker serves the channels of a dead one. */
+  /**
+   * How long a lease holds without being renewed: for how long a worker may be paused or cut off from the database before its
+   * sockets are closed, and how soon another one serves the channels of a machine that is lost.
+   */
   LEASE_TTL_MS: variable.integer(1_000, 300_000).default(10_000),
   /** How long a send waits for the network's acknowledgement. */
   ACK_WAIT_MS: variable.integer(100, 120_000).default(20_000),
@@ -146,6 +154,7 @@ export function workerConfig(source: NodeJS.ProcessEnv = process.env) {
   return {
     region: read.REGION,
     workerId: `${read.WORKER_ID ?? hostname()}-${randomBytes(4).toString('hex')}`,
+    podUid: read.POD_UID,
     logLevel: read.LOG_LEVEL,
     traces: tracesFrom(read),
     probes: { port: read.PROBE_PORT, host: read.HOST },

@@ -1,3 +1,4 @@
+export { freeShardsOfDeadWorker } from './shards/dead-workers.js';
 export {
   endPlacement,
   freeShardRows,

@@ -6,6 +6,7 @@
  * it by polling. The network away: each session reconnects by itself.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { Logger } from '@dormouse/bootstrap';
 import {
   ChannelChanges,
@@ -66,6 +67,7 @@ import { HibernationScheduler } from '../sessions/hibernation-scheduler.js';
 import { StateEvents } from '../sessions/state-events.js';
 import { startShardWork } from './shard-work.js';
 import { ShardLeases } from '@dormouse/database/shards';
+import { DeathWatch } from '../shards/death-watch.js';
 import { ShardOwner, type HeldShard, type ShardOwnerOptions, type ShardWork } from '../shards/shard-owner.js';
 import { Hibernation } from '../hibernation/hibernation.js';
 import { MasterKeySweep } from '../hibernation/master-key-sweep.js';
@@ -73,8 +75,8 @@ import { WakeLatencies } from '../hibernation/wake-latencies.js';
 import { VERSION } from '../version.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
-/** Renewals within one TTL. */
-const RENEWALS_PER_TTL = 6;
+/** Renewals within one TTL; at each it is looked for shards without an owner. */
+const RENEWALS_PER_TTL = 10;
 /** Part of the TTL that is left for late timers of a busy machine, and for closing sockets. */
 const MARGIN_OF_TTL = 0.3;
 /** Timeout of ending a shard's work in order, so that a drain fits into 25 s. */
@@ -83,6 +85,7 @@ const FINISH_WITHIN_MS = 15_000;
 const REST_MS = 3_600_000;
 /** How long storing something received is retried before its socket is closed. */
 const STORE_FOR_MS = 20_000;
+const DEATH_WATCH_PROGRAM = fileURLToPath(new URL('../shards/death-watch-program.js', import.meta.url));
 /** Interval at which the durations of wakes are written for operators. */
 const WRITE_WAKES_EVERY_MS = 5_000;
 
@@ -101,6 +104,7 @@ export interface WorkerParts {
 export class Worker {
   private readonly leases: ShardLeases;
   private readonly owner: ShardOwner;
+  private readonly deathWatch: DeathWatch;
   private readonly sleep: HibernationScheduler;
   private readonly rewrapping: MasterKeySweep;
   private readonly wakes: WakeLatencies;
@@ -180,7 +184,15 @@ export class Worker {
       log,
       onAnswered: metrics.answered,
     });
-    this.leases = new ShardLeases({ database: leaseDatabase, workerId: config.workerId, version: VERSION, ttlMs });
+    const { workerId, podUid } = config;
+    this.leases = new ShardLeases({ database: leaseDatabase, workerId, version: VERSION, ttlMs, podUid });
+    this.deathWatch = new DeathWatch({
+      program: DEATH_WATCH_PROGRAM,
+      workerId,
+      databaseUrl: config.database.url,
+      leaseTtlMs: ttlMs,
+      log,
+    });
     const work = { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log };
     const startWork = (held: HeldShard): ShardWork => startShardWork(held, work);
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
@@ -196,7 +208,11 @@ export class Worker {
     await checkRegion(database, { region: config.region, masterKeys });
     const shards = await this.leases.ensureShards(config.shards.count);
     log.info({ workerId: config.workerId, shards }, 'worker starts');
+    const freed = await this.leases.freeThoseOfEarlierWorkers();
+    if (freed.length > 0)
+      log.warn({ shards: freed }, 'the worker before this one in its pod died: its shards are free');
     this.changes.start();
+    this.deathWatch.start();
     this.owner.start();
     this.sleep.start();
     this.rewrapping.start();
@@ -209,6 +225,7 @@ export class Worker {
     this.sleep.stop();
     this.rewrapping.stop();
     await Promise.all([this.owner.drain(), ...this.retention.map((each) => each.stop())]);
+    this.deathWatch.end();
     await this.wakes.stop();
     await this.changes.close();
   }

@@ -4,12 +4,14 @@
  * What it guarantees: a shard has at most one owner at any time of the database's clock, and its epoch grows by one
  * with every change of owner (a worker that takes back what it lost counts as a new one). Only an owner that still
  * stands in the row can renew or release. With PostgreSQL away nobody gains, keeps or gives up anything here; owners
- * let go by their own clocks (`shard-owner.ts`). Redis and S3 play no part.
+ * let go by their own clocks (`shard-owner.ts`). Redis and S3 play no part. Before its lease ends only a worker that is dead
+ * for certain loses a shard (`dead-workers.ts`).
  */
 import type { Fence } from '../fence.js';
 import type { RegionalDatabase } from '../open-database.js';
 import { defineStatement, narrowed } from '../statement.js';
 import { transaction } from '../transaction.js';
+import { freeShardsOfEarlierWorkers } from './dead-workers.js';
 
 export interface ShardLeasesOptions {
   readonly database: Pick<RegionalDatabase, 'pool'>;
@@ -18,6 +20,8 @@ export interface ShardLeasesOptions {
   readonly version?: string;
   /** How long a lease or a heartbeat holds without being renewed. */
   readonly ttlMs: number;
+  /** Uid of the pod that this worker runs in, by which its successor there knows it. */
+  readonly podUid?: string | undefined;
 }
 
 /** How the shards are to be spread at this moment. */
@@ -110,9 +114,9 @@ const RELEASE = defineStatement({
 const HEARTBEAT = defineStatement({
   name: 'heartbeat',
   text: `
-INSERT INTO workers (id, expires_at, draining, version) VALUES ($1, ${IN_TTL}, $3, $4)
+INSERT INTO workers (id, expires_at, draining, version, pod_uid) VALUES ($1, ${IN_TTL}, $3, $4, $5)
 ON CONFLICT (id) DO UPDATE SET expires_at = EXCLUDED.expires_at, heartbeat_at = now(), draining = EXCLUDED.draining`,
-  parameters: ['text', 'float8', 'bool', 'text'],
+  parameters: ['text', 'float8', 'bool', 'text', 'text?'],
 });
 
 const FLEET = defineStatement({
@@ -152,12 +156,14 @@ export class ShardLeases {
   readonly workerId: string;
   readonly ttlMs: number;
   private readonly version: string;
+  private readonly podUid: string | undefined;
   private readonly pool: RegionalDatabase['pool'];
 
-  constructor({ database, workerId, version = 'unknown', ttlMs }: ShardLeasesOptions) {
+  constructor({ database, workerId, version = 'unknown', ttlMs, podUid }: ShardLeasesOptions) {
     this.pool = database.pool;
     this.workerId = workerId;
     this.version = version;
+    this.podUid = podUid;
     this.ttlMs = ttlMs;
   }
 
@@ -195,6 +201,14 @@ export class ShardLeases {
     return (await RENEW.all(this.pool, this.workerId, this.ttlMs, shards, epochs)).map(toFence);
   }
 
+  /**
+   * Frees what workers still own that ran in this worker's pod before it: they are dead for certain. Without a pod: nothing.
+   * @returns the shards
+   */
+  async freeThoseOfEarlierWorkers(): Promise<number[]> {
+    return this.podUid === undefined ? [] : freeShardsOfEarlierWorkers(this.pool, this.podUid, this.workerId);
+  }
+
   /** Gives a shard up. Call it once nothing is done for the shard any more. */
   async release({ shard, epoch }: Fence): Promise<void> {
     await RELEASE.count(this.pool, shard, epoch, this.workerId);
@@ -202,7 +216,7 @@ export class ShardLeases {
 
   /** Records that this worker lives; a draining one takes no more shards and is not counted when they are spread. */
   async heartbeat(draining: boolean): Promise<void> {
-    await HEARTBEAT.count(this.pool, this.workerId, this.ttlMs, draining, this.version);
+    await HEARTBEAT.count(this.pool, this.workerId, this.ttlMs, draining, this.version, this.podUid ?? null);
   }
 
   /** Who takes shards, and what operators want where. */
