@@ -7,6 +7,7 @@ import { benchFleet } from './fleet-bench.js';
 import { benchGroups } from './groups-bench.js';
 import { benchHostile } from './hostile-bench.js';
 import { benchKills } from './kills-bench.js';
+import { benchLeases } from './leases-bench.js';
 import { benchMedia } from './media-bench.js';
 import { benchMoney } from './money-bench.js';
 import { benchNetwork } from './network-bench.js';
@@ -32,6 +33,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
     about: 'the worker killed again and again while phones talk: what is lost, doubled, disordered',
     run: benchKills,
   },
+  leases: { about: 'two workers while everything is busy: lost leases; one killed: served again', run: benchLeases },
   media: { about: 'memory of 100 MB, sends a second of every kind, transcoding of voice', run: benchMedia },
   money: { about: 'fourteen months of money while everything goes wrong, for several seeds', run: benchMoney },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },

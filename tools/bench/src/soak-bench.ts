@@ -9,6 +9,7 @@ import { residentBytes } from '@dormouse/stack/process-memory';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { memoryAfterCollection } from './process-figures.js';
 import { printTable } from './table.js';
+import { traffic } from './traffic.js';
 import { World } from './world.js';
 
 const SAMPLE_EVERY_MS = 30_000;
@@ -68,27 +69,6 @@ async function heapBytes(metrics: string | undefined): Promise<number | undefine
   const text = await fetch(metrics).then((response) => response.text());
   const found = /^nodejs_heap_size_used_bytes(?:\{[^}]*\})? (\S+)/m.exec(text);
   return found ? Number(found[1]) : undefined;
-}
-
-/** Makes `perSecond` calls of `send` a second until it is stopped; counts what failed. */
-function traffic(perSecond: number, send: (index: number) => Promise<unknown>) {
-  let count = 0;
-  let failed = 0;
-  const running = new Set<Promise<unknown>>();
-  const timer = setInterval(() => {
-    if (running.size > perSecond * 10) return; // a machine that cannot keep up gets no more calls
-    const call = send(count++)
-      .catch(() => void failed++)
-      .finally(() => running.delete(call));
-    running.add(call);
-  }, 1_000 / perSecond);
-  return {
-    figures: () => ({ count, failed }),
-    stop: async () => {
-      clearInterval(timer);
-      await Promise.all(running);
-    },
-  };
 }
 
 /** `npm run bench -- soak [--minutes 10] [--numbers 50] [--rate 10]`: `--rate` messages a second each way. */

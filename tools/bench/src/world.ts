@@ -139,6 +139,11 @@ export class World {
     return (await this.call<{ open: unknown[] }>(`${this.simulator}/connections`)).open.length;
   }
 
+  /** How often a device logged in while an older socket of it was open. */
+  async overlaps(): Promise<number> {
+    return (await this.call<{ overlaps: number }>(`${this.simulator}/connections`)).overlaps;
+  }
+
   /** Resolves when this number of devices is logged in to the network. */
   async untilOnline(count: number): Promise<void> {
     while ((await this.devicesOnline()) < count) await delay(50);
