@@ -18,14 +18,14 @@ const ONCE_MORE_AFTER_MS = 1_000;
 
 export interface AfterDeathSteps {
   /** Whether the worker's process is dead for certain. */
-  isDead(): boolean;
+  readonly isDead: () => boolean;
   /** Frees what the worker owns. @returns the shards */
-  free(): Promise<number[]>;
-  pause(ms: number): Promise<unknown>;
+  readonly free: () => Promise<number[]>;
+  readonly pause: (ms: number) => Promise<unknown>;
   /** How long its death is awaited at most. */
   readonly leaseTtlMs: number;
   /** Called each time something was freed. */
-  onFreed(shards: number[]): void;
+  readonly onFreed: (shards: number[]) => void;
 }
 
 /**

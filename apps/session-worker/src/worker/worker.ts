@@ -113,8 +113,7 @@ export class Worker {
   private readonly changes: ChannelChanges;
 
   constructor(private readonly parts: WorkerParts) {
-    const { config, database, leaseDatabase, log, media, registry } = parts;
-    const { ttlMs, commandsEach } = config.shards;
+    const { config, database, log, media, registry } = parts;
     const wait = (ms: number): Promise<void> => delay(ms);
     const changes = (this.changes = new ChannelChanges({ database, log }));
     const directory = directoryOf(parts, changes);
@@ -184,16 +183,9 @@ export class Worker {
       log,
       onAnswered: metrics.answered,
     });
-    const { workerId, podUid } = config;
-    this.leases = new ShardLeases({ database: leaseDatabase, workerId, version: VERSION, ttlMs, podUid });
-    this.deathWatch = new DeathWatch({
-      program: DEATH_WATCH_PROGRAM,
-      workerId,
-      databaseUrl: config.database.url,
-      leaseTtlMs: ttlMs,
-      log,
-    });
-    const work = { sessions, runner, redisUrl: config.redis.url, concurrency: commandsEach, log };
+    this.leases = leasesOf(parts);
+    this.deathWatch = deathWatchOf(parts);
+    const work = { sessions, runner, redisUrl: config.redis.url, concurrency: config.shards.commandsEach, log };
     const startWork = (held: HeldShard): ShardWork => startShardWork(held, work);
     this.owner = ownerOf({ leases: this.leases, startWork, log, onRenewal: metrics.renewed, onLost: metrics.lost });
   }
@@ -349,6 +341,21 @@ function retentionOf(
     new MessageRetention({ ...shared, days, everyMs, endFiles, onRemoved: removed, onOverdue: overdue }),
     new DeletedChannels({ ...shared, storage, everyMs: deletedEveryMs, onWaiting: unpurged }),
   ];
+}
+
+function leasesOf({ config, leaseDatabase }: WorkerParts): ShardLeases {
+  const { workerId, podUid, shards } = config;
+  return new ShardLeases({ database: leaseDatabase, workerId, version: VERSION, ttlMs: shards.ttlMs, podUid });
+}
+
+function deathWatchOf({ config: { workerId, database, shards }, log }: WorkerParts): DeathWatch {
+  return new DeathWatch({
+    program: DEATH_WATCH_PROGRAM,
+    workerId,
+    databaseUrl: database.url,
+    leaseTtlMs: shards.ttlMs,
+    log,
+  });
 }
 
 function ownerOf(options: Omit<ShardOwnerOptions, 'renewEveryMs' | 'marginMs' | 'finishWithinMs'>): ShardOwner {
