@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import type { Stack } from '@dormouse/stack';
+import type { Stack, StoreAddresses } from '@dormouse/stack';
+import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient } from './harness/gateway-client.js';
 import {
@@ -16,12 +18,14 @@ interface Listed {
   messages: { text?: { body: string } }[];
 }
 
-const ENV = {
+const SWITCHES = {
   ...NO_RATE_LIMITS,
   'session-worker': { SLEEP_CHECK_EVERY_MS: '200', SLEEP_QUIET_IDLE_AFTER_MS: '2000' },
 };
 /** Within this time of the answer to a rotation no edge accepts the former token. */
 const REVOKED_WITHIN_MS = 2_000;
+/** A bad way between continents. */
+const SLOW = { delayMs: 250, loss: 0.02 };
 
 /** Its own servers of both regions and of the global database, so that each can be taken away. */
 describe('two regions', () => {
@@ -29,13 +33,24 @@ describe('two regions', () => {
   let channel: LinkedChannel;
   let friend: VirtualPhone;
   let webhook: WebhookReceiver;
+  /** The way of edges to the edge of `sg`. */
+  let toEdge: FaultProxy;
+
+  const switches = async ({ regions }: StoreAddresses<'sg' | 'eu'>) => {
+    toEdge = await FaultProxy.to(regions.sg.edgeUrl);
+    const hosts = { sg: new URL(toEdge.url).origin, eu: regions.eu.edgeUrl };
+    return {
+      ...SWITCHES,
+      'edge-api': { ...NO_RATE_LIMITS['edge-api'], REGION_HOSTS: JSON.stringify(hosts) },
+    };
+  };
 
   beforeAll(async () => {
     running = await RunningStack.start({
       regions: ['sg', 'eu'],
       ownDatabaseServers: true,
       billing: true,
-      env: ENV,
+      env: switches,
     });
     friend = await running.network.createPhone({ name: 'Fred Friend' });
     webhook = await WebhookReceiver.start();
@@ -43,7 +58,7 @@ describe('two regions', () => {
   }, 180_000);
   afterAll(async () => {
     await running.stop();
-    await webhook.close();
+    await Promise.all([webhook.close(), toEdge.close()]);
   }, 60_000);
 
   /** Edges of both regions, under the host that passes requests on. */
@@ -68,6 +83,36 @@ describe('two regions', () => {
       expect(performance.now() - replacedAtMs).toBeLessThan(REVOKED_WITHIN_MS);
       expect(await statuses(everywhere(replaced))).toEqual([200, 200]);
     }
+  }, 60_000);
+
+  it('pass on over a way of 250 ms that loses 2 %: sends, reads and files arrive once and whole', async () => {
+    toEdge.slowDown(SLOW);
+    toEdge.cut(); // connections of before
+    const { eu } = running.stack.urls.edge;
+    const far = running.client(channel.client.token, eu.replace('127.0.0.1', 'localhost'));
+    const bodies = ['one', 'two', 'three'].map((body) => `${body} from far away`);
+    const bytes = randomBytes(100_000);
+    const [kept, ...sent] = await Promise.all([
+      fetch(`${eu.replace('127.0.0.1', 'localhost')}/media`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${channel.client.token}`, 'content-type': 'application/octet-stream' },
+        body: bytes,
+      }),
+      ...bodies.map((body) => far.post('/messages/text', { to: friend.phone, body })),
+    ]);
+    expect([kept.status, ...sent.map(({ status }) => status)]).toEqual([200, 200, 200, 200]);
+    const { id } = (await kept.json()) as { id: string };
+    const [file, list] = await Promise.all([
+      far.get(`/media/${id}`),
+      far.get<Listed>('/messages/list'),
+      ...bodies.map((text) => friend.waitFor({ text })),
+    ]);
+    expect(file.bytes.equals(bytes)).toBe(true);
+    expect(list.body.messages.map(({ text }) => text?.body)).toEqual(expect.arrayContaining(bodies));
+    const arrived = (await friend.messages()).map(({ text }) => text).filter((text) => text?.endsWith('from far away'));
+    expect(arrived.sort()).toEqual(bodies.sort());
+    toEdge.slowDown(undefined);
+    toEdge.cut();
   }, 60_000);
 
   describe('one of them alone, without control plane, billing, global database and the other region', () => {

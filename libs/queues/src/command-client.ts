@@ -6,6 +6,7 @@
  * - Redis away before the call: 503 at once, nothing was added. Away while adding: 502. Away while waiting: the reply
  *   may be lost; then 502 as soon as Redis is back and the command is finished.
  * - No worker for the shard: at the start deadline the job is withdrawn from the queue: 503.
+ * - The caller gives up: the job is withdrawn in the same way. One that a worker has taken goes on to its reply.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -56,6 +57,8 @@ export interface CallOptions {
   /** Override the timeouts of the catalogue, in milliseconds. */
   startWithinMs?: number;
   answerWithinMs?: number;
+  /** Aborted when nobody waits for the answer any more: a command that no worker has taken is not carried out then. */
+  gaveUp?: AbortSignal | undefined;
 }
 
 interface PendingCall {
@@ -124,6 +127,8 @@ export class CommandClient {
     options: CallOptions,
   ): Promise<CommandResult<Name>> {
     if (!this.isReady()) throw queueAway();
+    const { gaveUp } = options;
+    if (gaveUp?.aborted) throw notStarted();
     const command = COMMANDS[name];
     const startWithinMs = options.startWithinMs ?? Math.min(command.startWithinMs, this.#startWithinMs);
     const lastsMs = (command.lasts as (input: CommandInput<Name>) => number)(input);
@@ -136,6 +141,8 @@ export class CommandClient {
     answer.catch(() => undefined);
     const startBy = Date.now() + startWithinMs;
     this.#setDeadlines(callId, startWithinMs, answerWithinMs);
+    const giveUp = (): void => void this.#endUnstarted(callId);
+    gaveUp?.addEventListener('abort', giveUp, { once: true });
     try {
       const { clientId } = this;
       const { requestId, sendAs } = options;
@@ -145,8 +152,10 @@ export class CommandClient {
       const job = { form: MESSAGE_FORM, revision, ...ids, input, startBy, ...named };
       // A job that is added only after the deadline is rejected by its worker: `startBy` is past.
       await Promise.race([this.#add(callId, channel, name, job), answer]);
+      if (gaveUp?.aborted) giveUp();
       return (await answer) as CommandResult<Name>;
     } finally {
+      gaveUp?.removeEventListener('abort', giveUp);
       this.#forget(callId);
     }
   }
@@ -196,7 +205,7 @@ export class CommandClient {
     call.timers.push(setTimeout(() => void this.#endNow(callId), answerWithinMs));
   }
 
-  /** At the start deadline: withdraws the job if no worker took it; otherwise the call goes on waiting. */
+  /** At the start deadline, or when the caller gives up: withdraws the job if no worker took it; otherwise the call goes on waiting. */
   async #endUnstarted(callId: string): Promise<void> {
     if (await this.#withdrawn(callId)) this.#pending.get(callId)?.reject(notStarted());
   }

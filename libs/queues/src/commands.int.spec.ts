@@ -156,6 +156,22 @@ describe('commands', () => {
     expect(names).toEqual(['channel.delete']);
   });
 
+  it('never runs a command whose caller gave up before a worker took it; one that was taken goes on to its answer', async () => {
+    const given = new AbortController();
+    const left = client.call(channel(), 'channel.logout', {}, { requestId: 'r', gaveUp: given.signal });
+    await until(async () => (await redis.llen(queueKey('wait'))) === 1);
+    given.abort();
+    await expect(left).rejects.toMatchObject({ status: 503 });
+    const late = new AbortController();
+    const names: string[] = [];
+    work(({ name }) => (names.push(name), late.abort(), answered({ success: true })));
+    const taken = client.call(channel(), 'channel.delete', {}, { requestId: 'r', gaveUp: late.signal });
+    expect(await taken).toEqual({ success: true });
+    const gone = client.call(channel(), 'channel.logout', {}, { requestId: 'r', gaveUp: given.signal });
+    await expect(gone).rejects.toMatchObject({ status: 503 });
+    expect(names).toEqual(['channel.delete']);
+  });
+
   it('answers 502 at the answer deadline when the command had started', async () => {
     let finish: (reply: CommandReply) => void = () => undefined;
     work(() => new Promise((resolve) => (finish = resolve)));

@@ -2,7 +2,8 @@
  * Forwards a request to another region's edge and streams the answer back; neither body is held in memory. Only the
  * configured origin can be reached, whatever the request contains (forward-target.ts); the home edge checks the token.
  * There are no retries. No connection to the other edge: 503, it cannot have received the request. A connection that
- * breaks before the answer: 502, it may have. When the client disconnects, the forwarded request is aborted.
+ * breaks before the answer: 502, it may have. When the client disconnects, the forwarded request is aborted; for how long
+ * this edge waits travels with it (caller-patience.ts).
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -11,6 +12,7 @@ import { GatewayError, type Region } from '@dormouse/gateway-contract';
 import { drainBody } from '@dormouse/http-server';
 import { inSpan } from '@dormouse/traces';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ANSWER_WITHIN_HEADER } from './caller-patience.js';
 import { FORWARDED_HEADER } from './home-region.js';
 import { forwardTarget, type ForwardTarget } from './forward-target.js';
 
@@ -100,6 +102,7 @@ export class RegionProxy {
       // The client's own header is replaced: the other edge believes ours where this edge is a trusted proxy.
       'x-forwarded-for': request.ip,
       [FORWARDED_HEADER]: this.#here,
+      [ANSWER_WITHIN_HEADER]: String(IDLE_MS),
       ...(request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
     };
     return new Promise((resolve, reject) => {

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
+import { readQueueFigures } from '@dormouse/queues';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { startTraces } from '@dormouse/traces';
 import { PNG, sendEndlessly, sendFirstReadLater } from '../media/test-requests.js';
-import { RunningEdge } from '../test-edge.js';
+import { RunningEdge, type TestChannel } from '../test-edge.js';
 
 jest.setTimeout(30_000);
 
@@ -46,7 +48,11 @@ describe('regions', () => {
       REGION_HOSTS: JSON.stringify({ sg: 'sg.example.com', eu: origin, use: await closedPort() }),
     });
     const token = mintToken('eu');
-    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    const headers = {
+      'x-forwarded-for': '192.0.2.1',
+      'x-dormouse-answer-within-ms': '1',
+      'x-request-id': 'of-the-client',
+    };
     const answer = await nearest.ask('POST /messages//text?a=%20b', { token, body: hello, headers });
     expect(answer).toMatchObject({ status: 429, text: 'from home' });
     expect(answer.headers.get('retry-after')).toBe('7');
@@ -58,6 +64,7 @@ describe('regions', () => {
           authorization: `Bearer ${token}`,
           'x-dormouse-forwarded-by': 'sg',
           'x-forwarded-for': '127.0.0.1',
+          'x-dormouse-answer-within-ms': '150000',
         },
       },
     ]);
@@ -117,11 +124,7 @@ describe('a client that goes before its answer', () => {
     const origin = `http://127.0.0.1:${portOf(home)}`;
     const nearest = await RunningEdge.start({ REGION_HOSTS: JSON.stringify({ eu: origin }) });
     const arrived = once(home, 'request');
-    const { hostname, port } = new URL(nearest.url);
-    const client = connect(Number(port), hostname);
-    const body = JSON.stringify(hello);
-    const lines = [`host: ${hostname}`, `authorization: Bearer ${mintToken('eu')}`, `content-length: ${body.length}`];
-    client.write(`POST /messages/text HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    const client = clientOf(nearest, mintToken('eu'));
     const [request] = (await arrived) as [IncomingMessage];
     const ended = once(request.socket, 'close');
     request.resume();
@@ -130,6 +133,56 @@ describe('a client that goes before its answer', () => {
     await ended;
     await nearest.stop();
     home.close();
+  });
+});
+
+describe('a request that another region passed on', () => {
+  let home: RunningEdge;
+  let nearest: RunningEdge;
+  let redis: Redis;
+  let channel: TestChannel;
+
+  beforeAll(async () => {
+    redis = openRedis({ url: process.env.TEST_REDIS_URL ?? '', name: 'spec' });
+    home = await RunningEdge.start({ RATE_SENDS: '2/60', CORS_ORIGINS: 'https://shop.example' });
+    const hosts = JSON.stringify({ sg: home.url });
+    nearest = await RunningEdge.start({ REGION: 'eu', REGION_HOSTS: hosts, RATE_SENDS: '1/60', CORS_ORIGINS: '*' });
+    await Promise.all([home.ready(), nearest.ready()]);
+  });
+  beforeEach(async () => {
+    channel = await home.channel();
+  });
+  afterAll(async () => {
+    await Promise.all([nearest.stop(), home.stop(), closeRedis(redis)]);
+  });
+  const waiting = async (count: number): Promise<void> => {
+    let found: number | undefined;
+    do {
+      found = (await readQueueFigures(redis, [channel.shard], Date.now()))[0]?.waiting;
+    } while (found !== count);
+  };
+
+  it('is counted once, at home, and a page gets the headers of its home, once', async () => {
+    home.worker(channel, () => ({ ok: false, error: { status: 404, message: 'not found' } }));
+    const headers = { origin: 'https://shop.example' };
+    const ask = () => nearest.ask('POST /messages/text', { token: channel.token, body: hello, headers });
+    const answers = [await ask(), await ask(), await ask()];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
+    for (const answer of answers) {
+      expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+      expect(answer.headers.get('vary')).toBe('Origin');
+    }
+  });
+
+  it('is not carried out by a worker once its caller has gone, or the time of the other edge is over', async () => {
+    const client = clientOf(nearest, channel.token);
+    await waiting(1);
+    client.destroy();
+    await waiting(0);
+    const passedOn = { 'x-dormouse-forwarded-by': 'eu', 'x-dormouse-answer-within-ms': '10' };
+    const late = await home.ask('POST /messages/text', { token: channel.token, body: hello, headers: passedOn });
+    expect(late.status).toBe(503);
+    await waiting(0);
   });
 });
 
@@ -250,6 +303,19 @@ describe('what a caller writes into a request line', () => {
     });
   });
 });
+
+/** A connection that has sent a text, whole. */
+function clientOf(edge: RunningEdge, token: string): Socket {
+  const { hostname, port } = new URL(edge.url);
+  const client = connect(Number(port), hostname);
+  const body = JSON.stringify(hello);
+  const headers = { host: hostname, authorization: `Bearer ${token}`, 'content-length': String(body.length) };
+  const lines = Object.entries({ ...headers, 'content-type': 'application/json' }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  client.write(`POST /messages/text HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  return client;
+}
 
 /** An origin without a listening server. */
 async function closedPort(): Promise<string> {

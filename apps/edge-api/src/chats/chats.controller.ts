@@ -73,8 +73,8 @@ export class ChatsController {
   }
 
   /** Without an idempotency key: repeating these commands changes nothing. */
-  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId }, name, input) =>
-    this.commands.call({ channel, requestId }, name, input);
+  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId, gaveUp }, name, input) =>
+    this.commands.call({ channel, requestId, gaveUp }, name, input);
 
   /** Checked before a session is woken. */
   private async changeable({ channel }: Caller, chatId: string): Promise<string> {

@@ -38,11 +38,11 @@ export class ContactsController {
   @HttpCode(200)
   @Endpoint({ rate: 'contactChecks' })
   async check(
-    @CurrentCaller() { channel, requestId }: Caller,
+    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
     @Body(valid(checkContactsBody)) body: CheckContactsBody,
   ): Promise<CheckContactsResult> {
     await this.rateLimits.take('contactChecks', channel.id, body.contacts.length - 1);
-    return this.commands.call({ channel, requestId }, 'contacts.check', body);
+    return this.commands.call({ channel, requestId, gaveUp }, 'contacts.check', body);
   }
 
   @Get(':ContactID')
@@ -55,10 +55,10 @@ export class ContactsController {
   /** Picture and about, from the network. */
   @Get(':ContactID/profile')
   async profile(
-    @CurrentCaller() { channel, requestId }: Caller,
+    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
     @Param('ContactID') text: string,
   ): Promise<UserProfile> {
-    return this.commands.call({ channel, requestId }, 'contacts.profile', { contactId: contactId(text) });
+    return this.commands.call({ channel, requestId, gaveUp }, 'contacts.profile', { contactId: contactId(text) });
   }
 }
 

@@ -28,11 +28,11 @@ export class StoredFiles {
    */
   async obtain(caller: Caller, id: string): Promise<MediaFile | undefined> {
     const { reader, commands } = this.options;
-    const { channel, requestId } = caller;
+    const { channel, requestId, gaveUp } = caller;
     const found = await reader.file(channel.id, id);
     if (found || !(await this.#comesWithMessage(channel.id, id))) return found;
     if (await reader.isDeleted(channel.id, id)) return undefined;
-    await commands.call({ channel, requestId }, 'media.fetch', { mediaId: id });
+    await commands.call({ channel, requestId, gaveUp }, 'media.fetch', { mediaId: id });
     return reader.file(channel.id, id);
   }
 

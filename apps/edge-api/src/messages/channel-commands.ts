@@ -26,10 +26,10 @@ export class ChannelCommands {
     input: CommandInput<Name>,
     digestInput: unknown = input,
   ): Promise<CommandResult<Name>> {
-    const { channel, requestId, idempotencyKey: key } = caller;
-    if (key === undefined) return this.callWorker(caller, name, input, { requestId });
+    const { channel, requestId, idempotencyKey: key, gaveUp } = caller;
+    if (key === undefined) return this.callWorker(caller, name, input, { requestId, gaveUp });
     return this.keys.answer({ channelId: channel.id, key, content: [name, digestInput] }, (sendAs) =>
-      this.callWorker(caller, name, input, { requestId, sendAs }),
+      this.callWorker(caller, name, input, { requestId, sendAs, gaveUp }),
     );
   }
 
@@ -37,7 +37,7 @@ export class ChannelCommands {
     { channel }: Caller,
     name: Name,
     input: CommandInput<Name>,
-    options: { requestId: string; sendAs?: string },
+    options: { requestId: string; sendAs?: string; gaveUp?: AbortSignal | undefined },
   ): Promise<CommandResult<Name>> {
     await requireLinked(channel, this.directory);
     return this.commands.call(channel, name, input, options);

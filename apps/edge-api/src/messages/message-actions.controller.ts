@@ -85,8 +85,8 @@ export class MessageActionsController {
   }
 
   /** Without an idempotency key: repeating these commands changes nothing. */
-  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId }, name, input) =>
-    this.commands.call({ channel, requestId }, name, input);
+  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId, gaveUp }, name, input) =>
+    this.commands.call({ channel, requestId, gaveUp }, name, input);
 
   /** Checked before a session is woken. */
   private async requireKnown({ channel }: Caller, messageId: string): Promise<void> {

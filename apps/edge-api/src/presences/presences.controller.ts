@@ -19,20 +19,20 @@ export class PresencesController {
 
   @Put('me')
   setOwn(
-    @CurrentCaller() { channel, requestId }: Caller,
+    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
     @Body(valid(setOwnPresenceBody)) body: SetOwnPresenceBody,
   ): Promise<Success> {
-    return this.commands.call({ channel, requestId }, 'presences.setOwn', body);
+    return this.commands.call({ channel, requestId, gaveUp }, 'presences.setOwn', body);
   }
 
   /** Answers at once; an indicator with a delay ends by itself. */
   @Put(':EntryID')
   send(
-    @CurrentCaller() { channel, requestId }: Caller,
+    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
     @Param() path: Record<string, string>,
     @Body(valid(sendPresenceBody)) body: SendPresenceBody,
   ): Promise<Success> {
     const { EntryID: to } = parseInput(entryIdPath, path);
-    return this.commands.call({ channel, requestId }, 'presences.send', { to, ...body });
+    return this.commands.call({ channel, requestId, gaveUp }, 'presences.send', { to, ...body });
   }
 }

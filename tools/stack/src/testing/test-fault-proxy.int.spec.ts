@@ -161,4 +161,24 @@ describe('FaultProxy', () => {
     client.socket.write('hello');
     while (client.answers !== 'HELLO!') await once(client.socket, 'data');
   });
+
+  it('slows down what is connected later: in order, each way its time, and what is lost the time until it is sent again', async () => {
+    proxy.slowDown({ delayMs: 40, loss: 0.5 });
+    const client = await open();
+    const tookMs = async (word: string): Promise<number> => {
+      const from = performance.now();
+      await echoed(client, word);
+      return performance.now() - from;
+    };
+    const plain = await tookMs('first');
+    const lostBothWays = await tookMs('second');
+    expect(plain).toBeGreaterThanOrEqual(79);
+    expect(lostBothWays).toBeGreaterThanOrEqual(2 * (40 + 80 + 200) - 1);
+    for (const word of ['third', 'fourth']) client.socket.write(word);
+    await echoed(client, 'fifth');
+    expect(received).toBe('firstsecondthirdfourthfifth');
+    expect(client.answers).toBe(received);
+    proxy.slowDown(undefined);
+    await echoed(await open(), 'quick');
+  });
 });

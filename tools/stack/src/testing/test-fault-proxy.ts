@@ -1,15 +1,19 @@
 /**
  * A TCP proxy with faults, for specs and journeys: everything between a client and a server passes through a port of its
- * own, which can cut, refuse, hold, silence, lose or break what passes.
+ * own, which can cut, refuse, hold, silence, lose, break or slow down what passes.
  */
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { SlowWay, type SlowWayTerms } from './test-slow-way.js';
 
 /** Ends a connection at once. Node leaves the handle of one open for ever that is reset while its end is on the way. */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
+
+type Way = (bytes: number, arrive: () => void) => void;
+const AT_ONCE: Way = (_bytes, arrive) => arrive();
 
 /** Sees, and may change, what passes on one connection. */
 export interface ConnectionFilter {
@@ -33,6 +37,7 @@ export class FaultProxy {
   private mode: 'open' | 'refusing' | 'held' = 'open';
   private answers: 'passed' | 'held' | 'lost' = 'passed';
   private breaksAfter: number | undefined;
+  private slowness: SlowWayTerms | undefined;
   private readonly connections = new Set<Connection>();
   private readonly heldAnswers: (() => void)[] = [];
   private readonly events = new EventEmitter();
@@ -110,6 +115,11 @@ export class FaultProxy {
     for (const connection of this.connections) connection.carried = 0;
   }
 
+  /** Later connections are slow in both directions, until this is called with undefined. */
+  slowDown(terms: SlowWayTerms | undefined): void {
+    this.slowness = terms;
+  }
+
   /** Ends what `refuse`, `hold`, `loseAnswers('all')` and `holdAnswers` began: what was held passes, in order. */
   restore(): void {
     this.mode = 'open';
@@ -146,28 +156,42 @@ export class FaultProxy {
     const filter = this.newFilter();
     const connection: Connection = { near, far, filter, carried: 0, silent: false, losesAnswers: false };
     this.connections.add(connection);
+    const [there, back] = this.ways(near, far);
     near.on('data', (bytes: Buffer) => {
-      this.carry(connection, near, far, filter.request?.(bytes) ?? bytes);
+      there(bytes.length, () => this.carry(connection, near, far, filter.request?.(bytes) ?? bytes));
     });
     far.on('data', (bytes: Buffer) => {
       if (connection.losesAnswers || this.answers === 'lost') return;
       const answer = filter.answer?.(bytes) ?? bytes;
-      if (this.answers === 'passed') return this.carry(connection, far, near, answer);
+      if (this.answers === 'passed') {
+        return back(bytes.length, () => this.carry(connection, far, near, answer));
+      }
       this.heldAnswers.push(() => this.carry(connection, far, near, answer));
       this.events.emit('held');
     });
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
+    for (const [from, to, way] of [
+      [near, far, there],
+      [far, near, back],
     ] as const) {
       from.setNoDelay();
-      from.once('end', () => to.end());
+      from.once('end', () => way(0, () => to.end()));
       from.once('close', () => {
         this.connections.delete(connection);
-        to.destroy();
+        way(0, () => to.destroy());
       });
     }
     if (this.mode === 'held') pause(connection);
+  }
+
+  /** The two directions of a connection: each calls what is given once that many bytes have arrived, at once unless it is slow. */
+  private ways(near: Socket, far: Socket): [there: Way, back: Way] {
+    const terms = this.slowness;
+    if (!terms) return [AT_ONCE, AT_ONCE];
+    const slow = (from: Socket): Way => {
+      const way = new SlowWay(terms);
+      return (bytes, arrive) => way.carry(bytes, from, arrive);
+    };
+    return [slow(near), slow(far)];
   }
 
   private carry(connection: Connection, from: Socket, to: Socket, bytes: Buffer): void {
