@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /** One message event as it arrived. */
@@ -10,6 +11,11 @@ export interface Delivery {
   eventId: string;
   messageId: string;
   sequence: number;
+}
+
+export interface Certificate {
+  key: Buffer;
+  cert: Buffer;
 }
 
 interface Call {
@@ -23,12 +29,13 @@ export class Receiver {
   /** The status of the answer to a text; absent: 200. */
   answers: ((text: string) => number) | undefined;
 
-  private constructor(private readonly server: Server) {}
+  private constructor(private readonly server: Server | TlsServer) {}
 
-  static async open(): Promise<Receiver> {
-    const server = createServer();
+  /** @param certificate with which it speaks TLS */
+  static async open(certificate?: Certificate): Promise<Receiver> {
+    const server = certificate ? createTlsServer(certificate) : createServer();
     const receiver = new Receiver(server);
-    server.on('request', (request, response) => {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -43,7 +50,14 @@ export class Receiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+    return `http${this.server instanceof TlsServer ? 's' : ''}://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  /** From the next connection on; those that are open end. */
+  useCertificate(certificate: Certificate): void {
+    if (!(this.server instanceof TlsServer)) throw new Error('the receiver was opened without a certificate');
+    this.server.setSecureContext(certificate);
+    this.server.closeAllConnections();
   }
 
   close(): void {

@@ -1,19 +1,23 @@
 import { NO_RATE_LIMITS, onStack } from '@dormouse/bench/bench-stack';
 import { type LinkedChannel, World } from '@dormouse/bench/world';
 import type { AppSwitches, Stack, StackOptions } from '@dormouse/stack';
-import { Receiver } from './receiver.js';
+import { type Certificate, Receiver } from './receiver.js';
 import type { Report } from './report.js';
-import { Traffic, until } from './traffic.js';
+import { type Gap, Traffic, until } from './traffic.js';
 
 export interface SandboxOptions {
   report: Report;
-  /** How many numbers are linked. */
+  /** How many numbers are linked, send and receive. */
   channels: number;
+  /** How many more are linked and do nothing by themselves. */
+  quiet?: number;
   workers?: number;
   /** Default: as in every region. Numbers spread evenly over shards, and shards over workers. */
   shardCount?: number;
   /** More switches, as those of a stack. */
   env?: StackOptions['env'];
+  /** The webhook speaks TLS with this one. */
+  certificate?: Certificate;
   /** Pause of each number between two sends, and of the phone between two texts. Default: 200. */
   everyMs?: number;
 }
@@ -35,6 +39,7 @@ export class Sandbox {
     readonly dataDir: string,
     readonly world: World,
     readonly channels: readonly LinkedChannel[],
+    readonly quiet: readonly LinkedChannel[],
     readonly receiver: Receiver,
     readonly traffic: Traffic,
     private readonly report: Report,
@@ -54,19 +59,27 @@ export class Sandbox {
     });
   }
 
-  /** Ends the traffic and reports what became of it: what all drills promise. */
-  async settle(): Promise<void> {
+  /**
+   * Ends the traffic and reports what became of it: what all drills promise.
+   * @param gap what phones wrote in this time may be lost: it is counted, and breaks no promise
+   */
+  async settle(gap?: Gap): Promise<void> {
     const { report, traffic } = this;
     report.step('the traffic ends; comparing what was sent with what arrived');
     await traffic.stop();
-    const outcome = await traffic.outcome();
+    const outcome = await traffic.outcome(gap);
     const ids = this.receiver.deliveries.map(({ eventId }) => eventId);
     report.figure('sends accepted', traffic.sends.filter(({ acceptedAtMs }) => acceptedAtMs).length);
     report.figure('attempts answered 503 (nothing was sent)', traffic.answered(503));
     report.figure('attempts answered 502 (not known)', traffic.answered(502));
     report.figure('attempts without an answer', traffic.answered(0));
-    report.figure('texts received', traffic.written.length);
+    report.figure('texts written by the phone', traffic.written.length);
     report.figure('calls repeated under the id of their event', ids.length - new Set(ids).size);
+    if (gap) {
+      report.figure('texts written in the lost time', outcome.writtenInGap);
+      report.figure('of those never delivered', outcome.lostInGap);
+      report.figure('of those delivered as two events', outcome.doubledInGap);
+    }
     report.promise('every send is accepted in the end', outcome.unaccepted);
     report.promise('no accepted send is lost', outcome.lostSends);
     report.promise('no send is doubled', outcome.doubledSends);
@@ -95,14 +108,19 @@ export async function onSandbox(options: SandboxOptions, work: (sandbox: Sandbox
         : withoutLimits(env),
   };
   await onStack(stackOptions, async (stack, dataDir) => {
-    const receiver = await Receiver.open();
+    const receiver = await Receiver.open(options.certificate);
     try {
       const world = new World(stack);
       const channels = await world.linkMany(count, receiver.url);
+      const quiet = await world.linkMany(options.quiet ?? 0, receiver.url);
       report.step('numbers are linked; traffic begins both ways');
       const edgeUrl = stack.urls.edge.sg;
       const traffic = await Traffic.start({ world, edgeUrl, channels, receiver, everyMs: options.everyMs ?? 200 });
-      await work(new Sandbox(stack, dataDir, world, channels, receiver, traffic, report));
+      try {
+        await work(new Sandbox(stack, dataDir, world, channels, quiet, receiver, traffic, report));
+      } finally {
+        traffic.abandon();
+      }
     } finally {
       receiver.close();
     }

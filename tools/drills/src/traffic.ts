@@ -33,6 +33,14 @@ export interface Written {
 }
 
 /** What became of some traffic; every list is empty when all promises were kept. */
+/** A time that is lost with what was stored in it; epoch milliseconds. */
+export interface Gap {
+  fromMs: number;
+  toMs: number;
+  /** What was written before this may be delivered in another order. */
+  orderedFromMs: number;
+}
+
 export interface Outcome {
   /** Accepted, and not on the phone. */
   lostSends: string[];
@@ -46,6 +54,10 @@ export interface Outcome {
   deliveredTwice: string[];
   /** First deliveries that were not in the order of writing. */
   disordered: string[];
+  /** How many texts were written in the time that may be lost, and what became of them; they are in none of the lists. */
+  writtenInGap: number;
+  lostInGap: number;
+  doubledInGap: number;
 }
 
 const REPEAT_AFTER_MS = 250;
@@ -69,6 +81,7 @@ export class Traffic {
     const traffic = new Traffic(options, await options.world.newPhone());
     const { channels } = options;
     traffic.lanes.push(...channels.map((channel) => traffic.talk(channel)), traffic.write());
+    for (const lane of traffic.lanes) lane.catch(() => undefined); // stop reports it
     await traffic.servedAfterMs(Date.now());
     return traffic;
   }
@@ -85,10 +98,34 @@ export class Traffic {
     return Math.max(...channels.map(({ id }) => (accepted(id)?.acceptedAtMs ?? Number.NaN) - fromMs));
   }
 
-  /** Begins nothing more; resolves when everything that had begun is accepted. */
-  async stop(): Promise<void> {
+  /** Begins nothing more, and waits for nothing. */
+  abandon(): void {
     this.stopping.abort();
+  }
+
+  /** Begins nothing more; resolves when everything that had begun is accepted. @throws what ended a lane */
+  async stop(): Promise<void> {
+    this.abandon();
     await Promise.all(this.lanes);
+  }
+
+  /** Sends again, under the same key, what was accepted in a time (epoch milliseconds). @returns how many */
+  async repeatAccepted(fromMs: number, toMs: number): Promise<number> {
+    const again = this.sends.filter(({ acceptedAtMs = 0 }) => acceptedAtMs >= fromMs && acceptedAtMs < toMs);
+    for (const send of again) {
+      const channel = this.options.channels.find(({ id }) => id === send.channelId);
+      if (channel) await this.untilAccepted(channel, send);
+    }
+    return again.length;
+  }
+
+  /** Resolves when what the phone has written in a time (epoch milliseconds) is delivered. */
+  async delivered(fromMs: number, toMs: number): Promise<void> {
+    const texts = this.written.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).map(({ text }) => text);
+    await until('what was written is delivered', ARRIVES_WITHIN_MS, () => {
+      const arrived = new Set(this.options.receiver.deliveries.map(({ text }) => text));
+      return texts.every((text) => arrived.has(text));
+    });
   }
 
   /** How many answers were of this status; 0: attempts without any. */
@@ -96,26 +133,46 @@ export class Traffic {
     return this.sends.flatMap(({ statuses }) => statuses).filter((one) => one === status).length;
   }
 
-  /** Waits until everything is where it should be, then compares. Call after {@link stop}. */
-  async outcome(): Promise<Outcome> {
+  /**
+   * Waits until everything is where it should be, then compares. Call after {@link stop}.
+   * @param gap what was written in this time is counted apart
+   */
+  async outcome(gap: Gap = { fromMs: 0, toMs: 0, orderedFromMs: 0 }): Promise<Outcome> {
     const { receiver, world } = this.options;
+    const inGap = this.written.filter(({ atMs }) => atMs >= gap.fromMs && atMs < gap.toMs);
+    const kept = this.written.filter((each) => !inGap.includes(each));
+    const gapTexts = new Set(inGap.map(({ text }) => text));
     let counts = new Map<string, number>();
     const arrived = async (): Promise<boolean> => {
       counts = countsOf(await world.textsOf(this.friend));
       const delivered = new Set(receiver.deliveries.map(({ text }) => text));
       const isThere = ({ text, acceptedAtMs }: TriedSend): boolean => !acceptedAtMs || counts.has(text);
-      return this.sends.every(isThere) && this.written.every(({ text }) => delivered.has(text));
+      return this.sends.every(isThere) && kept.every(({ text }) => delivered.has(text));
     };
     // What does not arrive in time is listed by name.
     await until('all traffic has arrived', ARRIVES_WITHIN_MS, arrived).catch(() => undefined);
     const times = (text: string): number => counts.get(text) ?? 0;
+    const lost = deliveryFaults(
+      inGap,
+      receiver.deliveries.filter(({ text }) => gapTexts.has(text)),
+    );
     return {
       lostSends: this.sends.flatMap(({ text, acceptedAtMs }) => (acceptedAtMs && times(text) === 0 ? [text] : [])),
       doubledSends: this.sends.flatMap(({ text }) => (times(text) > 1 ? [`${text}: ${times(text)} times`] : [])),
       unaccepted: this.sends.flatMap(({ text, statuses, acceptedAtMs }) =>
         acceptedAtMs ? [] : [`${text}: ${statuses.join(', ')}`],
       ),
-      ...deliveryFaults(this.written, receiver.deliveries),
+      ...deliveryFaults(
+        kept,
+        receiver.deliveries.filter(({ text }) => !gapTexts.has(text)),
+      ),
+      disordered: deliveryFaults(
+        kept.filter(({ atMs }) => atMs >= gap.orderedFromMs),
+        receiver.deliveries,
+      ).disordered,
+      writtenInGap: inGap.length,
+      lostInGap: lost.undelivered.length,
+      doubledInGap: new Set(lost.deliveredTwice).size,
     };
   }
 

@@ -19,6 +19,8 @@ import {
 } from '@dormouse/gateway-contract';
 
 const KEPT_FOR = '24 hours';
+/** No longer than keys are kept: what is used again after that is of another day. */
+const DAY_MS = 24 * 3_600_000;
 const KEPT_REFUSALS: readonly ErrorStatus[] = [400, 403, 404];
 const MAX_KEY_LENGTH = 255;
 const SWEEP_BATCH = 5_000;
@@ -157,9 +159,13 @@ function opened<Result>(answer: KeptAnswer): Result {
   return answer.result as Result;
 }
 
-/** A key that is used again after its day is over names another message. */
-function nameOf({ channelId, key }: KeyedRequest, createdAt: Date): string {
-  return hash([channelId, String(createdAt.getTime()), key].join('\n')).toString('hex');
+/**
+ * A key that is used again after its day is over names another message. The name holds the day, not the moment: when the database
+ * was restored to a time before the request, its repetition on the same day (UTC) still names the same message.
+ */
+export function nameOf({ channelId, key }: Omit<KeyedRequest, 'content'>, createdAt: Date): string {
+  const day = Math.floor(createdAt.getTime() / DAY_MS);
+  return hash([channelId, String(day), key].join('\n')).toString('hex');
 }
 
 function digest(content: unknown): Buffer {

@@ -76,13 +76,12 @@ describe('Idempotency-Key', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('is over after 24 h: the key may be used for something else, and names another message', async () => {
+  it('is over after 24 h: the key may be used for something else', async () => {
     await send('order-1');
     await age('23 hours 59 minutes');
     expect((await send('order-1', { ...hello, body: 'Other' })).status).toBe(400);
     await age('2 minutes');
     expect((await send('order-1', { ...hello, body: 'Other' })).status).toBe(200);
-    expect(new Set(seen.map(({ sendAs }) => sendAs)).size).toBe(2);
   });
 
   it('is forgotten by the sweep when it is over, and not before', async () => {

@@ -8,6 +8,8 @@
  *   data key is replaced, and only if the object has not changed since it was read.
  * - The last two generations are kept. If the newest is missing or does not open, the one before is restored; if none
  *   opens, nothing is changed. Rows that exist are always newer than any object.
+ * - A snapshot that came back with a restored database (`restored`, set by infra/postgres/after-restore.sql) may be older than
+ *   the session's last use. Keys of conversations in it are left out: used twice, they would make messages unreadable.
  *
  * Object storage or PostgreSQL away: falling asleep and waking fail and are retried. Redis is not used.
  */
@@ -41,6 +43,8 @@ import {
 const READ_TIMEOUT_MS = 8_000;
 /** Timeout of one write to the object storage. */
 const WRITE_TIMEOUT_MS = 15_000;
+/** Keys of conversations: each side has its own copy that moves with every message. New ones are agreed on where they are missing. */
+const MOVING_KEYS = ['session', 'sender-key', 'sender-key-memory'];
 /** How many generations are kept. */
 const KEPT_GENERATIONS = 2;
 
@@ -53,6 +57,8 @@ const entryShape = z.object({
   masterKeyId: z.string(),
   /** It was needed and was missing or did not open. */
   damaged: z.literal(true).optional(),
+  /** The database was restored after it was sealed: there may have been newer keys. */
+  restored: z.literal(true).optional(),
 });
 type Entry = z.output<typeof entryShape>;
 
@@ -134,8 +140,9 @@ export class Hibernation {
         throw error;
       });
       if (opened) {
+        const fresh = entry.restored ? withoutMovingKeys(opened) : opened;
         const marked = entries.map((one): Entry => (damaged.includes(one) ? { ...one, damaged: true } : one));
-        await this.writeRows(owner, channelId, { opened, entries: marked });
+        await this.writeRows(owner, channelId, { opened: fresh, entries: marked });
         return { dataKey: opened.dataKey, creds: opened.state.creds };
       }
       damaged.push(entry);
@@ -271,6 +278,10 @@ export class Hibernation {
       log.warn({ channelId }, 'old snapshots could not be deleted yet');
     }
   }
+}
+
+function withoutMovingKeys({ state, ...opened }: OpenedSnapshot): OpenedSnapshot {
+  return { ...opened, state: { ...state, keys: state.keys.filter(({ type }) => !MOVING_KEYS.includes(type)) } };
 }
 
 const keyOf = ({ channelId, generation, epoch }: SnapshotName): string =>

@@ -34,6 +34,8 @@ export interface PostgresOptions {
   ports?: (number | undefined)[];
   /** False: faster, and a power cut may lose data. For tests. */
   durable: boolean;
+  /** More settings of the server, by name. */
+  settings?: Readonly<Record<string, string>>;
   /** Of the superuser, the only account there is. Absent: none is required. For tests. */
   password?: string;
 }
@@ -228,7 +230,7 @@ function stopHolder(bin: string, data: string, account: Account): void {
   spawnSync(join(bin, 'pg_ctl'), ['stop', '-D', data, '-m', 'fast', '-w', '-t', '30'], { ...account, cwd: '/' });
 }
 
-function serverArguments(data: string, port: number, durable: boolean): string[] {
+function serverArguments(data: string, port: number, { durable, settings: given = {} }: PostgresOptions): string[] {
   const settings: Record<string, string> = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -239,6 +241,7 @@ function serverArguments(data: string, port: number, durable: boolean): string[]
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...given,
   };
   return [
     '-D',
@@ -307,7 +310,7 @@ async function launch(options: PostgresOptions, binary: string, launch: Launch):
   const child = options.register.spawn(
     'postgres',
     binary,
-    serverArguments(launch.data, launch.port, options.durable),
+    serverArguments(launch.data, launch.port, options),
     { ...launch.account, cwd: '/', stdio: ['ignore', log, log], stopSignal: 'SIGINT', isStore: true }, // SIGINT: fast shutdown
   );
   const exited = new Promise<string>((resolve) => child.once('exit', (code, sig) => resolve(String(sig ?? code))));
