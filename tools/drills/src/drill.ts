@@ -11,8 +11,6 @@ export interface Drill {
   readonly about: string;
   /** The page in `infra/runbooks` whose steps it follows. */
   readonly runbook: string;
-  /** CI runs it with `--short`. */
-  readonly inCi?: true;
   /**
    * Starts a sandbox of its own, does the damage, follows the runbook, reports figures and promises, and ends what it started.
    * @throws when a step of the runbook does not work

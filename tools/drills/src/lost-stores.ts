@@ -188,7 +188,7 @@ export class LostStores {
     await Promise.all([this.#postgres.stop(), this.#redis.stop(), this.#objects.stop()]);
     rmSync(this.dataFolder, { recursive: true, force: true });
     this.register.close();
-    if (this.made.hasDisk) spawnSync('umount', [join(this.folder, 'postgres')]);
+    if (this.made.hasDisk) spawnSync('umount', ['-l', join(this.folder, 'postgres')]);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

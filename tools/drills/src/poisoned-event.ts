@@ -50,7 +50,9 @@ export const poisonedEvent: Drill = {
             `UPDATE events SET created_at = now() - interval '${AGE}' WHERE payload::text LIKE '%"${POISON}"%'`,
           );
           await database.query('UPDATE webhook_held_events SET next_attempt_at = now() WHERE next_attempt_at > now()');
-          await database.query('UPDATE webhook_cursors SET next_attempt_at = now() WHERE next_attempt_at > now()');
+          await database.query(
+            `UPDATE webhook_cursors SET since = least(since, now() - interval '${AGE}'), next_attempt_at = least(next_attempt_at, now())`,
+          );
           return (await world.call<DeadLetters>(deadLetters)).dead_letters.length === 1;
         });
         report.figure('attempts until it was a dead letter', attempts);

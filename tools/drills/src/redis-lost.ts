@@ -7,7 +7,6 @@ import { onSandbox } from './sandbox.js';
 export const redisLost: Drill = {
   about: "a region's Redis is lost with its data, and comes back empty",
   runbook: 'store-away.md',
-  inCi: true,
   run: async ({ isShort, report }) => {
     const stores = await LostStores.start();
     try {

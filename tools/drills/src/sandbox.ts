@@ -75,6 +75,7 @@ export class Sandbox {
     report.figure('attempts without an answer', traffic.answered(0));
     report.figure('texts written by the phone', traffic.written.length);
     report.figure('calls repeated under the id of their event', ids.length - new Set(ids).size);
+    report.figure('texts stored after one that was written later', outcome.overtaken);
     if (gap) {
       report.figure('texts written in the lost time', outcome.writtenInGap);
       report.figure('of those never delivered', outcome.lostInGap);
@@ -85,7 +86,7 @@ export class Sandbox {
     report.promise('no send is doubled', outcome.doubledSends);
     report.promise('every text received is delivered', outcome.undelivered);
     report.promise('none is delivered as two events', outcome.deliveredTwice);
-    report.promise('they are delivered in their order', outcome.disordered);
+    report.promise('events are delivered in the order of their numbers', outcome.disordered);
   }
 }
 

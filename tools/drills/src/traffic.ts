@@ -37,8 +37,6 @@ export interface Written {
 export interface Gap {
   fromMs: number;
   toMs: number;
-  /** What was written before this may be delivered in another order. */
-  orderedFromMs: number;
 }
 
 export interface Outcome {
@@ -52,8 +50,10 @@ export interface Outcome {
   undelivered: string[];
   /** Delivered under more than one event. */
   deliveredTwice: string[];
-  /** First deliveries that were not in the order of writing. */
+  /** First deliveries that were not in the order of their numbers. */
   disordered: string[];
+  /** How many texts were stored, and so delivered, after one that was written later: the network gives what it repeats in its own order. */
+  overtaken: number;
   /** How many texts were written in the time that may be lost, and what became of them; they are in none of the lists. */
   writtenInGap: number;
   lostInGap: number;
@@ -137,7 +137,7 @@ export class Traffic {
    * Waits until everything is where it should be, then compares. Call after {@link stop}.
    * @param gap what was written in this time is counted apart
    */
-  async outcome(gap: Gap = { fromMs: 0, toMs: 0, orderedFromMs: 0 }): Promise<Outcome> {
+  async outcome(gap: Gap = { fromMs: 0, toMs: 0 }): Promise<Outcome> {
     const { receiver, world } = this.options;
     const inGap = this.written.filter(({ atMs }) => atMs >= gap.fromMs && atMs < gap.toMs);
     const kept = this.written.filter((each) => !inGap.includes(each));
@@ -166,10 +166,6 @@ export class Traffic {
         kept,
         receiver.deliveries.filter(({ text }) => !gapTexts.has(text)),
       ),
-      disordered: deliveryFaults(
-        kept.filter(({ atMs }) => atMs >= gap.orderedFromMs),
-        receiver.deliveries,
-      ).disordered,
       writtenInGap: inGap.length,
       lostInGap: lost.undelivered.length,
       doubledInGap: new Set(lost.deliveredTwice).size,
@@ -237,7 +233,7 @@ function countsOf(texts: readonly string[]): Map<string, number> {
 export function deliveryFaults(
   written: readonly Pick<Written, 'channelId' | 'text'>[],
   deliveries: readonly Delivery[],
-): Pick<Outcome, 'undelivered' | 'deliveredTwice' | 'disordered'> {
+): Pick<Outcome, 'undelivered' | 'deliveredTwice' | 'disordered' | 'overtaken'> {
   const first = new Map<string, Delivery>();
   const deliveredTwice: string[] = [];
   for (const each of deliveries) {
@@ -245,15 +241,22 @@ export function deliveryFaults(
     if (!before) first.set(each.text, each);
     else if (before.eventId !== each.eventId) deliveredTwice.push(each.text);
   }
-  const order = [...first.keys()];
-  const disordered = [...new Set(written.map(({ channelId }) => channelId))].flatMap((id) => {
-    const wanted = written.filter(({ channelId, text }) => channelId === id && first.has(text)).map(({ text }) => text);
-    const wantedSet = new Set(wanted);
-    const found = order.filter((text) => wantedSet.has(text));
-    const at = found.findIndex((text, index) => text !== wanted[index]);
-    return at < 0 ? [] : [`${found[at]} in the place of ${wanted[at]}`];
-  });
-  return { undelivered: written.flatMap(({ text }) => (first.has(text) ? [] : [text])), deliveredTwice, disordered };
+  const disordered: string[] = [];
+  let overtaken = 0;
+  for (const id of new Set(written.map(({ channelId }) => channelId))) {
+    const places = new Map(
+      written.filter(({ channelId }) => channelId === id).map(({ text }, place): [string, number] => [text, place]),
+    );
+    let [sequence, place] = [0, -1];
+    for (const each of [...first.values()].filter(({ text }) => places.has(text))) {
+      if (each.sequence < sequence) disordered.push(`${each.text}: number ${each.sequence} after ${sequence}`);
+      const at = places.get(each.text) ?? 0;
+      if (at < place) overtaken += 1;
+      [sequence, place] = [Math.max(sequence, each.sequence), Math.max(place, at)];
+    }
+  }
+  const undelivered = written.flatMap(({ text }) => (first.has(text) ? [] : [text]));
+  return { undelivered, deliveredTwice, disordered, overtaken };
 }
 
 /** @throws when it is not so in time */
