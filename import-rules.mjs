@@ -285,7 +285,15 @@ export const PROJECTS = {
     packages: [...NETWORK, 'pg'],
   },
   'tools/drills': {
-    projects: ['bench/bench-stack', 'bench/table', 'bench/world', 'database', 'object-storage', 'stack', 'stack/store-servers'],
+    projects: [
+      'bench/bench-stack',
+      'bench/table',
+      'bench/world',
+      'database',
+      'object-storage',
+      'stack',
+      'stack/store-servers',
+    ],
     packages: ['pg'],
   },
 };

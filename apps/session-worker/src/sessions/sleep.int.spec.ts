@@ -278,32 +278,6 @@ describe('sleep', () => {
     expect(left).not.toContain(newest);
   });
 
-  it('goes on with new keys for its conversations when the database was restored to a time before its last use', async () => {
-    const { channelId, phone, friend } = await linked();
-    await sends(channelId, friend, 'before the backup');
-    await sleeps(channelId);
-    const { rows } = await database.pool.query<{ snapshots: object[] }>(
-      'SELECT snapshots FROM channels WHERE id = $1',
-      [channelId],
-    );
-    await sends(channelId, friend, 'after the backup');
-    await sleeps(channelId);
-    const restored = rows[0]?.snapshots.map((entry) => ({ ...entry, restored: true }));
-    await database.pool.query('UPDATE channels SET snapshots = $2 WHERE id = $1', [
-      channelId,
-      JSON.stringify(restored),
-    ]);
-    await sessions.open(channelId, soon());
-    const kept = await database.prisma.authKey.findMany({ where: { channelId }, distinct: ['type'] });
-    const types = kept.map(({ type }) => type);
-    expect(types).toContain('pre-key');
-    // Their former state was used since: a message under it would be a repetition to the receiver.
-    for (const moving of ['session', 'sender-key', 'sender-key-memory']) expect(types).not.toContain(moving);
-    await sends(channelId, friend, 'after the restore');
-    await sendsTo(friend, phone, 'and back');
-    await receives('and back');
-  });
-
   it('reports that the number must be linked again when no generation opens, and overwrites nothing', async () => {
     const { channelId } = await linked();
     await sleeps(channelId);
