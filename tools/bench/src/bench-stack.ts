@@ -17,14 +17,16 @@ export function progress(text: string): void {
  * Runs a benchmark on a stack of its own, which ends with it: also when it fails, and on a signal; a second one does
  * not wait.
  * @param work receives the stack and the folder of its data
+ * @param start another release's launcher
  */
 export async function onStack(
   options: Omit<StackOptions, 'dataDir' | 'network' | 'logs'>,
   work: (stack: Stack, dataDir: string) => Promise<void>,
+  start = startStack,
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
   progress('starting the stack');
-  const stack = await startStack({ ...options, dataDir, network: 'simulator', logs: 'silent' });
+  const stack = await start({ ...options, dataDir, network: 'simulator', logs: 'silent' });
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
     ending ??= stack.stop().then(() => rm(dataDir, { recursive: true, force: true }));

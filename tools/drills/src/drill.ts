@@ -4,6 +4,8 @@ export interface DrillContext {
   /** Few numbers and little traffic: for CI. The damage and the steps are the same. */
   readonly isShort: boolean;
   readonly report: Report;
+  /** The commit of the release that an upgrade starts from; default: the last release. */
+  readonly from?: string | undefined;
 }
 
 export interface Drill {

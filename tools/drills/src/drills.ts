@@ -6,6 +6,7 @@ import { masterKey } from './master-key.js';
 import { poisonedEvent } from './poisoned-event.js';
 import { redisLost } from './redis-lost.js';
 import { restore } from './restore.js';
+import { upgrade } from './upgrade.js';
 import { workerLost } from './worker-lost.js';
 
 export const DRILLS: Readonly<Record<string, Drill>> = {
@@ -16,4 +17,5 @@ export const DRILLS: Readonly<Record<string, Drill>> = {
   'poisoned-event': poisonedEvent,
   certificates,
   'disk-full': diskFull,
+  upgrade,
 };

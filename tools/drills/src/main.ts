@@ -1,4 +1,4 @@
-/** `npm run drill -- <name> [--short]`: does the damage in a sandbox of its own and follows the runbook. Alone it lists the drills. */
+/** `npm run drill -- <name> [--short] [--from <commit>]`: does the damage in a sandbox of its own and follows the runbook. Alone it lists the drills. */
 import { parseArgs } from 'node:util';
 import { DRILLS } from './drills.js';
 import { Report } from './report.js';
@@ -9,7 +9,10 @@ function list(): void {
   }
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { short: { type: 'boolean' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean' }, from: { type: 'string' } },
+});
 const [name] = positionals;
 const drill = name === undefined ? undefined : DRILLS[name];
 if (name === undefined) {
@@ -21,7 +24,7 @@ if (name === undefined) {
 } else {
   const report = new Report();
   report.step(`${name}: ${drill.about}; the steps are those of infra/runbooks/${drill.runbook}`);
-  await drill.run({ isShort: values.short === true, report });
+  await drill.run({ isShort: values.short === true, report, from: values.from });
   report.print(name);
   if (!report.isKept) process.exitCode = 1;
 }

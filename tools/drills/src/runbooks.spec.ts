@@ -10,7 +10,6 @@ const HELD_ELSEWHERE: Readonly<Record<string, string>> = {
   'billing-drift.md': 'apps/billing/src/sweep/sweep.int.spec.ts',
   'damaged-snapshot.md': 'apps/session-worker/src/sessions/sleep.int.spec.ts',
   'data-stays.md': 'apps/session-worker/src/retention/message-retention.int.spec.ts',
-  'deploy.md': 'apps/e2e/src/fleet.e2e.spec.ts',
   'mail-away.md': 'libs/mail-outbox/src/mail-outbox.int.spec.ts',
   'rotate-webhook-secret.md': 'apps/billing/src/webhook/webhook.int.spec.ts',
   'stripe-away.md': 'apps/e2e/src/money-away.e2e.spec.ts',

@@ -1,6 +1,6 @@
 import { NO_RATE_LIMITS, onStack } from '@dormouse/bench/bench-stack';
 import { type LinkedChannel, World } from '@dormouse/bench/world';
-import type { AppSwitches, Stack, StackOptions } from '@dormouse/stack';
+import type { AppSwitches, Stack, StackOptions, startStack } from '@dormouse/stack';
 import { type Certificate, Receiver } from './receiver.js';
 import type { Report } from './report.js';
 import { type Gap, Traffic, until } from './traffic.js';
@@ -16,6 +16,8 @@ export interface SandboxOptions {
   shardCount?: number;
   /** More switches, as those of a stack. */
   env?: StackOptions['env'];
+  /** The launcher of another release. Default: this one's. */
+  startStack?: typeof startStack;
   /** The webhook speaks TLS with this one. */
   certificate?: Certificate;
   /** Pause of each number between two sends, and of the phone between two texts. Default: 200. */
@@ -108,22 +110,26 @@ export async function onSandbox(options: SandboxOptions, work: (sandbox: Sandbox
         ? async (addresses: Parameters<typeof env>[0]) => withoutLimits(await env(addresses))
         : withoutLimits(env),
   };
-  await onStack(stackOptions, async (stack, dataDir) => {
-    const receiver = await Receiver.open(options.certificate);
-    try {
-      const world = new World(stack);
-      const channels = await world.linkMany(count, receiver.url);
-      const quiet = await world.linkMany(options.quiet ?? 0, receiver.url);
-      report.step('numbers are linked; traffic begins both ways');
-      const edgeUrl = stack.urls.edge.sg;
-      const traffic = await Traffic.start({ world, edgeUrl, channels, receiver, everyMs: options.everyMs ?? 200 });
+  await onStack(
+    stackOptions,
+    async (stack, dataDir) => {
+      const receiver = await Receiver.open(options.certificate);
       try {
-        await work(new Sandbox(stack, dataDir, world, channels, quiet, receiver, traffic, report));
+        const world = new World(stack);
+        const channels = await world.linkMany(count, receiver.url);
+        const quiet = await world.linkMany(options.quiet ?? 0, receiver.url);
+        report.step('numbers are linked; traffic begins both ways');
+        const edgeUrl = stack.urls.edge.sg;
+        const traffic = await Traffic.start({ world, edgeUrl, channels, receiver, everyMs: options.everyMs ?? 200 });
+        try {
+          await work(new Sandbox(stack, dataDir, world, channels, quiet, receiver, traffic, report));
+        } finally {
+          traffic.abandon();
+        }
       } finally {
-        traffic.abandon();
+        receiver.close();
       }
-    } finally {
-      receiver.close();
-    }
-  });
+    },
+    options.startStack,
+  );
 }

@@ -70,12 +70,15 @@ export class Traffic {
   readonly written: Written[] = [];
   private readonly stopping = new AbortController();
   private readonly lanes: Promise<void>[] = [];
+  private edgeUrl: string;
 
   private constructor(
     private readonly options: TrafficOptions,
     /** The number of the phone that everything goes to and comes from. */
     readonly friend: string,
-  ) {}
+  ) {
+    this.edgeUrl = options.edgeUrl;
+  }
 
   static async start(options: TrafficOptions): Promise<Traffic> {
     const traffic = new Traffic(options, await options.world.newPhone());
@@ -96,6 +99,11 @@ export class Traffic {
       this.sends.find((send) => send.channelId === channelId && send.beganAtMs >= fromMs && send.acceptedAtMs);
     await until('every channel sends again', withinMs, () => channels.every(({ id }) => accepted(id)));
     return Math.max(...channels.map(({ id }) => (accepted(id)?.acceptedAtMs ?? Number.NaN) - fromMs));
+  }
+
+  /** Requests go to another edge from now on. */
+  moveTo(edgeUrl: string): void {
+    this.edgeUrl = edgeUrl;
   }
 
   /** Begins nothing more, and waits for nothing. */
@@ -196,7 +204,7 @@ export class Traffic {
   }
 
   private async post(token: string, text: string): Promise<number> {
-    const response = await fetch(`${this.options.edgeUrl}/messages/text`, {
+    const response = await fetch(`${this.edgeUrl}/messages/text`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': text },
       body: JSON.stringify({ to: this.friend, body: text }),
