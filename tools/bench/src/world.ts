@@ -95,10 +95,23 @@ export class World {
       await this.call(`${edge.sg}/settings`, 'PATCH', { webhooks: [{ url: webhook }] }, token);
     }
     const phone = await this.newPhone();
-    const qr = await this.stack.readLoginCode(token);
-    await this.call(`${this.simulator}/phones/${phone}/scan`, 'POST', { qr });
+    // On a busy machine a code may be replaced between being read and being scanned.
+    while (!(await this.scan(phone, await this.stack.readLoginCode(token))));
     await this.untilConnected(token);
     return { id: channel.id, token, phone };
+  }
+
+  /** A phone scans a code. @returns false when the code has expired */
+  private async scan(phone: string, qr: string): Promise<boolean> {
+    const response = await fetch(`${this.simulator}/phones/${phone}/scan`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ qr }),
+    });
+    const text = await response.text();
+    if (response.status === 410) return false;
+    if (!response.ok) throw new Error(`a scan was answered ${response.status} ${text}`);
+    return true;
   }
 
   async untilConnected(token: string): Promise<void> {
