@@ -92,6 +92,16 @@ export class Sandbox {
   }
 }
 
+/** A number whose shard changes its worker while a phone scans its code must be scanned once more: link later. */
+async function untilShared({ urls, operatorKey }: Stack, world: World, count: number): Promise<void> {
+  const url = `${urls.controlPlane}/api/v1/fleet/sg/workers`;
+  await until('the workers share the shards', FLEET_WITHIN_MS, async () => {
+    const { workers } = await world.call<{ workers: SeenWorker[] }>(url, 'GET', undefined, operatorKey);
+    const sizes = workers.filter(({ living }) => living).map(({ shards }) => shards.length);
+    return sizes.length === count && Math.min(...sizes) > 0 && Math.max(...sizes) - Math.min(...sizes) <= 1;
+  });
+}
+
 /** No limit that protects the network from customers holds up a drill. */
 function withoutLimits(switches: AppSwitches): AppSwitches {
   return { ...switches, 'edge-api': { ...NO_RATE_LIMITS, ...switches['edge-api'] } };
@@ -116,6 +126,7 @@ export async function onSandbox(options: SandboxOptions, work: (sandbox: Sandbox
       const receiver = await Receiver.open(options.certificate);
       try {
         const world = new World(stack);
+        await untilShared(stack, world, workers);
         const channels = await world.linkMany(count, receiver.url);
         const quiet = await world.linkMany(options.quiet ?? 0, receiver.url);
         report.step('numbers are linked; traffic begins both ways');
