@@ -76,6 +76,7 @@ describe('the audit log', () => {
     await run('changeSettings', ['channel.change-settings'], { ids: { id }, body: { auto_read: true } });
     await run('logOutChannel', ['channel.log-out'], { ids: { id } });
     await run('setSleep', ['channel.set-sleep'], { ids: { id }, body: { idle_after_s: 0 } });
+    await run('setRetention', ['channel.set-retention'], { ids: { id }, body: { days: 30 } });
     const rotated = await run('rotateWebhookSecret', ['webhook.rotate-secret'], { ids: { id } });
     for (const { secret } of OPERATIONS.rotateWebhookSecret.answer.parse(rotated.body).secrets) secrets.push(secret);
     const hook = await webhookOf(plane, id);
