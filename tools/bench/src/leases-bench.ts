@@ -149,12 +149,14 @@ export async function benchLeases(): Promise<void> {
   const load = { minutes: Number(values.minutes), rate: Number(values.rate), pauseMs: Number(values.pause) };
   await onStack({ workers: 2, env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
     const world = new World(stack);
-    progress(`linking ${values.numbers} numbers`);
-    const numbers = await world.linkMany(Number(values.numbers));
     const to = await world.newPhone();
     const database = new pg.Client({ connectionString: stack.databases.sg });
     await database.connect();
+    const numbers: LinkedChannel[] = [];
     try {
+      await untilShared(database); // a shard that moves ends the codes of its channels
+      progress(`linking ${values.numbers} numbers`);
+      numbers.push(...(await world.linkMany(Number(values.numbers))));
       const lost = await keepBusy({ stack, world, database, numbers, to }, load);
       if (lost > 0) process.exitCode = 1;
     } finally {
