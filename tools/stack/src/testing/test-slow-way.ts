@@ -33,11 +33,13 @@ export class SlowWay {
     this.freeAtMs = arrivesAtMs;
     this.underWay += bytes;
     if (this.underWay > WINDOW) from.pause();
+    // Timers drop fractions and may fire a millisecond early: nothing arrives before its time.
+    const waitMs = Math.ceil(arrivesAtMs - performance.now()) + 1;
     setTimeout(() => {
       this.underWay -= bytes;
       if (from.isPaused() && this.underWay <= WINDOW) from.resume();
       arrive();
-    }, arrivesAtMs - performance.now());
+    }, waitMs);
   }
 
   /** What it costs to send again what of the next bytes is lost, in milliseconds. */
