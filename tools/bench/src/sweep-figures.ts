@@ -4,6 +4,7 @@ import type { Stack } from '@dormouse/stack';
 import { progress } from './bench-stack.js';
 import type { SimulatedStripe, StripeRequest } from './simulated-stripe.js';
 import { makePayingAccounts, readSince } from './swept-accounts.js';
+import { sumOf } from './metrics-page.js';
 
 /** How often billing sweeps in this benchmark: less than it takes to make the accounts, so that one is due when they are. */
 export const SWEEP_EVERY_S = 30;
@@ -73,8 +74,8 @@ async function ended({ probes }: Stack): Promise<number> {
     if (performance.now() - startedAt > ENDS_WITHIN_MS) throw new Error('no sweep has ended');
     await delay(250);
     const text = await (await fetch(`${probes.billing[0] ?? ''}/metrics`)).text();
-    if (sumOf(text, 'dormouse_billing_sweep_ended_timestamp_seconds') > 0) {
-      return sumOf(text, 'dormouse_billing_differences_total');
+    if ((sumOf(text, 'dormouse_billing_sweep_ended_timestamp_seconds') ?? 0) > 0) {
+      return sumOf(text, 'dormouse_billing_differences_total') ?? 0;
     }
   }
 }
@@ -111,12 +112,4 @@ function rateOf(requests: readonly StripeRequest[]): Pick<SweepFigures, 'seconds
     peakPerSecond = Math.max(peakPerSecond, index - start + 1);
   });
   return { seconds, perSecond: requests.length / seconds, peakPerSecond };
-}
-
-/** Sum of a metric over its labels. */
-function sumOf(metrics: string, name: string): number {
-  return metrics
-    .split('\n')
-    .filter((line) => line.startsWith(name))
-    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
