@@ -7,7 +7,8 @@ import type { Network } from '../network/network.js';
 
 /** Receipts that only confirm something to the server. */
 const FOR_THE_SERVER = new Set(['sender', 'peer_msg', 'hist_sync']);
-const SEEN_LIMIT = 200_000;
+/** How many receipts and requests are remembered: those of the other devices of a reader come within moments. */
+const SEEN_LIMIT = 20_000;
 
 /** The ids a receipt is about: its own and those of its list. */
 export function receiptIds(stanza: Node): string[] {

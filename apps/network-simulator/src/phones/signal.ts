@@ -5,6 +5,7 @@ import type { Network } from '../network/network.js';
 import { takePreKey } from '../network/pre-key-supply.js';
 import { withType } from '../wire/keys.js';
 import { node, type Node } from '../wire/node.js';
+import { removeSpentChains, type StoredRecord } from './spent-chains.js';
 
 /** A device somewhere: a person and a device number (0 is the phone). */
 export interface DeviceAddress {
@@ -18,11 +19,6 @@ export interface KeyBundle {
   identity: Buffer;
   signedPreKey: { id: number; value: Buffer; signature: Buffer };
   preKey?: { id: number; value: Buffer } | undefined;
-}
-
-/** What is looked at of a serialized record, to know whether it holds an open session without reading all of it. */
-interface StoredRecord {
-  _sessions: Record<string, { indexInfo: { closed: number; used: number } }>;
 }
 
 /**
@@ -127,7 +123,8 @@ export class SignalSessions {
         );
       },
       storeSession: (id, record) => {
-        const stored: unknown = record.serialize();
+        const stored = serialize(record);
+        removeSpentChains(stored);
         this.records.set(id, session ? merged(this.records.get(id), stored) : stored);
         this.own.changed();
         return Promise.resolve();
@@ -149,12 +146,17 @@ function only(stored: unknown, session: string): unknown {
 }
 
 /** A record with the sessions of another in place of its own of the same key. */
-function merged(stored: unknown, changed: unknown): unknown {
+function merged(stored: unknown, changed: StoredRecord): unknown {
   const record = stored as StoredRecord;
-  return { ...record, _sessions: { ...record._sessions, ...(changed as StoredRecord)._sessions } };
+  return { ...record, _sessions: { ...record._sessions, ...changed._sessions } };
 }
 
 /** A record's serialized form is a plain object, other than in its typing. */
+function serialize(record: libsignal.SessionRecord): StoredRecord {
+  const stored: unknown = record.serialize();
+  return stored as StoredRecord;
+}
+
 function deserialize(stored: unknown): libsignal.SessionRecord {
   return libsignal.SessionRecord.deserialize(stored as Uint8Array);
 }

@@ -21,6 +21,7 @@ import { compareCertificates } from './server-certificate.js';
 import { serializeSignalTransactions } from './signal-transactions.js';
 import { checkSignatures } from './signatures.js';
 import { silenceConsole, type ConsoleWitness } from './silent-console.js';
+import { removeSpentChains } from './spent-chains.js';
 import { writeTcTokensDirectly } from './tctoken-writes.js';
 import { keepViewOnceNotices } from './view-once-notices.js';
 
@@ -45,6 +46,7 @@ export function applyLibraryPatches(): void {
   checkSignatures();
   compareCertificates();
   keepContextInLibsignalQueue();
+  removeSpentChains();
   detachCacheTimers(cacheOfTheLibrary());
   isApplied = true;
 }
