@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { DEFAULT_SETTINGS } from '@dormouse/gateway-contract';
 import { ChannelDirectory } from './channel-directory.js';
+import type { SessionStateChange } from './session-states.js';
 import { webhookIds } from './webhook-ids.js';
 
 const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
@@ -175,6 +176,36 @@ describe('ChannelDirectory', () => {
       lid: '900000000001',
     });
     expect((await directory.linkedAwakeChannels(shard)).map(({ id }) => id)).not.toContain(channel.id);
+  });
+
+  it('records in one statement what no customer sees, and nothing that one would see', async () => {
+    const channel = await create();
+    const fence = { shard, epoch: 3n };
+    const record = (change: SessionStateChange) => directory.recordSilentState(fence, channel.id, change);
+    const state = async () => (await directory.refresh(channel.id))?.session.state;
+    expect(await record({ state: 'open' })).toBe(false); // it is not linked
+    await directory.recordSessionState(fence, channel.id, { state: 'open', linked: true, phone: '15550009999' });
+    const opened = (await directory.refresh(channel.id))?.session.sinceMs ?? 0;
+    nowMs += 1;
+    expect(await record({ state: 'hibernating' })).toBe(true);
+    expect((await directory.byId(channel.id))?.session.state).toBe('hibernating');
+    expect((await directory.byId(channel.id))?.session.sinceMs).toBeGreaterThanOrEqual(opened);
+    expect(await record({ state: 'open', linked: true, phone: '15550009999', lid: null })).toBe(true);
+    for (const seen of [
+      { state: 'connecting' },
+      { state: 'open', reason: 'replaced' },
+      { state: 'open', phone: '15550008888' },
+      { state: 'open', pushName: 'Shop' },
+      { state: 'open', linked: false },
+    ] as const) {
+      expect(await record(seen)).toBe(false);
+    }
+    expect(await state()).toBe('open');
+    await directory.recordSessionState(fence, channel.id, { state: 'connecting', reason: 'stream_dropped' });
+    expect(await record({ state: 'open' })).toBe(false); // the reason goes
+    await expect(
+      directory.recordSilentState({ shard, epoch: 2n }, channel.id, { state: 'open' }),
+    ).rejects.toBeInstanceOf(FencedError);
   });
 
   it.each(['a\u0000b', 'a\uD83D', '\uDE00b'])('stores a state with any name that the owner chose: %j', async (name) => {

@@ -8,9 +8,6 @@
  */
 import {
   defineStatement,
-  FENCE_CTE,
-  FencedError,
-  storable,
   storableJson,
   transaction,
   type Queryable,
@@ -24,7 +21,6 @@ import {
   changedSettings,
   settingsOf,
   type ChannelSettings,
-  type SessionState,
   type SettingsPatch,
 } from '@dormouse/gateway-contract';
 import type { ChannelChanges } from './channel-changes.js';
@@ -41,6 +37,7 @@ import { RENAME, SET_RETENTION, SET_SLEEP } from './managed-columns.js';
 import { RecentLookups } from './recent-lookups.js';
 import { openSettings, sealSettings } from './sealed-settings.js';
 import { SealedValueError, type ChannelSeals } from './sealed-values.js';
+import { recordSessionState, recordSilentState, type SessionStateChange } from './session-states.js';
 import { storeStanding } from './standing.js';
 import { SET_SETTINGS } from './settings-reseal.js';
 import { LINKED_AWAKE, TO_TIDY } from './shard-channels.js';
@@ -66,18 +63,6 @@ export interface NewChannel {
   /** SHA-256 of the token. */
   tokenHash: Buffer;
   shard: number;
-}
-
-/** What the owner of the session reports; fields that are absent stay as they are, null clears. */
-export interface SessionStateChange {
-  state: SessionState;
-  /** Name of the close reason; absent clears it. */
-  reason?: string | null;
-  linked?: boolean;
-  phone?: string | null;
-  lid?: string | null;
-  deviceId?: number | null;
-  pushName?: string | null;
 }
 
 export interface SettingsUpdate {
@@ -147,44 +132,6 @@ const PICK_SHARD = defineStatement({
          GROUP BY s.shard ORDER BY count(c.id), s.shard LIMIT 1`,
   parameters: ['int4[]'],
   row: { shard: 'int4' },
-});
-
-const RECORD_SESSION_STATE = defineStatement({
-  name: 'record-session-state',
-  text: `
-WITH ${FENCE_CTE}, changed AS (
-  UPDATE channels SET
-    session_since = CASE WHEN session_state = $4 THEN session_since ELSE now() END,
-    session_state = $4,
-    session_reason = $5,
-    linked = coalesce($6::boolean, linked),
-    first_linked_at = coalesce(first_linked_at, CASE WHEN $6::boolean THEN now() END),
-    billing_due = billing_due OR (coalesce($6::boolean, false) AND first_linked_at IS NULL),
-    phone = CASE WHEN $7::boolean THEN $8 ELSE phone END,
-    lid = CASE WHEN $9::boolean THEN $10 ELSE lid END,
-    device_id = CASE WHEN $11::boolean THEN $12::int ELSE device_id END,
-    push_name = CASE WHEN $13::boolean THEN $14 ELSE push_name END
-  FROM fence WHERE id = $3 AND shard = $1
-  RETURNING id
-)
-SELECT (SELECT count(*) FROM fence) AS fenced, (SELECT count(*) FROM changed) AS changed`,
-  parameters: [
-    'int4',
-    'int8',
-    'text',
-    'text',
-    'text?',
-    'bool?',
-    'bool',
-    'text?',
-    'bool',
-    'text?',
-    'bool',
-    'int4?',
-    'bool',
-    'text?',
-  ],
-  row: { fenced: 'int8', changed: 'int8' },
 });
 
 export class ChannelDirectory {
@@ -368,27 +315,16 @@ export class ChannelDirectory {
     change: SessionStateChange,
     connection: Queryable = this.pool,
   ): Promise<boolean> {
-    const given = (value: unknown): boolean => value !== undefined;
-    const row = await RECORD_SESSION_STATE.first(
-      connection,
-      fence.shard,
-      fence.epoch,
-      channelId,
-      change.state,
-      change.reason ?? null,
-      change.linked ?? null,
-      given(change.phone),
-      change.phone ?? null,
-      given(change.lid),
-      change.lid ?? null,
-      given(change.deviceId),
-      change.deviceId ?? null,
-      given(change.pushName),
-      change.pushName == null ? null : storable(change.pushName),
-    );
-    if (row?.fenced !== '1') throw new FencedError(fence);
+    const stored = await recordSessionState(connection, fence, channelId, change);
     this.forget(channelId);
-    return row.changed === '1';
+    return stored;
+  }
+
+  /** Stores a state that no customer can see; see `recordSilentState`. */
+  async recordSilentState(fence: Fence, channelId: string, change: SessionStateChange): Promise<boolean> {
+    const stored = await recordSilentState(this.pool, fence, channelId, change);
+    if (stored) this.forget(channelId);
+    return stored;
   }
 
   private toRecord(row: ChannelRow | undefined): ChannelRecord | undefined {

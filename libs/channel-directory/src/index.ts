@@ -9,7 +9,6 @@ export {
   ChannelDirectory,
   type ChannelDirectoryOptions,
   type NewChannel,
-  type SessionStateChange,
   type SettingsUpdate,
 } from './channel-directory.js';
 export type { ChannelRecord, ChannelSession, SleepOverride, Standing } from './channel-record.js';
@@ -57,6 +56,7 @@ export {
 } from './region-check.js';
 export { RegionOutbox, type RegionOutboxLog, type RegionOutboxOptions } from './region-outbox.js';
 export { ChannelSeals, SealedValueError, type SettingsKeys } from './sealed-values.js';
+export { CONNECTED_TO_CUSTOMERS, type SessionStateChange } from './session-states.js';
 export { retainedChannels, type RetainedChannel } from './retained-channels.js';
 export { resealChannel } from './settings-reseal.js';
 export { STANDING_REASONS } from './standing.js';

@@ -16,6 +16,7 @@ import {
   type RegionalDatabase,
 } from '@dormouse/database';
 import type { WrappedKey } from '../encryption/data-keys.js';
+import { PACKED } from './packed-pre-keys.js';
 
 /** One key to set, or to remove (`sealed: null`). */
 export interface KeyWrite {
@@ -24,14 +25,25 @@ export interface KeyWrite {
   readonly sealed: Buffer | null;
 }
 
+/** Credentials as they are stored. */
+export interface CredsRow {
+  readonly sealed: Buffer;
+  /** The data key; undefined when it is missing. */
+  readonly wrapped: WrappedKey | undefined;
+  /** Pre-keys are in a packed row, see `packed-pre-keys.ts`. */
+  readonly packed: boolean;
+}
+
 const FENCED = 'SELECT count(*)::int AS fenced FROM fence';
 const FENCED_ROW = { fenced: 'int4' } as const;
 
 const CREDS = defineStatement({
   name: 'read-creds',
-  text: 'SELECT sealed FROM auth_creds WHERE channel_id = $1',
+  text: `SELECT c.sealed, k.master_key_id, k.wrapped_key, EXISTS (
+           SELECT 1 FROM auth_keys p WHERE p.channel_id = c.channel_id AND p.type = '${PACKED.type}') AS packed
+         FROM auth_creds c LEFT JOIN channel_keys k USING (channel_id) WHERE c.channel_id = $1`,
   parameters: ['text'],
-  row: { sealed: 'bytea' },
+  row: { sealed: 'bytea', master_key_id: 'text?', wrapped_key: 'bytea?', packed: 'bool' },
 });
 
 const KEYS = defineStatement({
@@ -154,8 +166,13 @@ export class AuthRows {
     this.pool = database.pool;
   }
 
-  async readCreds(channelId: string): Promise<Buffer | undefined> {
-    return (await CREDS.first(this.pool, channelId))?.sealed;
+  /** The credentials and what belongs to them; undefined when there are none. */
+  async readCreds(channelId: string): Promise<CredsRow | undefined> {
+    const row = await CREDS.first(this.pool, channelId);
+    if (!row) return undefined;
+    const { sealed, packed, master_key_id: masterKeyId, wrapped_key: wrappedKey } = row;
+    const isWrapped = masterKeyId !== null && wrappedKey !== null;
+    return { sealed, packed, wrapped: isWrapped ? { masterKeyId, wrappedKey } : undefined };
   }
 
   /** Sealed values by id; those that do not exist are left out. */

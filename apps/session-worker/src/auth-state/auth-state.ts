@@ -15,8 +15,9 @@ import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from '../encryp
 import type { Ownership } from '../shards/ownership.js';
 import { KeyCache, type KeyValue } from './key-cache.js';
 import type { KeyChanges, KeyFormat, KeyStore } from './key-format.js';
+import { PACKED, packedPreKeys, PRE_KEY, REMOVED } from './packed-pre-keys.js';
 import { whileHeld } from './while-held.js';
-import { open, seal } from '../encryption/sealing.js';
+import { open, seal, UnsealableError } from '../encryption/sealing.js';
 
 /** Longest pause of a transaction of the key store between its last read and its write. */
 const LAST_WRITES_PAUSE_MS = 50;
@@ -29,6 +30,8 @@ export const JOURNAL = 'inbound-journal';
 export interface OpenedCredentials {
   readonly dataKey: Buffer;
   readonly creds: Buffer;
+  /** Pre-keys are in a packed row. */
+  readonly packed: boolean;
 }
 
 /** Loads and creates the authentication states of channels. */
@@ -45,16 +48,16 @@ export class AuthStates<Creds extends object, Keys extends object> {
    * @throws {UnsealableError} when it does not open; the rows are left as they are
    */
   async load(owner: Ownership, channelId: string): Promise<AuthState<Creds, Keys> | undefined> {
-    const sealed = await this.rows.readCreds(channelId);
-    if (!sealed) return undefined;
-    const wrapped = await this.rows.readDataKey(channelId);
-    const dataKey = openDataKey(this.masterKeys, channelId, wrapped);
-    return this.open(owner, channelId, { dataKey, creds: open(dataKey, credsPlace(channelId), sealed) });
+    const row = await this.rows.readCreds(channelId);
+    if (!row) return undefined;
+    const dataKey = openDataKey(this.masterKeys, channelId, row.wrapped);
+    const creds = open(dataKey, credsPlace(channelId), row.sealed);
+    return this.open(owner, channelId, { dataKey, creds, packed: row.packed });
   }
 
   /** The state whose rows were just restored, without reading them. */
-  open(owner: Ownership, channelId: string, { dataKey, creds }: OpenedCredentials): AuthState<Creds, Keys> {
-    return this.stateOf(owner, channelId, dataKey, this.format.parseCredentials(creds));
+  open(owner: Ownership, channelId: string, { dataKey, creds, packed }: OpenedCredentials): AuthState<Creds, Keys> {
+    return this.stateOf({ owner, channelId, dataKey, packed }, this.format.parseCredentials(creds));
   }
 
   /** Creates a state for pairing and wipes the former one. Its credentials are stored after the scan only. */
@@ -67,7 +70,7 @@ export class AuthStates<Creds extends object, Keys extends object> {
         await this.rows.addDataKey(owner.fence, channelId, wrapped);
       },
     );
-    return this.stateOf(owner, channelId, dataKey, this.format.newCredentials());
+    return this.stateOf({ owner, channelId, dataKey, packed: false }, this.format.newCredentials());
   }
 
   /**
@@ -91,8 +94,8 @@ export class AuthStates<Creds extends object, Keys extends object> {
     );
   }
 
-  private stateOf(owner: Ownership, channelId: string, dataKey: Buffer, creds: Creds): AuthState<Creds, Keys> {
-    return new AuthState({ rows: this.rows, format: this.format, owner, channelId, dataKey }, creds);
+  private stateOf(of: Omit<AuthStateOptions<Creds, Keys>, 'rows' | 'format'>, creds: Creds): AuthState<Creds, Keys> {
+    return new AuthState({ rows: this.rows, format: this.format, ...of }, creds);
   }
 }
 
@@ -102,6 +105,7 @@ interface AuthStateOptions<Creds extends object, Keys extends object> {
   readonly owner: Ownership;
   readonly channelId: string;
   readonly dataKey: Buffer;
+  readonly packed: boolean;
 }
 
 export class AuthState<Creds extends object, Keys extends object> {
@@ -118,9 +122,10 @@ export class AuthState<Creds extends object, Keys extends object> {
   private readonly owner: Ownership;
   private readonly channelId: string;
   private readonly dataKey: Buffer;
+  private readonly packed: boolean;
 
   constructor(
-    { rows, format, owner, channelId, dataKey }: AuthStateOptions<Creds, Keys>,
+    { rows, format, owner, channelId, dataKey, packed }: AuthStateOptions<Creds, Keys>,
     readonly creds: Creds,
   ) {
     this.rows = rows;
@@ -128,6 +133,7 @@ export class AuthState<Creds extends object, Keys extends object> {
     this.owner = owner;
     this.channelId = channelId;
     this.dataKey = dataKey;
+    this.packed = packed;
     this.keys = {
       get: (type, ids) => this.getKeys(type, ids),
       set: (data) => this.setKeys(data),
@@ -189,7 +195,26 @@ export class AuthState<Creds extends object, Keys extends object> {
       remember(type, id, value);
       plain.set(id, value);
     }
-    return new Map([...plain].map(([id, value]) => [id, value ?? null]));
+    if (type === PRE_KEY && this.packed) await this.addPacked(plain);
+    // Nothing but a removed pre-key is stored as an empty value.
+    return new Map([...plain].map(([id, value]) => [id, value === undefined || value?.length === 0 ? null : value]));
+  }
+
+  /** Adds the pre-keys that have no row of their own. They are not cached: one is needed for a first message of somebody alone. */
+  private async addPacked(plain: Map<string, KeyValue | undefined>): Promise<void> {
+    const missing = new Set([...plain].filter(([, value]) => value === null).map(([id]) => id));
+    if (missing.size === 0) return;
+    const { type, id: packedId } = PACKED;
+    const rows = await whileHeld(
+      () => this.usable(),
+      () => this.rows.readKeys(this.channelId, type, [packedId]),
+    );
+    const sealed = rows.get(packedId);
+    const place = keyPlace(this.channelId, type, packedId);
+    if (!sealed) throw new UnsealableError(place); // it is never removed while there are credentials
+    for (const key of await packedPreKeys(place, open(this.dataKey, place, sealed))) {
+      if (missing.has(key.id)) plain.set(key.id, key.plain);
+    }
   }
 
   private async setKeys(data: KeyChanges<Keys>): Promise<void> {
@@ -197,7 +222,8 @@ export class AuthState<Creds extends object, Keys extends object> {
     for (const [type, values = {}] of Object.entries<Record<string, unknown> | undefined>(data)) {
       for (const [id, given] of Object.entries(values)) {
         const value = given === null || given === undefined ? null : this.format.serializeKey(type, given);
-        const sealed = value && seal(this.dataKey, keyPlace(this.channelId, type, id), value);
+        const stored = value ?? (type === PRE_KEY && this.packed ? REMOVED : null);
+        const sealed = stored && seal(this.dataKey, keyPlace(this.channelId, type, id), stored);
         writes.push({ type, id, sealed, value });
       }
     }

@@ -1,5 +1,13 @@
 /** A session's whole state as rows: read to be sealed into a snapshot, dropped after that, and restored from one. */
-import { defineStatement, type Connection, type RegionalDatabase } from '@dormouse/database';
+import { hash } from 'node:crypto';
+import {
+  defineStatement,
+  FENCE_CTE,
+  FencedError,
+  type Connection,
+  type Fence,
+  type RegionalDatabase,
+} from '@dormouse/database';
 
 /** The rows of a session as they are stored: everything sealed, the data key wrapped by a master key. */
 export interface StateRows {
@@ -30,44 +38,37 @@ const KEYS_TO_SEAL = defineStatement({
   row: KEY,
 });
 
-const DROP_CREDS = defineStatement({
-  name: 'drop-creds',
-  text: 'DELETE FROM auth_creds WHERE channel_id = $1 RETURNING sealed',
+/** Of each deleted key its digest: the packed one alone has some 60 kB. */
+const DROP_STATE = defineStatement({
+  name: 'drop-state',
+  text: `
+WITH creds AS (DELETE FROM auth_creds WHERE channel_id = $1 RETURNING sealed),
+  keys AS (DELETE FROM auth_keys WHERE channel_id = $1 RETURNING type, id, sealed),
+  data_key AS (DELETE FROM channel_keys WHERE channel_id = $1)
+SELECT NULL AS type, NULL AS id, sha256(sealed) AS digest FROM creds
+UNION ALL SELECT type, id, sha256(sealed) FROM keys`,
   parameters: ['text'],
-  row: { sealed: 'bytea' },
+  row: { type: 'text?', id: 'text?', digest: 'bytea' },
 });
 
-const DROP_KEYS = defineStatement({
-  name: 'drop-keys',
-  text: 'DELETE FROM auth_keys WHERE channel_id = $1 RETURNING type, id, sealed',
-  parameters: ['text'],
-  row: KEY,
-});
-
-const DROP_DATA_KEY = defineStatement({
-  name: 'drop-data-key',
-  text: 'DELETE FROM channel_keys WHERE channel_id = $1',
-  parameters: ['text'],
-});
-
-const RESTORE_CREDS = defineStatement({
-  name: 'restore-creds',
-  text: 'INSERT INTO auth_creds (channel_id, sealed, epoch) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-  parameters: ['text', 'bytea', 'int8'],
-});
-
-const RESTORE_KEYS = defineStatement({
-  name: 'restore-keys',
-  text: `INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
-         SELECT $1, type, id, sealed, $5 FROM unnest($2::text[], $3::text[], $4::bytea[]) AS given(type, id, sealed)`,
-  parameters: ['text', 'text[]', 'text[]', 'bytea[]', 'int8'],
-});
-
-const RESTORE_DATA_KEY = defineStatement({
-  name: 'restore-data-key',
-  text: `INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) VALUES ($1, $2, $3)
-         ON CONFLICT (channel_id) DO UPDATE SET master_key_id = $2, wrapped_key = $3`,
-  parameters: ['text', 'text', 'bytea'],
+/** One statement, so that it is one commit and one round trip. Nothing is written where there are credentials already. */
+const RESTORE = defineStatement({
+  name: 'restore-state',
+  text: `
+WITH ${FENCE_CTE}, creds AS (
+  INSERT INTO auth_creds (channel_id, sealed, epoch) SELECT $3, $4, $2::int8 FROM fence
+  ON CONFLICT DO NOTHING RETURNING channel_id
+), keys AS (
+  INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
+  SELECT channel_id, type, id, sealed, $2::int8
+  FROM creds, unnest($5::text[], $6::text[], $7::bytea[]) AS given(type, id, sealed)
+), data_key AS (
+  INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) SELECT channel_id, $8, $9 FROM creds
+  ON CONFLICT (channel_id) DO UPDATE SET master_key_id = EXCLUDED.master_key_id, wrapped_key = EXCLUDED.wrapped_key
+)
+SELECT (SELECT count(*)::int FROM fence) AS fenced, (SELECT count(*)::int FROM creds) AS restored`,
+  parameters: ['int4', 'int8', 'text', 'bytea', 'text[]', 'text[]', 'bytea[]', 'text', 'bytea'],
+  row: { fenced: 'int4', restored: 'int4' },
 });
 
 /** The state of a channel; undefined when it has no rows. */
@@ -81,41 +82,42 @@ export async function readState(pool: RegionalDatabase['pool'], channelId: strin
  * @returns false when it was not exactly these rows: the transaction must not commit then
  */
 export async function dropState(connection: Connection, channelId: string, expected: StateRows): Promise<boolean> {
-  const creds = await DROP_CREDS.first(connection, channelId);
-  const keys = await DROP_KEYS.all(connection, channelId);
-  await DROP_DATA_KEY.count(connection, channelId);
-  const sealed = new Map(expected.keys.map((key) => [`${key.type} ${key.id}`, key.sealed]));
+  const dropped = await DROP_STATE.all(connection, channelId);
+  const digests = new Map(expected.keys.map(({ type, id, sealed }) => [placeOf(type, id), digestOf(sealed)]));
+  digests.set(placeOf(null, null), digestOf(expected.creds));
   return (
-    creds?.sealed.equals(expected.creds) === true &&
-    keys.length === expected.keys.length &&
-    keys.every((key) => sealed.get(`${key.type} ${key.id}`)?.equals(key.sealed))
+    dropped.length === digests.size &&
+    dropped.every(({ type, id, digest }) => digests.get(placeOf(type, id)) === digest.toString('hex'))
   );
 }
 
+const placeOf = (type: string | null, id: string | null): string => JSON.stringify([type, id]);
+const digestOf = (sealed: Buffer): string => hash('sha256', sealed, 'hex');
+
 /**
- * Writes the state of a channel unless it has rows, in the fenced transaction of its owner.
+ * Writes the state of a channel unless it has rows, under the fence.
  * @returns whether it was written
+ * @throws {FencedError} when the shard has a newer owner; nothing was written then
  */
 export async function restoreState(
-  connection: Connection,
+  { pool }: Pick<RegionalDatabase, 'pool'>,
+  fence: Fence,
   channelId: string,
   { creds, keys, masterKeyId, wrappedKey }: StateRows,
-  epoch: bigint,
 ): Promise<boolean> {
-  if ((await RESTORE_CREDS.count(connection, channelId, creds, epoch)) !== 1) return false;
-  await RESTORE_KEYS.count(
-    connection,
-    channelId,
+  const row = await RESTORE.first(
+    pool,
+    ...([fence.shard, fence.epoch, channelId, creds] as const),
     keys.map(({ type }) => type),
     keys.map(({ id }) => id),
     keys.map(({ sealed }) => sealed),
-    epoch,
+    ...([masterKeyId, wrappedKey] as const),
   );
-  await RESTORE_DATA_KEY.count(connection, channelId, masterKeyId, wrappedKey);
-  return true;
+  if (row?.fenced !== 1) throw new FencedError(fence);
+  return row.restored === 1;
 }
 
 /** Deletes the state of a channel that was deleted and whose session has ended: no worker writes for it any more. */
 export async function purgeState(pool: RegionalDatabase['pool'], channelId: string): Promise<void> {
-  for (const statement of [DROP_CREDS, DROP_KEYS, DROP_DATA_KEY]) await statement.count(pool, channelId);
+  await DROP_STATE.count(pool, channelId);
 }

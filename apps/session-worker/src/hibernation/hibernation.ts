@@ -4,8 +4,8 @@
  * Guarantees:
  * - The rows are deleted only after the object was written, read back, opened and compared, in the same fenced transaction
  *   that records the object with the channel. So at any moment the state is complete in one of the two places.
- * - An object is never overwritten with another state: its key has the generation and the epoch. Only the wrapping of its
- *   data key is replaced, and only if the object has not changed since it was read.
+ * - An object that a channel's record names is never overwritten with another state: its key has the generation and the epoch.
+ *   Only the wrapping of its data key is replaced, and only if the object has not changed since it was read.
  * - The last two generations are kept. If the newest is missing or does not open, the one before is restored; if none
  *   opens, nothing is changed. Rows that exist are always newer than any object.
  * - A snapshot that came back with a restored database (`restored`, set by infra/postgres/after-restore.sql) may be older than
@@ -27,12 +27,15 @@ import { FencedError, fencedTransaction, type RegionalDatabase } from '@dormouse
 import { isObjectFailure, type ObjectStorage } from '@dormouse/object-storage';
 import { z } from 'zod';
 import { credsPlace, keyPlace, type OpenedCredentials } from '../auth-state/auth-state.js';
+import { arePacked, keysOfRows, PACKED, rowsWithPacked } from '../auth-state/packed-pre-keys.js';
+import { stateText, type PlainState } from '../auth-state/plain-state.js';
 import type { Ownership } from '../shards/ownership.js';
 import { dropState, readState, restoreState, type StateRows } from '../auth-state/state-rows.js';
 import { openDataKey, type MasterKeys } from '../encryption/data-keys.js';
 import { open, seal, UnsealableError } from '../encryption/sealing.js';
 import {
   openSnapshot,
+  openSnapshotText,
   rewrapSnapshot,
   sealSnapshot,
   type OpenedSnapshot,
@@ -47,6 +50,8 @@ const WRITE_TIMEOUT_MS = 15_000;
 const MOVING_KEYS = ['session', 'sender-key', 'sender-key-memory'];
 /** How many generations are kept. */
 const KEPT_GENERATIONS = 2;
+/** After how many generations objects are searched for that no record names. */
+const SEARCH_EVERY = 8;
 
 const entryShape = z.object({
   generation: z.int(),
@@ -66,6 +71,8 @@ export interface HibernationOptions {
   readonly database: RegionalDatabase;
   readonly storage: ObjectStorage;
   readonly masterKeys: MasterKeys;
+  /** Whether a woken session keeps its pre-keys in one row, which workers of the last release cannot read. */
+  readonly packsPreKeys: boolean;
   readonly log: LogOf<'warn' | 'error'>;
   /** Called when a snapshot that was needed is missing or does not open. */
   readonly onDamaged?: () => void;
@@ -94,31 +101,25 @@ export class Hibernation {
     if (!rows) throw new Error(`there is no state of ${channelId} to put to sleep`);
     const wrapped = { masterKeyId: rows.masterKeyId, wrappedKey: rows.wrappedKey };
     const dataKey = openDataKey(masterKeys, channelId, wrapped);
-    const state = {
-      creds: open(dataKey, credsPlace(channelId), rows.creds),
-      keys: rows.keys.map(({ type, id, sealed }) => ({
-        type,
-        id,
-        plain: open(dataKey, keyPlace(channelId, type, id), sealed),
-      })),
-    };
+    const text = stateText(await unsealed(channelId, dataKey, rows));
     const generation = Math.max(0, ...before.map((entry) => entry.generation)) + 1;
     const name: SnapshotName = { channelId, generation, epoch: owner.fence.epoch.toString() };
-    const bytes = await sealSnapshot(name, { dataKey, wrapped }, state);
-    await storage
-      .put(keyOf(name), bytes, { ifAbsent: true, signal: AbortSignal.timeout(WRITE_TIMEOUT_MS) })
-      .catch((error: unknown) => {
-        // An earlier write of ours whose response was lost. If it is another object, the comparison below fails.
-        if (!isObjectFailure(error, 'conflict')) throw error;
-      });
-    await this.verify(name, state);
+    const bytes = await sealSnapshot(name, { dataKey, wrapped }, text);
+    await this.write(name, bytes).catch(async (error: unknown) => {
+      if (!isObjectFailure(error, 'conflict')) throw error;
+      // An earlier write of ours: its response was lost, or the state changed after it. No record names it, since there are rows.
+      if (await this.holds(name, text)) return;
+      await storage.delete([keyOf(name)]);
+      await this.write(name, bytes);
+    });
+    await this.verify(name, text);
     const { epoch } = name;
     const { masterKeyId } = wrapped;
     const entry: Entry = { generation, epoch, bytes: bytes.length, sealedAtMs: this.now(), masterKeyId };
     const kept = [entry, ...before.filter(({ damaged }) => !damaged)].slice(0, KEPT_GENERATIONS);
     if (!owner.isHeld()) throw new FencedError(owner.fence);
     await this.dropRows(owner, channelId, { rows, kept, wakeAtMs });
-    await this.deleteOthers(channelId, kept);
+    await this.deleteOlder(entry, { channelId, before, kept });
     return bytes.length;
   }
 
@@ -141,9 +142,9 @@ export class Hibernation {
       });
       if (opened) {
         const fresh = entry.restored ? withoutMovingKeys(opened) : opened;
-        const marked = entries.map((one): Entry => (damaged.includes(one) ? { ...one, damaged: true } : one));
-        await this.writeRows(owner, channelId, { opened: fresh, entries: marked });
-        return { dataKey: opened.dataKey, creds: opened.state.creds };
+        const packed = await this.writeRows(owner, channelId, fresh);
+        if (damaged.length > 0) await this.markDamaged(owner, channelId, damaged);
+        return { dataKey: opened.dataKey, creds: opened.state.creds, packed };
       }
       damaged.push(entry);
       onDamaged?.();
@@ -201,28 +202,34 @@ export class Hibernation {
     const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
     const wrapped = rewrapSnapshot(masterKeys, name, await buffer(found.stream));
     if (!wrapped) return; // an earlier pass wrapped it and failed to record that
-    const { state } = await openSnapshot(masterKeys, name, wrapped); // never replace an object by one that does not open
+    const text = await openSnapshotText(masterKeys, name, wrapped); // never replace an object by one that does not open
     const signal = AbortSignal.timeout(WRITE_TIMEOUT_MS);
     await storage.put(keyOf(name), wrapped, { ifMatch: found.etag, signal });
-    await this.verify(name, state);
+    await this.verify(name, text);
   }
 
-  private async verify(name: SnapshotName, state: OpenedSnapshot['state']): Promise<void> {
-    const back = (await this.read(name)).state;
-    const same =
-      back.creds.equals(state.creds) &&
-      back.keys.length === state.keys.length &&
-      back.keys.every((key, index) => {
-        const given = state.keys[index];
-        return given?.type === key.type && given.id === key.id && given.plain.equals(key.plain);
-      });
-    if (!same) throw new Error(`snapshot ${name.generation} of ${name.channelId} came back different`);
+  private async write(name: SnapshotName, bytes: Buffer): Promise<void> {
+    const signal = AbortSignal.timeout(WRITE_TIMEOUT_MS);
+    await this.options.storage.put(keyOf(name), bytes, { ifAbsent: true, signal });
+  }
+
+  private async verify(name: SnapshotName, text: Buffer): Promise<void> {
+    if (!(await this.holds(name, text)))
+      throw new Error(`snapshot ${name.generation} of ${name.channelId} came back different`);
+  }
+
+  /** Is the stored snapshot one of this state? */
+  private async holds(name: SnapshotName, text: Buffer): Promise<boolean> {
+    return (await openSnapshotText(this.options.masterKeys, name, await this.readObject(name))).equals(text);
   }
 
   private async read(name: SnapshotName): Promise<OpenedSnapshot> {
-    const { storage, masterKeys } = this.options;
-    const found = await storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
-    return openSnapshot(masterKeys, name, await buffer(found.stream));
+    return openSnapshot(this.options.masterKeys, name, await this.readObject(name));
+  }
+
+  private async readObject(name: SnapshotName): Promise<Buffer> {
+    const found = await this.options.storage.get(keyOf(name), { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+    return buffer(found.stream);
   }
 
   private async entries(channelId: string): Promise<Entry[]> {
@@ -243,41 +250,85 @@ export class Hibernation {
     });
   }
 
+  /** @returns whether pre-keys are in a packed row now */
   private async writeRows(
-    owner: Ownership,
+    { fence }: Ownership,
     channelId: string,
-    { opened, entries }: { opened: OpenedSnapshot; entries: Entry[] },
-  ): Promise<void> {
-    const { dataKey, wrapped, state } = opened;
+    { dataKey, wrapped, packed, state }: OpenedSnapshot,
+  ): Promise<boolean> {
+    const plain = this.options.packsPreKeys ? rowsWithPacked(state.keys, packed) : state.keys;
     const rows: StateRows = {
       creds: seal(dataKey, credsPlace(channelId), state.creds),
-      keys: state.keys.map(({ type, id, plain }) => ({
+      keys: plain.map(({ type, id, plain: value }) => ({
         type,
         id,
-        sealed: seal(dataKey, keyPlace(channelId, type, id), plain),
+        sealed: seal(dataKey, keyPlace(channelId, type, id), value),
       })),
       ...wrapped,
     };
-    await fencedTransaction(this.options.database, owner.fence, async (connection) => {
-      if (!(await restoreState(connection, channelId, rows, owner.fence.epoch))) {
-        throw new Error(`the state of ${channelId} has rows already`);
-      }
-      await setSnapshots(connection, channelId, entries);
+    if (!(await restoreState(this.options.database, fence, channelId, rows))) {
+      throw new Error(`the state of ${channelId} has rows already`);
+    }
+    return arePacked(plain);
+  }
+
+  /** If this is not stored, the next wake finds them damaged again. */
+  private async markDamaged({ fence }: Ownership, channelId: string, damaged: readonly Entry[]): Promise<void> {
+    const generations = new Set(damaged.map(({ generation }) => generation));
+    await fencedTransaction(this.options.database, fence, async (connection) => {
+      const stored = z.array(entryShape).parse((await lockSnapshots(connection, channelId)) ?? []);
+      const marked = stored.map((one): Entry => (generations.has(one.generation) ? { ...one, damaged: true } : one));
+      await setSnapshots(connection, channelId, marked);
     });
+  }
+
+  /**
+   * Deletes the generations that are not kept. Others that may lie there are searched for now and then: an owner that lost the
+   * shard before it recorded its snapshot leaves one, and so does a deletion that failed.
+   */
+  private async deleteOlder(
+    { epoch, generation }: Entry,
+    { channelId, before, kept }: { channelId: string; before: readonly Entry[]; kept: readonly Entry[] },
+  ): Promise<void> {
+    if (before[0]?.epoch !== epoch || generation % SEARCH_EVERY === 0) return this.deleteOthers(channelId, kept);
+    const older = before.filter((entry) => !kept.includes(entry));
+    await this.deleteObjects(
+      older.map((entry) => keyOf({ channelId, ...entry })),
+      channelId,
+    );
   }
 
   /** Deletes the other objects: older generations, and those of owners that lost the shard before they recorded them. */
   private async deleteOthers(channelId: string, kept: readonly Entry[]): Promise<void> {
-    const { storage, log } = this.options;
-    const keep = new Set(kept.map(({ generation, epoch }) => keyOf({ channelId, generation, epoch })));
+    const keep = new Set(kept.map((entry) => keyOf({ channelId, ...entry })));
+    const others: string[] = [];
     try {
-      const others: string[] = [];
-      for await (const { key } of storage.list(`sessions/${channelId}/`)) if (!keep.has(key)) others.push(key);
-      if (others.length > 0) await storage.delete(others);
+      const objects = this.options.storage.list(`sessions/${channelId}/`);
+      for await (const { key } of objects) if (!keep.has(key)) others.push(key);
     } catch {
-      log.warn({ channelId }, 'old snapshots could not be deleted yet');
+      this.notDeleted(channelId);
     }
+    await this.deleteObjects(others, channelId);
   }
+
+  private async deleteObjects(keys: readonly string[], channelId: string): Promise<void> {
+    if (keys.length > 0) await this.options.storage.delete(keys).catch(() => this.notDeleted(channelId));
+  }
+
+  private notDeleted(channelId: string): void {
+    this.options.log.warn({ channelId }, 'old snapshots could not be deleted yet');
+  }
+}
+
+/** The whole state that these rows hold. @throws {UnsealableError} */
+async function unsealed(channelId: string, dataKey: Buffer, rows: StateRows): Promise<PlainState> {
+  const keys = rows.keys.map(({ type, id, sealed }) => ({
+    type,
+    id,
+    plain: open(dataKey, keyPlace(channelId, type, id), sealed),
+  }));
+  const place = keyPlace(channelId, PACKED.type, PACKED.id);
+  return { creds: open(dataKey, credsPlace(channelId), rows.creds), keys: await keysOfRows(place, keys) };
 }
 
 function withoutMovingKeys({ state, ...opened }: OpenedSnapshot): OpenedSnapshot {

@@ -37,7 +37,7 @@ describe('a change of the master key', () => {
   const owner = { fence: { shard: 0, epoch: 1n }, isHeld: () => true };
 
   const hibernationWith = (masterKeys: MasterKeys): Hibernation =>
-    new Hibernation({ database, storage, masterKeys, log: silent });
+    new Hibernation({ database, storage, masterKeys, packsPreKeys: true, log: silent });
   const statesWith = (masterKeys: MasterKeys): NetworkAuthStates => networkAuthStates(rows, masterKeys);
   const sweepWith = (masterKeys: MasterKeys, held = [owner]): MasterKeySweep => {
     const [states, hibernation] = [statesWith(masterKeys), hibernationWith(masterKeys)];

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { stateText } from '../auth-state/plain-state.js';
 import { newDataKey, type MasterKeys } from '../encryption/data-keys.js';
 import { UnsealableError } from '../encryption/sealing.js';
 import { openSnapshot, rewrapSnapshot, sealSnapshot } from './snapshot-format.js';
@@ -20,7 +21,7 @@ describe('a snapshot', () => {
   let bytes: Buffer;
 
   beforeAll(async () => {
-    bytes = await sealSnapshot(name, key, state);
+    bytes = await sealSnapshot(name, key, stateText(state));
   });
 
   it('opens to exactly what was sealed, with the data key it was sealed with', async () => {

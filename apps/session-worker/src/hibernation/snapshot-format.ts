@@ -9,20 +9,14 @@
  * encryption/sealing.ts), SHA-256 of all before it (32). The body is the deflated JSON of the state.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
-import { deflateRaw, inflateRaw } from 'node:zlib';
 import { z } from 'zod';
+import { packText, unpackState, unpackText, type PlainState } from '../auth-state/plain-state.js';
 import { openDataKey, sealDataKey, type MasterKeys, type WrappedKey } from '../encryption/data-keys.js';
 import { open, seal, UnsealableError } from '../encryption/sealing.js';
-
-const compress = promisify(deflateRaw);
-const expand = promisify(inflateRaw);
 
 const MAGIC = Buffer.from('DORM\u0001', 'latin1');
 const LENGTH_BYTES = 4;
 const CHECKSUM_BYTES = 32;
-/** Bound on the decompressed state, far above any real one. */
-const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
 /** Identifies a snapshot. */
 export interface SnapshotName {
@@ -33,15 +27,14 @@ export interface SnapshotName {
   readonly epoch: string;
 }
 
-/** A session's whole state, each value as it was stored, unsealed. */
-export interface PlainState {
-  readonly creds: Buffer;
-  readonly keys: readonly { readonly type: string; readonly id: string; readonly plain: Buffer }[];
-}
-
-export interface OpenedSnapshot {
+interface Unsealed {
   readonly dataKey: Buffer;
   readonly wrapped: WrappedKey;
+  /** The state, compressed. */
+  readonly packed: Buffer;
+}
+
+export interface OpenedSnapshot extends Unsealed {
   readonly state: PlainState;
 }
 
@@ -55,33 +48,37 @@ const header = z.object({
 });
 type Header = z.output<typeof header>;
 
-const stateShape = z.object({ creds: z.string(), keys: z.array(z.tuple([z.string(), z.string(), z.string()])) });
-
 const placeOf = ({ channelId, generation, epoch }: SnapshotName): string =>
   `snapshot ${generation} of epoch ${epoch} of ${channelId}`;
 
+/** @param text of the state, see `stateText` */
 export async function sealSnapshot(
   name: SnapshotName,
   key: { dataKey: Buffer; wrapped: WrappedKey },
-  state: PlainState,
+  text: Buffer,
 ): Promise<Buffer> {
-  const plain: z.input<typeof stateShape> = {
-    creds: state.creds.toString(),
-    keys: state.keys.map(({ type, id, plain: value }) => [type, id, value.toString()]),
-  };
-  const body = seal(key.dataKey, placeOf(name), await compress(JSON.stringify(plain)));
+  const body = seal(key.dataKey, placeOf(name), await packText(text));
   return assemble(headerOf(name, key.wrapped), body);
 }
 
 /** @throws {UnsealableError} when it is incomplete, is not the named one, or its key does not open */
 export async function openSnapshot(master: MasterKeys, name: SnapshotName, bytes: Buffer): Promise<OpenedSnapshot> {
+  const unsealed = unseal(master, name, bytes);
+  return { ...unsealed, state: await unpackState(placeOf(name), unsealed.packed) };
+}
+
+/** The text of the state in a snapshot. @throws {UnsealableError} as {@link openSnapshot} */
+export async function openSnapshotText(master: MasterKeys, name: SnapshotName, bytes: Buffer): Promise<Buffer> {
+  return unpackText(placeOf(name), unseal(master, name, bytes).packed);
+}
+
+function unseal(master: MasterKeys, name: SnapshotName, bytes: Buffer): Unsealed {
   const place = placeOf(name);
   const parts = takeApart(place, bytes);
   assertNamed(parts.header, name);
   const wrapped = wrappedOf(parts.header);
   const dataKey = openDataKey(master, name.channelId, wrapped);
-  const packed = open(dataKey, place, parts.body);
-  return { dataKey, wrapped, state: await unpack(place, packed) };
+  return { dataKey, wrapped, packed: open(dataKey, place, parts.body) };
 }
 
 /**
@@ -133,17 +130,6 @@ function takeApart(place: string, bytes: Buffer): { header: Header; body: Buffer
   return {
     header: readJson(place, header, bytes.subarray(headerAt, bodyAt)),
     body: bytes.subarray(bodyAt, endsAt),
-  };
-}
-
-async function unpack(place: string, packed: Buffer): Promise<PlainState> {
-  const text = await expand(packed, { maxOutputLength: MAX_STATE_BYTES }).catch(() => {
-    throw new UnsealableError(place);
-  });
-  const { creds, keys } = readJson(place, stateShape, text);
-  return {
-    creds: Buffer.from(creds),
-    keys: keys.map(([type, id, value]) => ({ type, id, plain: Buffer.from(value) })),
   };
 }
 

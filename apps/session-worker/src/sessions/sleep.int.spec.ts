@@ -55,7 +55,7 @@ describe('sleep', () => {
 
   const startOwner = async (workerId: string): Promise<void> => {
     const held = deferred<HeldShard>();
-    hibernation = new Hibernation({ database, storage, masterKeys, log: silent });
+    hibernation = new Hibernation({ database, storage, masterKeys, packsPreKeys: true, log: silent });
     sessions = createSessions({
       directory,
       authStates: networkAuthStates(new AuthRows(database), masterKeys),

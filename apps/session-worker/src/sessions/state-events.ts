@@ -6,6 +6,7 @@
  */
 import type { LogOf } from '@dormouse/bootstrap';
 import {
+  CONNECTED_TO_CUSTOMERS,
   healthOf,
   linkedUser,
   type ChannelDirectory,
@@ -13,7 +14,7 @@ import {
   type SessionStateChange,
 } from '@dormouse/channel-directory';
 import type { Fence } from '@dormouse/database';
-import { channelStatus, type ChannelEvent, type LoginCode, type SessionState } from '@dormouse/gateway-contract';
+import { channelStatus, type ChannelEvent, type LoginCode } from '@dormouse/gateway-contract';
 import type { EventWriter } from '@dormouse/message-store/write';
 import { toDataURL } from 'qrcode';
 
@@ -28,9 +29,6 @@ export interface StateEventsOptions {
   readonly now: () => number;
 }
 
-/** A number that sleeps, or is on the way there or back, works as far as its customer can notice. */
-const CONNECTED_TO_CUSTOMERS: readonly SessionState[] = ['open', 'hibernating', 'hibernated', 'waking'];
-
 /** Side of the picture of a code, as GET /users/login/image draws it. */
 const CODE_PIXELS = 264;
 
@@ -40,6 +38,7 @@ export class StateEvents {
   /** Stores a state, with its events. @returns false when the channel is not there */
   async record(fence: Fence, channelId: string, change: SessionStateChange): Promise<boolean> {
     const { directory, events, eventsReady } = this.options;
+    if (await directory.recordSilentState(fence, channelId, change)) return true;
     let stored = false;
     const { seqs } = await events.during(fence, channelId, async (connection) => {
       const before = await directory.lock(connection, channelId);

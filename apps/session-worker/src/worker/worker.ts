@@ -276,10 +276,13 @@ function versionOf({ socketUrl }: WorkerConfig['network']): { version?: ClientVe
 }
 
 /** The sessions' credentials and keys: in rows, and in snapshots. */
-function stateStores({ database, storage, config: { masterKeys }, log }: WorkerParts, { damaged }: WorkerMetrics) {
+function stateStores(
+  { database, storage, config: { masterKeys, packsPreKeys }, log }: WorkerParts,
+  { damaged }: WorkerMetrics,
+) {
   return {
     authStates: networkAuthStates(new AuthRows(database), masterKeys),
-    hibernation: new Hibernation({ database, storage, masterKeys, log, onDamaged: damaged }),
+    hibernation: new Hibernation({ database, storage, masterKeys, packsPreKeys, log, onDamaged: damaged }),
   };
 }
 

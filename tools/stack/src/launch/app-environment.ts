@@ -133,6 +133,7 @@ export function appEnvironment(
       ...master,
       ...simulated,
       ...files,
+      PACK_PRE_KEYS: 'true',
       ...(shardCount === undefined ? {} : { SHARD_COUNT: String(shardCount) }),
     },
     'webhook-dispatcher': { ...regional, ...objects, ALLOW_PRIVATE_WEBHOOKS: 'true' },

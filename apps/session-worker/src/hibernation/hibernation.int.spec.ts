@@ -5,8 +5,10 @@ import { FencedError, openRegionalDatabase, type RegionalDatabase } from '@dormo
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { jest } from '@jest/globals';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { networkAuthStates } from '../socket/key-format.js';
+import { Curve } from '../socket/test-library.js';
 import { Hibernation } from './hibernation.js';
 
 const AFTER_RESTORE = new URL('../../../../infra/postgres/after-restore.sql', import.meta.url);
@@ -15,7 +17,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 const WAKE_AT_MS = Date.now() + 86_400_000;
 const MOVING = ['sender-key', 'sender-key-memory', 'session'];
 
-describe('after a database was restored to an earlier time', () => {
+describe('hibernation', () => {
   let store: TestStore;
   let bucket: TestBucket;
   let database: RegionalDatabase;
@@ -27,7 +29,7 @@ describe('after a database was restored to an earlier time', () => {
     [store, bucket] = await Promise.all([createTestDatabase('regional'), createTestBucket()]);
     database = openRegionalDatabase({ url: store.url, applicationName: 'after-restore-spec' });
     storage = new ObjectStorage(bucket);
-    hibernation = new Hibernation({ database, storage, masterKeys, log: silent });
+    hibernation = new Hibernation({ database, storage, masterKeys, packsPreKeys: true, log: silent });
     await database.pool.query("INSERT INTO shard_leases (shard, epoch, owner_id) VALUES (0, 1, 'spec')");
   });
 
@@ -56,7 +58,62 @@ describe('after a database was restored to an earlier time', () => {
     return found.map(({ type }) => type);
   };
 
-  it('keys of conversations are gone, of numbers that are awake and asleep; earlier owners are fenced out; events count on', async () => {
+  const preKey = () => Curve.generateKeyPair();
+  const idsOf = (found: Record<string, unknown>): number[] =>
+    Object.keys(found)
+      .map(Number)
+      .sort((a, b) => a - b);
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+  it('pre-keys of a woken session are in one row, are used and made there, and are all there after the next sleep', async () => {
+    const id = 'woken';
+    const states = networkAuthStates(new AuthRows(database), masterKeys);
+    await channel(id);
+    const linked = await states.load(before, id);
+    const made = Object.fromEntries(upTo(100).map((number) => [`${number}`, preKey()]));
+    await linked?.keys.set({ 'pre-key': made });
+    await hibernation.seal(before, id, WAKE_AT_MS);
+    const opened = await hibernation.restore(before, id);
+    expect(await typesOf(id)).toEqual(['lid-mapping', 'packed-state', 'pre-key', ...MOVING]);
+
+    const woken = opened && states.open(before, id, opened);
+    const ids = upTo(102).map(String);
+    const found = (await woken?.keys.get('pre-key', ids)) ?? {};
+    expect(idsOf(found)).toEqual(upTo(100));
+    expect(Buffer.from(found['5']?.private ?? []).equals(made['5']?.private ?? Buffer.alloc(1))).toBe(true);
+    await woken?.keys.set({ 'pre-key': { '5': null, '100': null, '101': preKey(), '102': preKey() } });
+    await woken?.keys.set({ 'pre-key': { '102': null } });
+    const left = upTo(101).filter((number) => number !== 5 && number !== 100);
+    expect(idsOf((await woken?.keys.get('pre-key', ids)) ?? {})).toEqual(left);
+    // Another worker, after a crash of this one.
+    expect(idsOf((await (await states.load(before, id))?.keys.get('pre-key', ids)) ?? {})).toEqual(left);
+
+    await hibernation.seal(before, id, WAKE_AT_MS);
+    // A worker that keeps a row for each, as those of the last release do.
+    await new Hibernation({ database, storage, masterKeys, packsPreKeys: false, log: silent }).restore(before, id);
+    expect(await typesOf(id)).not.toContain('packed-state');
+    expect(idsOf((await (await states.load(before, id))?.keys.get('pre-key', ids)) ?? {})).toEqual(left);
+  });
+
+  it('rows that change while they are sealed stay, and are sealed by the next attempt', async () => {
+    const id = 'changing';
+    await channel(id);
+    const states = networkAuthStates(new AuthRows(database), masterKeys);
+    const put = jest.spyOn(storage, 'put').mockImplementationOnce(async (...given) => {
+      const written = await storage.put(...given);
+      await (await states.load(before, id))?.keys.set({ session: { friend: Buffer.from('next step') } });
+      return written;
+    });
+    await expect(hibernation.seal(before, id, WAKE_AT_MS)).rejects.toThrow('changed while it was put to sleep');
+    put.mockRestore();
+    await hibernation.seal(before, id, WAKE_AT_MS);
+    expect(await typesOf(id)).toEqual([]);
+    const opened = await hibernation.restore(before, id);
+    const woken = opened && (await states.open(before, id, opened).keys.get('session', ['friend']));
+    expect(Buffer.from(woken?.['friend'] ?? []).toString()).toBe('next step');
+  });
+
+  it('after a database was restored, keys of conversations are gone, of numbers that are awake and asleep; earlier owners are fenced out; events count on', async () => {
     await channel('awake');
     await channel('asleep');
     await hibernation.seal(before, 'asleep', WAKE_AT_MS);
