@@ -12,35 +12,13 @@ import type { Stack } from '@dormouse/stack';
 import pg from 'pg';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { summarize } from './latencies.js';
+import { ownersIn, untilShared } from './shard-owners.js';
 import { traffic } from './traffic.js';
 import { World, type LinkedChannel } from './world.js';
 
-const SPREAD_POLL_MS = 200;
 const PROGRESS_EVERY_MS = 30_000;
 const PAUSE_EVERY_MS = 20_000;
-
-interface Owners {
-  /** Sum of the epochs of all shards: grows by one with each change of an owner. */
-  changes: number;
-  /** How many shards each living owner has. */
-  sizes: number[];
-}
-
-async function ownersIn(database: pg.Client): Promise<Owners> {
-  const { rows } = await database.query<{ changes: string; owned: string }>(
-    `SELECT (SELECT sum(epoch) FROM shard_leases) AS changes, count(*) AS owned FROM shard_leases
-     WHERE expires_at > now() GROUP BY owner_id`,
-  );
-  return { changes: Number(rows[0]?.changes ?? 0), sizes: rows.map(({ owned }) => Number(owned)) };
-}
-
-async function untilShared(database: pg.Client): Promise<Owners> {
-  for (;;) {
-    const owners = await ownersIn(database);
-    if (owners.sizes.length === 2 && Math.abs((owners.sizes[0] ?? 0) - (owners.sizes[1] ?? 0)) <= 1) return owners;
-    await delay(SPREAD_POLL_MS);
-  }
-}
+const WORKERS = 2;
 
 /** Takes as many processors as there are, at the priority of everything else. */
 function takeProcessors(): () => void {
@@ -105,7 +83,7 @@ async function keepBusy(
   { stack, world, database, numbers, to }: Busy,
   { minutes, rate, pauseMs }: { minutes: number; rate: number; pauseMs: number },
 ): Promise<number> {
-  const before = await untilShared(database);
+  const before = await untilShared(database, WORKERS);
   const of = (index: number) => numbers[index % numbers.length] ?? numbers[0]!;
   const release = takeProcessors();
   const out = traffic(rate, async (index) => {
@@ -147,14 +125,14 @@ export async function benchLeases(): Promise<void> {
     },
   });
   const load = { minutes: Number(values.minutes), rate: Number(values.rate), pauseMs: Number(values.pause) };
-  await onStack({ workers: 2, env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
+  await onStack({ workers: WORKERS, env: { 'edge-api': NO_RATE_LIMITS } }, async (stack) => {
     const world = new World(stack);
     const to = await world.newPhone();
     const database = new pg.Client({ connectionString: stack.databases.sg });
     await database.connect();
     const numbers: LinkedChannel[] = [];
     try {
-      await untilShared(database); // a shard that moves ends the codes of its channels
+      await untilShared(database, WORKERS); // a shard that moves ends the codes of its channels
       progress(`linking ${values.numbers} numbers`);
       numbers.push(...(await world.linkMany(Number(values.numbers))));
       const lost = await keepBusy({ stack, world, database, numbers, to }, load);

@@ -33,33 +33,35 @@ interface Sized {
   readonly sizes: readonly number[];
   readonly unit: string;
   /** Fills the region from one size to the next. */
-  readonly fill: (client: pg.Client, region: Region, from: number, to: number) => Promise<void>;
+  readonly fill: (region: Region, from: number, to: number) => Promise<void>;
 }
 
 const SIZED: Record<'sleepers' | 'messages' | 'webhooks', Sized> = {
   sleepers: {
     sizes: [1_000, 10_000, 100_000],
     unit: 'sleeping numbers',
-    fill: (client, { sleepers: [template] }, before, upTo) =>
-      copyChannel(client, { template: template?.id ?? '', before, upTo }),
+    fill: ({ database, sleepers: [template] }, before, upTo) =>
+      copyChannel(database, { template: template?.id ?? '', before, upTo }),
   },
   messages: {
     sizes: [100_000, 1_000_000, 10_000_000],
     unit: 'messages',
-    fill: async (client, { live, sleepers: [template] }, before, upTo) => {
+    fill: async ({ database, live, sleepers: [template] }, before, upTo) => {
       const copies = MESSAGE_CHANNELS - live.length;
-      if (before === 0) await copyChannel(client, { template: template?.id ?? '', before: 0, upTo: copies });
-      const { rows } = await client.query<{ id: string }>("SELECT id FROM channels WHERE id LIKE 'COPY-%' ORDER BY id");
+      if (before === 0) await copyChannel(database, { template: template?.id ?? '', before: 0, upTo: copies });
+      const { rows } = await database.query<{ id: string }>(
+        "SELECT id FROM channels WHERE id LIKE 'COPY-%' ORDER BY id",
+      );
       const channelIds = [...live.map(({ id }) => id), ...rows.map(({ id }) => id)];
-      await addMessages(client, { channelIds, before, upTo });
+      await addMessages(database, { channelIds, before, upTo });
     },
   },
   webhooks: {
     sizes: [1_000, 10_000],
     unit: 'webhooks with a backlog',
-    fill: async (client, region, before, upTo) => {
+    fill: async (region, before, upTo) => {
       const ids = await createListening(region, upTo - before);
-      await addBacklog(client, ids, WAITING_EVENTS);
+      await addBacklog(region.database, ids, WAITING_EVENTS);
     },
   },
 };
@@ -86,7 +88,7 @@ async function createListening({ stack, world }: Region, count: number): Promise
 }
 
 /** Links the numbers that are measured: each has sent and received; those that sleep do. */
-async function linkMeasured(stack: Stack, hook: Receiver, inspectPort: number): Promise<Region> {
+async function linkMeasured(stack: Stack, hook: Receiver, inspectPort: number): Promise<Omit<Region, 'database'>> {
   const world = new World(stack);
   const friend = await world.newPhone();
   progress(`linking ${LIVE + SLEEPERS} numbers`);
@@ -108,20 +110,20 @@ async function measureSizes({ sizes, unit, fill }: Sized): Promise<void> {
   const worker = { ...SLEEP_SOON, NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` };
   try {
     await onStack({ env: { 'edge-api': NO_RATE_LIMITS, 'session-worker': worker } }, async (stack) => {
-      const region = await linkMeasured(stack, hook, inspectPort);
-      const client = new pg.Client({ connectionString: stack.databases.sg });
-      await client.connect();
+      const database = new pg.Client({ connectionString: stack.databases.sg });
+      await database.connect();
+      const region = { ...(await linkMeasured(stack, hook, inspectPort)), database };
       const columns: Figures[] = [];
       let before = 0;
       for (const size of sizes) {
         progress(`filling the region up to ${size} ${unit}`);
-        await fill(client, region, before, size);
+        await fill(region, before, size);
         before = size;
-        await client.query('VACUUM ANALYZE');
+        await database.query('VACUUM ANALYZE');
         progress(`measuring at ${size} ${unit}`);
         columns.push(await measureRegion(region, String(size)));
       }
-      await client.end();
+      await database.end();
       printColumns(
         sizes.map((size) => `${size.toLocaleString('en')} ${unit}`),
         columns,

@@ -1,15 +1,18 @@
 /** What is measured at one size of a region. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@dormouse/stack';
+import type pg from 'pg';
 import { measure, steadily, summarize } from './latencies.js';
 import { readMetric } from './metrics-page.js';
 import { memoryAfterCollection } from './process-figures.js';
+import { untilShared } from './shard-owners.js';
 import type { Receiver } from './webhook-receiver.js';
 import type { LinkedChannel, World } from './world.js';
 
 /** A region that is being filled. */
 export interface Region {
   readonly stack: Stack;
+  readonly database: pg.Client;
   readonly world: World;
   readonly hook: Receiver;
   /** Linked numbers that are always awake. */
@@ -39,6 +42,7 @@ export async function measureRegion(region: Region, column: string): Promise<Fig
   const { endedMs, servesMs } = await restart(region, first);
   figures.set('a worker ends', endedMs);
   figures.set('and serves again, from its start', servesMs);
+  figures.set('drain of one worker of two, until its live numbers send', await drain(region));
   const sentMs = await sends(region, `live ${column}`);
   figures.set('send of a live number, p50', sentMs.p50Ms);
   figures.set('p95', sentMs.p95Ms);
@@ -69,6 +73,24 @@ async function restart({ stack, world, friend }: Region, number: LinkedChannel) 
   const servesMs = performance.now() - downAtMs;
   await restarted;
   return { endedMs: downAtMs - beganMs, servesMs };
+}
+
+/** A second worker takes its share of the shards and is drained: from the signal until every live number sends again. */
+async function drain({ stack, world, live, friend, database }: Region): Promise<number> {
+  const second = await stack.startWorker({ NODE_OPTIONS: '' }); // the first one has the port of the inspector
+  await untilShared(database, 2);
+  await Promise.all(live.map((number) => untilSent(world, number, friend)));
+  const beganMs = performance.now();
+  const ended = stack.killWorker(second, 'SIGTERM');
+  await untilShared(database, 1);
+  await Promise.all(live.map((number) => untilSent(world, number, friend)));
+  const tookMs = performance.now() - beganMs;
+  await ended;
+  return tookMs;
+}
+
+async function untilSent(world: World, number: LinkedChannel, to: string): Promise<void> {
+  while ((await world.send(number, to, 'a worker comes or goes')) !== 200) await delay(10);
 }
 
 async function sends({ world, live, friend }: Region, text: string) {

@@ -1,4 +1,4 @@
-/** What a send costs in processor time as workers are added: a region grows by more of the same. */
+/** What a send costs in processor time as workers and edges are added: a region grows by more of the same. */
 import type { Stack } from '@dormouse/stack';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import type { CapacityInput } from './capacity.js';
@@ -13,7 +13,12 @@ const NUMBERS = 48;
 const WARM_UP: Series = { total: 1_500, inFlight: 16 };
 const SENDS: Series = { total: 3_000, inFlight: 16 };
 const RECEIVED: Series = { total: 2_000, inFlight: 16 };
-const WORKERS = [1, 2, 4];
+const PODS = [
+  { workers: 1, edges: 1 },
+  { workers: 2, edges: 1 },
+  { workers: 4, edges: 1 },
+  { workers: 4, edges: 2 },
+] as const;
 
 type Measured = Pick<CapacityInput['measured'], 'sendMs' | 'receiveMs'>;
 
@@ -23,6 +28,8 @@ interface Numbers {
   readonly hook: Receiver;
   readonly numbers: readonly LinkedChannel[];
   readonly friend: string;
+  /** Addresses of the edges; sends take them in turns. */
+  readonly edges: readonly string[];
 }
 
 /** @returns processor time of a send and of a received message over one worker, events and webhooks included */
@@ -34,7 +41,8 @@ export async function measurePods(): Promise<Measured> {
       const world = new World(stack);
       const friend = await world.newPhone();
       progress(`linking ${NUMBERS} numbers`);
-      measured = await measureWorkers({ stack, world, hook, numbers: await world.linkMany(NUMBERS, hook.url), friend });
+      const numbers = await world.linkMany(NUMBERS, hook.url);
+      measured = await measureEach({ stack, world, hook, numbers, friend, edges: [stack.urls.edge.sg] });
     });
   } finally {
     hook.close();
@@ -43,43 +51,50 @@ export async function measurePods(): Promise<Measured> {
   return measured;
 }
 
-async function measureWorkers(region: Numbers): Promise<Measured> {
-  const { stack, world } = region;
-  const head = ['workers', 'sends a second', 'p50 ms', 'p95 ms', 'all, ms', 'worker', 'edge', 'dispatcher', 'postgres'];
-  const rows = [head];
+async function measureEach(first: Numbers): Promise<Measured> {
+  const { stack, world } = first;
+  const parts = ['worker', 'edge', 'dispatcher', 'postgres'];
+  const rows = [['workers', 'edges', 'sends a second', 'p50 ms', 'p95 ms', 'all, ms', ...parts, 'all : one of each']];
+  let region = first;
   let sendMs: Measured['sendMs'] | undefined;
   let receiveMs: Measured['receiveMs'] | undefined;
   let running = 1;
-  for (const workers of WORKERS) {
+  for (const { workers, edges } of PODS) {
     for (; running < workers; running += 1) await stack.startWorker();
+    while (region.edges.length < edges) {
+      const { url } = await stack.startAnother('edge-api', NO_RATE_LIMITS);
+      region = { ...region, edges: [...region.edges, url] };
+    }
     await world.untilOnline(NUMBERS);
-    progress(`${SENDS.total} sends, ${workers} workers`);
+    progress(`${SENDS.total} sends, workers ${workers}, edges ${edges}`);
     await measure(sender(region), WARM_UP);
     const before = await processorTimes();
     const { perSecond, p50Ms, p95Ms } = await measure(sender(region), SENDS);
     const each = processorMsEach(processorMsBetween([[before, await processorTimes()]]), SENDS.total);
-    const all = Object.values(each).reduce((sum, ms) => sum + ms, 0);
-    rows.push([
-      ...[String(workers), perSecond.toFixed(0), p50Ms.toFixed(1), p95Ms.toFixed(1)],
-      ...[all, each.worker, each.edge, each.dispatcher, each.postgres].map((ms) => ms.toFixed(2)),
-    ]);
     sendMs ??= each;
+    rows.push([
+      ...[String(workers), String(edges), perSecond.toFixed(0), p50Ms.toFixed(1), p95Ms.toFixed(1)],
+      ...[sumOf(each), each.worker, each.edge, each.dispatcher, each.postgres].map((ms) => ms.toFixed(2)),
+      (sumOf(each) / sumOf(sendMs)).toFixed(2),
+    ]);
     receiveMs ??= await receive(region);
   }
   if (!sendMs || !receiveMs) throw new Error('nothing was measured');
   printTable(rows);
-  console.log('Processor time of a send, ms, without the simulated network. Goal: at most 1.1 of that of one worker.');
+  console.log('Processor time of a send, ms, without the simulated network. Goal: at most 1.1 of that of one of each.');
   const received = Object.entries(receiveMs).map(([part, ms]) => `${part} ${ms.toFixed(2)}`);
   console.log(`Of a message received and delivered to a webhook, one worker: ${received.join(', ')}.\n`);
   return { sendMs, receiveMs };
 }
 
+const sumOf = (each: Measured['sendMs']): number => Object.values(each).reduce((sum, ms) => sum + ms, 0);
+
 const sender =
-  ({ world, numbers, friend }: Numbers) =>
+  ({ world, numbers, friend, edges }: Numbers) =>
   async (index: number): Promise<void> => {
     const number = numbers[index % numbers.length];
     if (!number) return;
-    const status = await world.send(number, friend, `text ${index}`);
+    const status = await world.send(number, friend, `text ${index}`, edges[index % edges.length]);
     if (status !== 200) throw new Error(`a send was answered ${status}`);
   };
 
