@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
@@ -28,9 +29,9 @@ describe('a session with a proxy', () => {
   let channelCount = 0;
   let restoreConsole = (): void => undefined;
 
-  const startWorker = async (socketUrl: string, baseMs = 50): Promise<TestWorker> => {
+  const startWorker = async (socketUrl: string, baseMs = 50, answerWithinMs = 20_000): Promise<TestWorker> => {
     worker = new TestWorker(`w${++channelCount}`, database, network, {
-      network: { socketUrl, rootKey: network.rootKey },
+      network: { socketUrl, rootKey: network.rootKey, answerWithinMs },
       proxies: { allowLoopback: true, withinMs: 1_000 },
       backoff: { baseMs, maxDelayMs: 2 * baseMs, windowMs: 60_000, maxInWindow: 3 },
     });
@@ -137,6 +138,19 @@ describe('a session with a proxy', () => {
     await worker.sessions.open(channelId, soon());
     expect(proxy.requested).toHaveLength(1);
     expect(phone).toBeDefined();
+  });
+
+  it('is a lost connection once the network has accepted it and does not answer in time', async () => {
+    const mute = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    await worker.stop();
+    await startWorker(`ws://${NAME}:${(mute.address() as AddressInfo).port}`, 50, 200);
+    const channelId = await channelWith(proxy.setting());
+    const code = worker.sessions.loginCode(channelId, soon());
+    code.catch(() => undefined); // it is no longer of interest
+    await worker.until(() => worker.closesOf(channelId).includes('connection_lost'));
+    await worker.stop();
+    mute.close();
   });
 
   it('reports that the proxy refuses a wrong password, and connects as soon as it is the right one', async () => {

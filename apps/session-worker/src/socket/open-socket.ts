@@ -1,6 +1,7 @@
 /**
  * The only call of makeWASocket. The sandbox is nothing but another address and another root key in here.
  */
+import { endUnlessAnswered } from './answer-timeout.js';
 import { patchedSignalRepository, requirePatches } from './patches/apply.js';
 import { trustRootKey } from './patches/server-certificate.js';
 import type { NetworkAuthState } from './key-format.js';
@@ -32,6 +33,8 @@ export interface NetworkAddress {
   readonly rootKey?: Buffer;
   /** Where it keeps files (`https://…`); absent: the real network's host. */
   readonly fileOrigin?: string;
+  /** Timeout of a connection's first answer; default 20 s. */
+  readonly answerWithinMs?: number;
   /** Interval between keep-alive queries; default `KEEP_ALIVE_MS`. */
   readonly keepAliveMs?: number;
 }
@@ -74,6 +77,8 @@ const COUNTED_FOR_EACH_COPY = 2;
  */
 export const KEEP_ALIVE_MS = 20_000;
 
+const ANSWER_WITHIN_MS = 20_000;
+
 /** How the linked device is listed on the phone: "Google Chrome (Dormouse)". */
 const LISTED_AS: Readonly<WABrowserDescription> = ['Dormouse', 'Chrome', '1.0.0'];
 /** In the request for a code by phone number the network takes systems that it knows alone. */
@@ -100,6 +105,7 @@ export function openSocket(options: SocketOptions): WASocket {
     logger: libraryLog(log, onSharedChange),
     makeSignalRepository: patchedSignalRepository({ store: auth.keys, journal, barrier: encryptionBarrier }),
     browser,
+    connectTimeoutMs: 0, // see answer-timeout.ts
     keepAliveIntervalMs: network.keepAliveMs ?? KEEP_ALIVE_MS,
     // A linked device that appears online silences the owner's phone.
     markOnlineOnConnect: false,
@@ -115,6 +121,7 @@ export function openSocket(options: SocketOptions): WASocket {
     cachedGroupMetadata: options.groupMetadata,
   };
   const socket = withSharedAsyncStorage(() => makeWASocket(config));
+  endUnlessAnswered(socket, network.answerWithinMs ?? ANSWER_WITHIN_MS);
   const { messageRetryManager: retries, requestPairingCode } = socket;
   socket.requestPairingCode = (...given) => {
     browser[0] = KNOWN_SYSTEM; // the device has registered by then, and stays listed under its own name
