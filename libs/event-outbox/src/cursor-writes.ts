@@ -47,7 +47,10 @@ interface CursorWriteText<Types extends readonly ParameterType[]> {
 type Row = { held: number; position: string | null };
 
 export interface CursorWrite<Values extends unknown[]> {
-  /** Writes, and takes over what the claim had to be written. False: the lease is lost, and nothing was written. */
+  /**
+   * Writes, and takes over what the claim had to be written at the call: one write of a claim at a time. False: the lease is
+   * lost, and nothing was written.
+   */
   run(on: Queryable, claim: Claim, ...values: Values): Promise<boolean>;
 }
 
@@ -62,6 +65,7 @@ export function defineCursorWrite<const Types extends readonly ParameterType[]>(
     run: async (on, claim, ...values) => {
       const { unlogged, lastFailure, accepted } = claim;
       const logged = unlogged.length;
+      claim.accepted = false; // what is accepted meanwhile is the next write's
       const queued = moves ? [...claim.queued] : [];
       const known = [
         claim.channelId,
@@ -74,15 +78,19 @@ export function defineCursorWrite<const Types extends readonly ParameterType[]>(
         lastFailure?.reason ?? null,
         accepted,
       ];
-      const row =
+      const writing =
         queued.length > 0
-          ? await withQueued.first(on, ...known, ...values, JSON.stringify(queued.map(asRow)))
-          : await plain.first(on, ...known, ...values);
+          ? withQueued.first(on, ...known, ...values, JSON.stringify(queued.map(asRow)))
+          : plain.first(on, ...known, ...values);
+      const row = await writing.catch((error: unknown) => {
+        claim.accepted ||= accepted;
+        throw error;
+      });
       unlogged.splice(0, logged);
       claim.queued.splice(0, queued.length);
-      if (accepted) claim.accepted = false;
       if (row?.held !== 1) return false;
-      if (moves && row.position !== null) claim.position = BigInt(row.position);
+      const position = moves && row.position !== null ? BigInt(row.position) : claim.position;
+      if (position > claim.position) claim.position = position; // it may have moved on meanwhile
       return true;
     },
   };

@@ -2,14 +2,13 @@
  * Events, from a phone that sends a text to the webhook that receives it: latency at 20 messages a second, the rate
  * that 200 channels sustain, and how fast a backlog drains in order.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startStack } from '@dormouse/stack';
+import type { Stack } from '@dormouse/stack';
 import pg from 'pg';
+import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { summarize, type Summary } from './latencies.js';
+import { processorMsBetween, processorTimes, type ProcessorTimes } from './processor-time.js';
 import { printTable } from './table.js';
 import { Receiver } from './webhook-receiver.js';
 import { World, type LinkedChannel } from './world.js';
@@ -94,33 +93,46 @@ async function drain(world: World, databaseUrl: string, channel: LinkedChannel, 
   return summarize(latenciesMs, performance.now() - startedAtMs);
 }
 
+/** Processor time of everything so far; this process sends from the phones and receives as the webhook. */
+async function allProcessorTimes(): Promise<ProcessorTimes> {
+  const { user, system } = process.cpuUsage();
+  return new Map([...(await processorTimes()), [process.pid, { name: 'this process', ms: (user + system) / 1_000 }]]);
+}
+
 function row(what: string, goal: string, summary: Summary): string[] {
   const { count, p50Ms, p95Ms, perSecond } = summary;
   return [what, String(count), p50Ms.toFixed(0), p95Ms.toFixed(0), perSecond.toFixed(0), goal];
 }
 
-/** `npm run bench -- events [--channels 200]` */
+type Part = 'latency' | 'backlog' | 'channels';
+
+/** `npm run bench -- events [--channels 200] [latency] [backlog] [channels]` */
 export async function benchEvents(): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: process.argv.slice(3),
     options: { channels: { type: 'string', default: '200' } },
+    allowPositionals: true,
   });
-  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
-  console.error('Starting the stack ...');
-  const stack = await startStack({
-    dataDir,
-    network: 'simulator',
-    logs: 'silent',
-    env: { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' } },
-  });
+  const has = (part: Part): boolean => positionals.length === 0 || positionals.includes(part);
+  await onStack({ env: { 'edge-api': NO_RATE_LIMITS } }, (stack) => measureParts(stack, Number(values.channels), has));
+}
+
+async function measureParts(stack: Stack, channelCount: number, has: (part: Part) => boolean): Promise<void> {
   const hook = await Receiver.start();
   try {
     const world = new World(stack);
     const from = await world.newPhone();
     const rows: string[][] = [];
-    const done = (what: string, goal: string, summary: Summary): void => {
+    const used: string[][] = [];
+    const measure = async (what: string, goal: string, work: () => Promise<Summary>): Promise<void> => {
+      progress(`measuring: ${what}`);
+      const before = await allProcessorTimes();
+      const summary = await work();
+      const processors = processorMsBetween([[before, await allProcessorTimes()]]);
+      const busiest = [...processors].sort(([, a], [, b]) => b - a).slice(0, 6);
+      used.push([what, ...busiest.map(([name, ms]) => `${name} ${(ms / summary.count).toFixed(2)}`)]);
       rows.push(row(what, goal, summary));
-      console.error(`  ${rows.at(-1)?.join('  ')}`);
+      progress(rows.at(-1)?.join('  ') ?? '');
       hook.forget();
     };
     /** The first message of a pair opens its Signal session; that is not what is measured. */
@@ -132,20 +144,20 @@ export async function benchEvents(): Promise<void> {
       return linked;
     };
     const few = await link(FEW_CHANNELS);
-    console.error(`${LATENCY.perSecond} messages a second for ${LATENCY.seconds} s ...`);
-    done(`phone to webhook, ${LATENCY.perSecond}/s`, 'p50 50, p95 150', await latency(world, from, few, hook));
-    console.error(`A backlog of ${BACKLOG} events ...`);
     const [first] = few;
     if (!first) throw new Error('no channel');
-    done('backlog of one webhook', '200/s', await drain(world, stack.databases.sg, first, hook));
-    console.error(`Linking ${values.channels} channels ...`);
-    const channels = [...few, ...(await link(Number(values.channels) - few.length))];
-    console.error(`${SUSTAINED_MESSAGES} messages over ${channels.length} channels ...`);
-    done(`phone to webhook, ${channels.length} channels`, '-', await sustained(world, from, channels, hook));
+    const { perSecond } = LATENCY;
+    if (has('latency'))
+      await measure(`phone to webhook, ${perSecond}/s`, 'p95 20 ms', () => latency(world, from, few, hook));
+    if (has('backlog'))
+      await measure('backlog of one webhook', '3,000/s', () => drain(world, stack.databases.sg, first, hook));
+    if (has('channels')) {
+      const channels = [...few, ...(await link(channelCount - few.length))];
+      await measure(`phone to webhook, ${channels.length} channels`, '-', () => sustained(world, from, channels, hook));
+    }
     printTable([['what', 'events', 'p50 ms', 'p95 ms', 'per second', 'goal'], ...rows]);
+    printTable([['processor ms per event', '1', '2', '3', '4', '5', '6'], ...used]);
   } finally {
     hook.close();
-    await stack.stop();
-    await rm(dataDir, { recursive: true, force: true });
   }
 }

@@ -20,7 +20,7 @@ import type { Webhook } from './webhooks.js';
 /** What an attempt led to. */
 export type Attempted =
   /** A new event: its position is not written yet. A held one: it has left. */
-  | { kind: 'accepted' }
+  | { kind: 'accepted'; tookMs: number }
   /** Recorded; the position of a new event is past it. */
   | { kind: 'failed'; answer: 'refused' | 'unanswered'; reachedReceiver: boolean; pauses: boolean; attempts: number }
   | Exclude<Posted, { kind: 'answered' }>;
@@ -116,7 +116,7 @@ export class Attempts {
   #accepted(claim: Claim, event: PendingEvent, attempt: number, answer: FinalAnswer, tookMs: number): Attempted {
     claim.unlogged.push(attemptRecord(event, { answer, attempt, outcome: 'taken', tookMs }));
     Object.assign(claim, { attempts: 0, refusals: 0, lastFailure: undefined, paused: false, accepted: true });
-    return { kind: 'accepted' };
+    return { kind: 'accepted', tookMs };
   }
 
   #decide(

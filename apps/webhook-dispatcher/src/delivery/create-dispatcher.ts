@@ -3,6 +3,7 @@ import type { RegionalDatabase } from '@dormouse/database';
 import { Cursors, DeadLetters, HeldEvents } from '@dormouse/event-outbox/delivery';
 import type { FreshLinks } from '@dormouse/media-store/read';
 import type { Registry } from 'prom-client';
+import type { RunAhead } from './acceptances.js';
 import { Attempts } from './attempts.js';
 import { Delivery } from './delivery.js';
 import type { DeliveryLog } from './delivery-log.js';
@@ -25,6 +26,8 @@ export interface DeliverySettings extends DispatcherSettings {
   /** Longest wait of a post for a slot of its host. */
   hostWaitMs: number;
   batchSize: number;
+  /** How far a quick receiver may be ahead of the database. */
+  runAhead: RunAhead;
   /** An event that is not accepted within this time becomes a dead letter. */
   deadAfterMs: number;
   allowPrivateWebhooks: boolean;
@@ -41,6 +44,7 @@ export const DELIVERY_DEFAULTS: Omit<DeliverySettings, 'allowPrivateWebhooks'> =
   postsPerHost: 100,
   hostWaitMs: 2_000,
   batchSize: 32,
+  runAhead: { mostEvents: 32, withinMs: 10, quickMs: 5 },
   deadAfterMs: 72 * 3_600_000,
 };
 
@@ -96,6 +100,7 @@ export function createDispatcher(parts: {
     retries: new Retries({ attempts, held, leased }),
     deadLetters: new DeadLetters(database),
     batchSize: settings.batchSize,
+    runAhead: settings.runAhead,
   });
   const abandonPosts = (): void => client.abandonAll();
   const dispatcher: Dispatcher = new Dispatcher({ cursors, delivery, abandonPosts, subscribe, metrics, log, settings });

@@ -2,8 +2,9 @@
  * Delivers one webhook its events.
  *
  * Guarantees: within a conversation events go out in sequence, the next one only after the receiver answered 2xx to the
- * one before and that is recorded, or after the one before was set aside, given up or dropped; events that belong to
- * no conversation keep order among themselves. Anything but 2xx is a failed attempt, which is made again after
+ * one before, or after the one before was set aside, given up or dropped and that is recorded; events that belong to
+ * no conversation keep order among themselves. What a quick receiver accepts is recorded while it is sent the next events,
+ * within a bound (acceptances.ts); what others accept, before the next one is sent. Anything but 2xx is a failed attempt, which is made again after
  * `min(n * callback_backoff_delay_ms, max_callback_backoff_delay_ms)` and up to 10 % more, n being the number of failed
  * attempts. What a failure leads to is decided in failure-decision.ts:
  * - The event's conversation waits; others go on beside the next attempts, which are made one at a time.
@@ -11,8 +12,8 @@
  *   is tried to see whether it is back (`#trial`), until one is accepted.
  * - With `callback_persist` off the third failed attempt of an event is the last and nothing is stored.
  * Dead letters with a redrive are delivered once more, before newer events.
- * - Killed between the receiver's 2xx and the commit, or PostgreSQL away then: the event is posted again with the same
- *   id when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
+ * - Killed between the receiver's 2xx and the commit, or PostgreSQL away then: the events whose 2xx was not recorded are posted
+ *   again with the same ids, in order, when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
  *   and a redrive.
  */
 import type { ChannelSeals } from '@dormouse/channel-directory';
@@ -26,6 +27,7 @@ import {
   type PendingEvent,
   readBatch,
 } from '@dormouse/event-outbox/delivery';
+import { Acceptances, type RunAhead } from './acceptances.js';
 import { attemptRecord, failureOf } from './attempt-record.js';
 import type { Attempted, Attempts } from './attempts.js';
 import { backoffMs } from './failure-decision.js';
@@ -46,8 +48,9 @@ export interface DeliveryParts {
   seals?: ChannelSeals;
   poster: Poster;
   leased: WhileLeased;
-  /** Events read at a time. */
+  /** Events read at a time, at first; more of a receiver that is quick. */
   batchSize: number;
+  runAhead: RunAhead;
   random: () => number;
   /** Monotonic clock in milliseconds. */
   now?: () => number;
@@ -87,6 +90,10 @@ const NO_WEBHOOK_WAIT_MS = 60_000;
 const NEW_TRIALS = 2;
 const ATTEMPTS_BEFORE_NEW_TRIALS = 2;
 
+/** After a batch that took less than this twice as many events are read, up to so many times the batch's first size. */
+const QUICK_BATCH_MS = 100;
+const LARGEST_BATCH = 8;
+
 export class Delivery {
   readonly #parts: DeliveryParts;
   readonly #now: () => number;
@@ -105,7 +112,8 @@ export class Delivery {
     if (claim.hasHeld) await leased.write(claim, () => held.read(claim));
     const beside = new Beside();
     for (;;) {
-      let step = await this.#deliverAll(claim, turn, beside);
+      const accepted = new Acceptances(() => leased.write(claim, () => cursors.advance(claim)), this.#parts.runAhead);
+      let step = await this.#deliverAll(claim, turn, { beside, accepted }).finally(() => accepted.end());
       if (step.kind === 'on') {
         if (turn.takeAnnouncement()) continue;
         if (beside.isRunning) {
@@ -124,9 +132,9 @@ export class Delivery {
   }
 
   /** Delivers what is there now; `on`: nothing is left, but for held events that may be under way beside. */
-  async #deliverAll(claim: Claim, turn: DeliveryTurn, beside: Beside): Promise<Step> {
-    const { batchSize, cursors, database, leased, retries, seals } = this.#parts;
-    for (;;) {
+  async #deliverAll(claim: Claim, turn: DeliveryTurn, { beside, accepted }: UnderWay): Promise<Step> {
+    const { batchSize, database, leased, retries, seals } = this.#parts;
+    for (let limit = batchSize; ;) {
       turn.takeAnnouncement(); // what was announced until now is in what is read next
       const webhook = await leased.read(claim, () => readWebhook(database, claim, seals));
       if (!webhook) return { kind: 'pause', waitMs: NO_WEBHOOK_WAIT_MS };
@@ -137,12 +145,14 @@ export class Delivery {
       claim.paused = false;
       if (claim.hasHeld && !beside.isRunning)
         beside.start(retries.run(claim, webhook, turn).then((end) => this.#stepOf(claim, webhook, end)));
-      const batch = await this.#read(claim, webhook, batchSize);
-      const step = await this.#deliverBatch(claim, webhook, batch, turn);
+      const batch = await this.#read(claim, webhook, limit);
+      const step = await this.#deliverBatch(claim, webhook, batch, { turn, accepted });
       if (step.kind !== 'on') return step;
       claim.position = batch.upTo;
       if (batch.isAll) return ON;
-      if (!(await leased.write(claim, () => cursors.advance(claim)))) return { kind: 'lost' };
+      const tookMs = this.#now() - batch.readAtMs;
+      if (!(await accepted.add(tookMs / batch.events.length))) return { kind: 'lost' };
+      limit = tookMs < QUICK_BATCH_MS ? Math.min(limit * 2, batchSize * LARGEST_BATCH) : batchSize;
     }
   }
 
@@ -155,8 +165,14 @@ export class Delivery {
   }
 
   /** Posts the events of a batch, but for those of conversations that wait. */
-  async #deliverBatch(claim: Claim, webhook: Webhook, batch: TimedBatch, turn: DeliveryTurn): Promise<Step> {
-    const { attempts, cursors, leased } = this.#parts;
+  async #deliverBatch(
+    claim: Claim,
+    webhook: Webhook,
+    batch: TimedBatch,
+    { turn, accepted }: { turn: DeliveryTurn; accepted: Acceptances },
+  ): Promise<Step> {
+    const { attempts } = this.#parts;
+    const last = batch.events.at(-1);
     for (const event of batch.events) {
       if (turn.shouldYield()) return { kind: 'yield' };
       if (this.#passesOver(claim, webhook, event, batch.readAtMs)) continue;
@@ -166,8 +182,7 @@ export class Delivery {
       if (attempted.kind !== 'accepted') continue;
       claim.position = event.seq;
       // The last one's position is written by the caller, mostly together with giving the cursor back.
-      if (event !== batch.events.at(-1) && !(await leased.write(claim, () => cursors.advance(claim))))
-        return { kind: 'lost' };
+      if (event !== last && !(await accepted.add(attempted.tookMs))) return { kind: 'lost' };
     }
     return ON;
   }
@@ -258,6 +273,12 @@ export class Delivery {
     );
     return step.kind === 'pause' ? { kind: 'waiting', waitMs: step.waitMs } : { kind: 'yielded' };
   }
+}
+
+/** What goes on while events are posted. */
+interface UnderWay {
+  beside: Beside;
+  accepted: Acceptances;
 }
 
 /** Attempts at held events that go on beside the delivery of new ones. */

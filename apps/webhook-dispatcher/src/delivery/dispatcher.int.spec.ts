@@ -81,7 +81,8 @@ describe('Dispatcher', () => {
       const [id = ''] = await channels(1);
       const frozen: { until?: Promise<void> } = {};
       let thaw: () => void = () => undefined;
-      const dying = start({ settings: { leaseMs: 16_000 }, wrap: (database) => freezable(database, frozen) });
+      const settings = { leaseMs: 16_000, runAhead: { mostEvents: 16, withinMs: 5, quickMs: 0 } }; // any answer counts as slow
+      const dying = start({ settings, wrap: (database) => freezable(database, frozen) });
       hook.behaviour = () => {
         // From the third call on nothing the first dispatcher sends reaches the database: for all others it is dead.
         if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
@@ -110,6 +111,42 @@ describe('Dispatcher', () => {
       expect(hook.calls).toHaveLength(6);
     },
   );
+
+  it('killed while a quick receiver is ahead of what is recorded has as many delivered again as it may be ahead, and none lost', async () => {
+    const [id = ''] = await channels(1);
+    const frozen: { until?: Promise<void> } = {};
+    let thaw: () => void = () => undefined;
+    const runAhead = { mostEvents: 4, withinMs: 5, quickMs: 1_000 };
+    const dying = start({
+      settings: { leaseMs: 16_000, runAhead },
+      wrap: (database) => freezable(database, frozen),
+    });
+    await outbox.write(id); // gives the channel its secret
+    dying.signal(id);
+    await allAt([id], 1);
+    hook.behaviour = () => {
+      if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
+      return 200;
+    };
+    await outbox.write(id, 19);
+    dying.signal(id);
+    // What was sent before still arrives; then it may not go on.
+    const [recorded] = await eventually(
+      () => outbox.cursors(id),
+      ([cursor]) => cursor !== undefined && hook.calls.length === cursor.position + runAhead.mostEvents,
+    );
+    const next = start();
+    await outbox.passTime(16_000);
+    next.dispatcher.sweepNow();
+    await allAt([id], 20);
+    const from = recorded?.position ?? 0;
+    expect(hook.numbers).toEqual([...upTo(from + runAhead.mostEvents), ...upTo(20).slice(from)]);
+    expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(20);
+    thaw();
+    await dying.dispatcher.idle();
+    expect(await outbox.cursors(id)).toMatchObject([{ position: 20, leased: false }]);
+    expect(hook.calls).toHaveLength(20 + runAhead.mostEvents);
+  });
 
   it('delivers an event that is announced while the cursor is being given back', async () => {
     const [id = ''] = await channels(1);

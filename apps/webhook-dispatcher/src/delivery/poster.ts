@@ -6,7 +6,7 @@ import type { FinalAnswer } from './attempt-record.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import type { HostSlots } from '../http/host-slots.js';
 import type { Answer, WebhookClient } from '../http/webhook-client.js';
-import { webhookRequest, type WebhookRequest } from '../http/webhook-request.js';
+import { webhookRequests, type MakeRequest, type WebhookRequest } from '../http/webhook-request.js';
 import type { WhileLeased } from './while-leased.js';
 import type { Webhook } from './webhooks.js';
 
@@ -42,16 +42,18 @@ export type Posted =
  * can take, so that two dispatchers do not post for one webhook at the same time.
  */
 export class Poster {
+  /** Of webhooks that have a secret, as they were read. */
+  readonly #makers = new WeakMap<Webhook, MakeRequest>();
+
   constructor(private readonly parts: PosterParts) {}
 
   /** @param isRetry the event was tried before */
   async post(claim: Claim, webhook: Webhook, event: PendingEvent, isRetry: boolean): Promise<Posted> {
     const { clock, cursors, hosts, leased, links, metrics, now, postNeedsMs } = this.parts;
-    const secrets =
-      webhook.secrets.length > 0 ? webhook.secrets : await leased.read(claim, () => this.firstSecret(claim));
+    const make = this.#makers.get(webhook) ?? (await this.makerFor(claim, webhook));
     const [current = event] = await leased.read(claim, () => links.inEvents(claim.channelId, [event]));
-    const request = webhookRequest(claim.channelId, webhook.entry, current, { secrets, atMs: clock() });
-    const release = await hosts.acquire(request.url.origin, isRetry || claim.attempts > 0);
+    const request = make(current, clock());
+    const release = await hosts.acquire(request.origin, isRetry || claim.attempts > 0);
     if (!release) return { kind: 'full' };
     try {
       const isShort = (): boolean => claim.leaseEndsAtMs - now() < postNeedsMs;
@@ -84,7 +86,13 @@ export class Poster {
     });
   }
 
-  private async firstSecret({ channelId }: Claim): Promise<string[]> {
-    return (await this.parts.secrets.valid(channelId)).map(({ secret }) => secret);
+  private async makerFor(claim: Claim, webhook: Webhook): Promise<MakeRequest> {
+    const { leased, secrets } = this.parts;
+    const firstSecret = async (): Promise<string[]> =>
+      (await secrets.valid(claim.channelId)).map(({ secret }) => secret);
+    const valid = webhook.secrets.length > 0 ? webhook.secrets : await leased.read(claim, firstSecret);
+    const make = webhookRequests(claim.channelId, webhook.entry, valid);
+    this.#makers.set(webhook, make);
+    return make;
   }
 }

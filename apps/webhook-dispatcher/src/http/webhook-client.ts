@@ -1,5 +1,6 @@
 import { guardedConnector } from '@dormouse/public-addresses';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
+import { Exchange, type Received } from './exchange.js';
 import type { WebhookRequest } from './webhook-request.js';
 
 /** The outcome of one call. */
@@ -31,11 +32,6 @@ export interface WebhookClientOptions {
   allowPrivate: boolean;
 }
 
-/** Of an answer's body at most this much is read, for at most this long; then the connection is closed instead. */
-const READ_AT_MOST_BYTES = 4_096;
-const READ_WITHIN_MS = 1_000;
-/** Part of that which is recorded. */
-const KEPT_BYTES = 1_024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ADDRESS_LENGTH = 500;
 /** A connection that broke this soon had been closed by the receiver while it lay idle. */
@@ -48,7 +44,7 @@ const WAS_STALE_WITHIN_MS = 500;
 export class WebhookClient {
   readonly #agent: Agent;
   readonly #timeoutMs: number;
-  readonly #underWay = new Set<AbortController>();
+  readonly #underWay = new Set<Call>();
   #stopped = false;
 
   constructor({ timeoutMs, connectionsPerHost, allowPrivate }: WebhookClientOptions) {
@@ -68,50 +64,71 @@ export class WebhookClient {
   /** Makes the call, once; a kept connection that turns out to be dead is replaced. Never throws. */
   async post(request: WebhookRequest): Promise<Answer> {
     if (this.#stopped) return { kind: 'abandoned' };
-    const deadline = new AbortController();
-    const startedAtMs = performance.now();
-    const timer = setTimeout(() => deadline.abort('timeout'), this.#timeoutMs);
-    this.#underWay.add(deadline);
+    const call = new Call(this.#agent, request, this.#timeoutMs);
+    this.#underWay.add(call);
     try {
-      return await this.#call(request, deadline, timer).catch(async (error: unknown) => {
-        const isStale = isConnectionLoss(error) && performance.now() - startedAtMs < WAS_STALE_WITHIN_MS;
-        if (!isStale) throw error;
-        return this.#call(request, deadline, timer);
-      });
+      return answerOf(await call.make(), request);
     } catch (error) {
-      if (deadline.signal.aborted && deadline.signal.reason === 'stop') return { kind: 'abandoned' };
-      return { kind: 'unanswered', reason: deadline.signal.aborted ? 'timeout' : reasonOf(error) };
+      if (call.endedBy === 'stop') return { kind: 'abandoned' };
+      return { kind: 'unanswered', reason: call.endedBy ?? reasonOf(error) };
     } finally {
-      clearTimeout(timer);
-      this.#underWay.delete(deadline);
+      this.#underWay.delete(call);
     }
   }
 
   /** Ends the calls that are under way and makes no new ones: each resolves as abandoned. */
   abandonAll(): void {
     this.#stopped = true;
-    for (const deadline of this.#underWay) deadline.abort('stop');
+    for (const call of this.#underWay) call.end('stop');
   }
 
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
+}
 
-  async #call(request: WebhookRequest, deadline: AbortController, timer: NodeJS.Timeout): Promise<Answer> {
-    const { statusCode, headers, body } = await this.#agent.request({
-      origin: request.url.origin,
-      path: request.url.pathname + request.url.search,
-      method: request.method,
-      headers: request.headers,
-      body: request.body,
-      signal: deadline.signal,
-    });
-    clearTimeout(timer);
-    const text = await beginningOf(body);
-    if (statusCode >= 200 && statusCode < 300) return { kind: 'accepted', status: statusCode, text };
-    const redirectsTo = REDIRECTS.has(statusCode) ? addressOf(headers['location'], request.url) : undefined;
-    return { kind: 'refused', status: statusCode, text, ...(redirectsTo !== undefined && { redirectsTo }) };
+/** A request that is made until its status is there, its time is over, or we stop. */
+class Call {
+  endedBy: 'timeout' | 'stop' | undefined;
+  #exchange: Exchange | undefined;
+
+  constructor(
+    private readonly agent: Agent,
+    private readonly request: WebhookRequest,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** @throws the error of the connection, or any after `end` */
+  async make(): Promise<Received> {
+    const startedAtMs = performance.now();
+    const timer = setTimeout(() => this.end('timeout'), this.timeoutMs);
+    const onStatus = (): void => clearTimeout(timer);
+    try {
+      return await this.#once(onStatus);
+    } catch (error) {
+      const isStale = isConnectionLoss(error) && performance.now() - startedAtMs < WAS_STALE_WITHIN_MS;
+      if (!isStale || this.endedBy) throw error;
+      return await this.#once(onStatus);
+    } finally {
+      clearTimeout(timer);
+    }
   }
+
+  end(by: 'timeout' | 'stop'): void {
+    this.endedBy ??= by;
+    this.#exchange?.abort(new Error(by));
+  }
+
+  #once(onStatus: () => void): Promise<Received> {
+    this.#exchange = new Exchange(this.agent, this.request, onStatus);
+    return this.#exchange.received;
+  }
+}
+
+function answerOf({ status, location, text }: Received, { url }: WebhookRequest): Answer {
+  if (status >= 200 && status < 300) return { kind: 'accepted', status, text };
+  const redirectsTo = REDIRECTS.has(status) ? addressOf(location, url) : undefined;
+  return { kind: 'refused', status, text, ...(redirectsTo !== undefined && { redirectsTo }) };
 }
 
 /** The absolute address a Location header names, without credentials, bounded, in visible ASCII. */
@@ -122,31 +139,6 @@ function addressOf(location: string | string[] | undefined, from: URL): string |
   address.username = '';
   address.password = '';
   return address.href.replace(/[^\x21-\x7e]/g, '').slice(0, ADDRESS_LENGTH);
-}
-
-/** The status is known: whatever happens to the rest of the answer changes nothing. */
-async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const late = setTimeout(() => body.destroy(), READ_WITHIN_MS);
-  const kept: Buffer[] = [];
-  let readBytes = 0;
-  try {
-    for await (const chunk of body) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      if (readBytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - readBytes));
-      readBytes += chunk.length;
-      if (readBytes > READ_AT_MOST_BYTES) break;
-    }
-  } catch {
-    // broken off, or too slow: what was read until then is kept
-  } finally {
-    clearTimeout(late);
-  }
-  return textOf(Buffer.concat(kept));
-}
-
-/** As text that PostgreSQL accepts: without NUL, and without half a character at the end. */
-function textOf(bytes: Buffer): string {
-  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
 }
 
 function codeOf(error: unknown): string {

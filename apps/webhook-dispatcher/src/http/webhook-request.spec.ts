@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { webhookRequest } from './webhook-request.js';
+import { webhookRequests } from './webhook-request.js';
 
 const event = {
   seq: 7n,
@@ -9,18 +9,14 @@ const event = {
   payload: { statuses: [{ id: 'x' }] },
 };
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];
-const request = (entry: Partial<Parameters<typeof webhookRequest>[1]>) =>
-  webhookRequest(
+const request = (entry: Partial<Parameters<typeof webhookRequests>[1]>) =>
+  webhookRequests(
     'CHAN-1',
     { url: 'https://hooks.example.com/wa', mode: 'body', events: [{ type: 'statuses' }], ...entry },
-    event,
-    {
-      secrets,
-      atMs: Date.now(),
-    },
-  );
+    secrets,
+  )(event, Date.now());
 
-describe('webhookRequest', () => {
+describe('webhookRequests', () => {
   it.each([
     ['body', 'https://hooks.example.com/wa?k=1', 'POST', 'https://hooks.example.com/wa?k=1'],
     ['path', 'https://hooks.example.com/wa/?k=1', 'POST', 'https://hooks.example.com/wa/statuses/put?k=1'],
@@ -28,7 +24,13 @@ describe('webhookRequest', () => {
     ['path', 'https://hooks.example.com/a%2Fb#part', 'POST', 'https://hooks.example.com/a%2Fb/statuses/put'],
   ] as const)('in mode %s turns %s into %s %s', (mode, url, method, called) => {
     const made = request({ mode, url });
-    expect([made.method, made.url.href]).toEqual([method, called]);
+    expect([made.method, made.url.href, made.origin + made.path]).toEqual([method, called, new URL(called).href]);
+  });
+
+  it('calls each kind of event at its own address, however many were called before', () => {
+    const make = webhookRequests('CHAN-1', { url: 'https://hooks.example.com', mode: 'path', events: [] }, secrets);
+    const kinds = (['put', 'post', 'put'] as const).map((method) => make({ ...event, method }, Date.now()).path);
+    expect(kinds).toEqual(['/statuses/put', '/statuses/post', '/statuses/put']);
   });
 
   it('has the same body in every mode', () => {
@@ -86,7 +88,7 @@ describe('webhookRequest', () => {
     const news = { ...event, method: 'post' as const };
     const entry = { url: 'https://hooks.example.com', mode: 'method' as const };
     const made = (events: { type: 'ack'; method?: 'put' }[]) =>
-      webhookRequest('CHAN-1', { ...entry, events }, news, { secrets, atMs: Date.now() });
+      webhookRequests('CHAN-1', { ...entry, events }, secrets)(news, Date.now());
     expect(made([{ type: 'ack', method: 'put' }]).method).toBe('PUT');
     expect(made([{ type: 'ack' }]).method).toBe('POST');
   });

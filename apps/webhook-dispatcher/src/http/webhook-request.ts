@@ -5,6 +5,9 @@ import { Webhook as Signer } from 'standardwebhooks';
 /** One HTTP call to a customer's URL. */
 export interface WebhookRequest {
   url: URL;
+  /** Parts of the URL. */
+  origin: string;
+  path: string;
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Record<string, string>;
   body: string;
@@ -34,42 +37,73 @@ const OWN_HEADERS = new Set([
 /** What a field value may hold on the wire: visible ASCII, blanks, and bytes above ASCII (RFC 9110, 5.5). */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Makes the call for an event. @param atMs epoch milliseconds of the attempt */
+export type MakeRequest = (
+  event: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
+  atMs: number,
+) => WebhookRequest;
+
 /**
- * The call that delivers an event to a webhook. Mode body posts to the URL itself; path appends `/type/method`; method
+ * How calls that deliver events to a webhook are made. Mode body posts to the URL itself; path appends `/type/method`; method
  * appends `/type` and uses the event's method. The suffix goes on the path and the query stays. The body is the same in
  * every mode; `webhook-id` is the event's id and `webhook-sequence` its place among the channel's events, the same at
- * every attempt. `webhook-signature` is that of Standard Webhooks, one for each valid secret.
+ * every attempt. `webhook-signature` is that of Standard Webhooks, one for each valid secret. What is the same for all
+ * events is made once.
  *
  * @param secrets `whsec_…`, all that are valid
- * @param atMs epoch milliseconds of the attempt
  */
-export function webhookRequest(
+export function webhookRequests(
   channelId: string,
   entry: Pick<WebhookEntry, 'url' | 'mode' | 'headers' | 'events'>,
-  given: Pick<PendingEvent, 'seq' | 'id' | 'type' | 'method' | 'payload'>,
-  { secrets, atMs }: { secrets: readonly string[]; atMs: number },
-): WebhookRequest {
-  const event = eventForWebhook(entry, given);
-  const url = new URL(entry.url);
-  url.hash = '';
-  if (entry.mode === 'path') appendPath(url, `${event.type}/${event.method}`);
-  if (entry.mode === 'method') appendPath(url, event.type);
-  const body = JSON.stringify(webhookBody(channelId, event));
-  const at = new Date(atMs);
-  return {
-    method: entry.mode === 'method' ? METHODS[event.method] : 'POST',
-    headers: {
-      'user-agent': 'Dormouse-Webhooks/1',
-      ...credentialsOf(url),
-      ...customHeaders(entry.headers ?? {}),
-      'content-type': 'application/json',
-      'webhook-id': event.id,
-      'webhook-sequence': String(event.seq),
-      'webhook-timestamp': String(Math.floor(atMs / 1_000)),
-      'webhook-signature': secrets.map((secret) => new Signer(secret).sign(event.id, at, body)).join(' '),
-    },
-    body,
-    url,
+  secrets: readonly string[],
+): MakeRequest {
+  const base = new URL(entry.url);
+  base.hash = '';
+  const headers = {
+    'user-agent': 'Dormouse-Webhooks/1',
+    ...credentialsOf(base),
+    ...customHeaders(entry.headers ?? {}),
+  };
+  const signers = secrets.map((secret) => new Signer(secret));
+  const address = addressesUnder(base);
+  return (given, atMs) => {
+    const event = eventForWebhook(entry, given);
+    const body = JSON.stringify(webhookBody(channelId, event));
+    const at = new Date(atMs);
+    return {
+      method: entry.mode === 'method' ? METHODS[event.method] : 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'webhook-id': event.id,
+        'webhook-sequence': String(event.seq),
+        'webhook-timestamp': String(Math.floor(atMs / 1_000)),
+        'webhook-signature': signers.map((signer) => signer.sign(event.id, at, body)).join(' '),
+      },
+      body,
+      ...address(suffixOf(entry.mode, event)),
+    };
+  };
+}
+
+function suffixOf(mode: WebhookEntry['mode'], { type, method }: Pick<PendingEvent, 'type' | 'method'>): string {
+  if (mode === 'path') return `${type}/${method}`;
+  return mode === 'method' ? type : '';
+}
+
+type Address = Pick<WebhookRequest, 'url' | 'origin' | 'path'>;
+
+/** Addresses of a webhook, each made once: there are as many as kinds of events. */
+function addressesUnder(base: URL): (suffix: string) => Address {
+  const made = new Map<string, Address>();
+  return (suffix) => {
+    const known = made.get(suffix);
+    if (known) return known;
+    const url = new URL(base);
+    if (suffix !== '') appendPath(url, suffix);
+    const address = { url, origin: url.origin, path: url.pathname + url.search };
+    made.set(suffix, address);
+    return address;
   };
 }
 
