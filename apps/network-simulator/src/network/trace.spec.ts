@@ -22,4 +22,14 @@ describe('the trace of stanzas', () => {
     trace.clear();
     expect(trace.all()).toEqual([]);
   });
+
+  it('holds no more memory than its limit, whatever the stanzas are parts of', () => {
+    const trace = new Trace(() => 0, 1_000_000);
+    for (let index = 0; index < 1_000; index++) {
+      const pool = new Uint8Array(64 * 1024);
+      trace.add(connection(1), 'in', pool.subarray(0, 500));
+    }
+    const held = new Set(trace.all().map(({ bytes }) => bytes.buffer));
+    expect([...held].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(1_000_000);
+  });
 });

@@ -1,3 +1,4 @@
+import { CompactCopies } from '../wire/compact-copies.js';
 import type { Connection } from './connection.js';
 
 /** A stanza that passed a connection; `in` is from the client. */
@@ -26,6 +27,7 @@ export class Trace {
   private first = 0;
   private size = 0;
   private lastSeq = 0;
+  private readonly copies = new CompactCopies();
 
   constructor(
     private readonly now: () => number,
@@ -40,7 +42,7 @@ export class Trace {
       ...(device && { phone: device.account.phone, device: device.id }),
       atMs: this.now(),
       direction,
-      bytes,
+      bytes: this.copies.of(bytes),
     });
     this.size += bytes.length + ENTRY_BYTES;
     while (this.size > this.limitBytes) this.size -= (this.entries[this.first++]?.bytes.length ?? 0) + ENTRY_BYTES;

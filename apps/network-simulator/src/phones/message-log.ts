@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Store } from '../store/store.js';
-import { compactCopy } from './compact-copy.js';
+import { CompactCopies } from '../wire/compact-copies.js';
 import { ADDITIONS } from './content.js';
+import type { KeptMessages } from './kept-messages.js';
 
 export type MessageStatus = 'error' | 'pending' | 'sent' | 'delivered' | 'read' | 'played';
 
@@ -76,24 +77,35 @@ export function fits(message: PhoneMessage, filter: MessageFilter): boolean {
   );
 }
 
-/** All messages of one phone in the order in which they came, stored as a log: additions and later changes. */
+interface MessageLogOptions {
+  /** Bounds what is held. */
+  kept: Pick<KeptMessages, 'arrived'>;
+  /** Called with every chat when its first message comes, or is read from the disk. */
+  chatBegan?: (chat: string) => void;
+}
+
+/** Of the contents of all phones, which are dropped in the order in which they came. */
+const copies = new CompactCopies();
+
+/** The messages of one phone in the order in which they came, stored as a log: additions and later changes. */
 export class MessageLog {
-  private readonly messages: PhoneMessage[] = [];
+  private messages: PhoneMessage[] = [];
+  /** Messages before this place were dropped; the list is cut when half of it is such. */
+  private first = 0;
   private readonly byId = new Map<string, PhoneMessage>();
   private readonly chatNames = new Set<string>();
   private readonly events = new EventEmitter().setMaxListeners(0);
   private lastSeq = 0;
 
-  /** @param chatBegan called with every chat when its first message comes, or is read from the disk */
   constructor(
     private readonly store: Store,
     private readonly file: string,
-    private readonly chatBegan: (chat: string) => void = () => undefined,
+    private readonly options: MessageLogOptions,
   ) {}
 
   async load(): Promise<void> {
     for (const record of (await this.store.lines(this.file)) as LogRecord[]) {
-      if ('add' in record) this.insert(record.add);
+      if ('add' in record) this.insertBounded(record.add);
       else Object.assign(this.byId.get(record.set.id) ?? {}, record.set);
     }
   }
@@ -108,19 +120,41 @@ export class MessageLog {
   }
 
   all(filter: MessageFilter = {}): PhoneMessage[] {
-    return this.messages.filter((message) => fits(message, filter));
+    return this.messages.slice(this.first).filter((message) => fits(message, filter));
+  }
+
+  /** How many messages are held. */
+  get size(): number {
+    return this.messages.length - this.first;
   }
 
   add(message: Omit<PhoneMessage, 'receivedSeq'>): PhoneMessage {
-    const added = { ...message, content: compactCopy(message.content), receivedSeq: this.lastSeq + 1 };
-    this.insert(added);
-    this.store.append(this.file, { add: added } satisfies LogRecord);
-    this.events.emit('message', added);
+    const added = this.numbered(message);
+    this.insertBounded(added);
+    this.append(added);
     return added;
   }
 
+  /** Adds a message of a past that was made up: none goes for it. */
+  addPast(message: Omit<PhoneMessage, 'receivedSeq'>): void {
+    const added = this.numbered(message);
+    this.insert(added);
+    this.append(added);
+  }
+
+  /** Forgets the message that came first. */
+  dropOldest(): void {
+    const oldest = this.messages[this.first];
+    if (!oldest) return;
+    this.byId.delete(oldest.id);
+    this.first++;
+    if (this.first * 2 <= this.messages.length) return;
+    this.messages = this.messages.slice(this.first);
+    this.first = 0;
+  }
+
   change(message: PhoneMessage, change: Partial<PhoneMessage>): void {
-    Object.assign(message, change, change.content && { content: compactCopy(change.content) });
+    Object.assign(message, change, change.content && { content: copies.of(change.content) });
     this.store.append(this.file, { set: { ...change, id: message.id } } satisfies LogRecord);
     this.events.emit('change', message);
   }
@@ -156,7 +190,7 @@ export class MessageLog {
     const ready = (message: PhoneMessage): boolean =>
       fits(message, filter) &&
       (filter.status === undefined || ORDER.indexOf(message.status) >= ORDER.indexOf(filter.status));
-    const present = this.messages.find(ready);
+    const present = this.messages.slice(this.first).find(ready);
     if (present) return present;
     return new Promise((resolve) => {
       const stop = this.watch((message) => {
@@ -171,12 +205,26 @@ export class MessageLog {
     });
   }
 
+  private numbered(message: Omit<PhoneMessage, 'receivedSeq'>): PhoneMessage {
+    return { ...message, content: copies.of(message.content), receivedSeq: this.lastSeq + 1 };
+  }
+
+  private append(added: PhoneMessage): void {
+    this.store.append(this.file, { add: added } satisfies LogRecord);
+    this.events.emit('message', added);
+  }
+
+  private insertBounded(message: PhoneMessage): void {
+    this.insert(message);
+    this.options.kept.arrived(this);
+  }
+
   private insert(message: PhoneMessage): void {
     this.messages.push(message);
     this.byId.set(message.id, message);
     if (!this.chatNames.has(message.chat)) {
       this.chatNames.add(message.chat);
-      this.chatBegan(message.chat);
+      this.options.chatBegan?.(message.chat);
     }
     this.lastSeq = Math.max(this.lastSeq, message.receivedSeq);
   }

@@ -19,6 +19,7 @@ import { AwaitingEffects } from './awaiting-effects.js';
 import { EventLog } from './event-log.js';
 import { GroupSessions, type GroupSessionState } from './group-sessions.js';
 import { receiveMessage } from './incoming.js';
+import type { KeptMessages } from './kept-messages.js';
 import { isUnread, MessageLog, type MessageFilter, type MessageStatus, type PhoneMessage } from './message-log.js';
 import { receiveReceipt } from './incoming-receipts.js';
 import { receiveNotice } from './notices.js';
@@ -57,13 +58,17 @@ export class Phone implements PhoneContext, PrimaryDevice {
     readonly account: Account,
     /** Called with every chat that the phone has its first message of. */
     chatBegan: (phone: Phone, chat: string) => void,
+    kept: KeptMessages,
   ) {
     const stored = network.accounts.storedPhoneState(account.phone) as PhoneState | undefined;
     this.sessions = new SignalSessions(network, account, stored?.sessions);
     this.groupSessions = new GroupSessions(account, stored?.groups);
     this.settings = { autoDeliver: true, ...stored?.settings };
     this.shared = { chats: {}, starred: [], contacts: {}, ...stored?.shared };
-    this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`, (chat) => chatBegan(this, chat));
+    this.messages = new MessageLog(network.store, `accounts/${account.phone}.log`, {
+      kept,
+      chatBegan: (chat) => chatBegan(this, chat),
+    });
     this.events = new EventLog(network.store, `accounts/${account.phone}.events`);
     network.accounts.attachPhoneState(account.phone, (): PhoneState => ({
       sessions: this.sessions.snapshot(),

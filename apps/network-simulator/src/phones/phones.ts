@@ -2,6 +2,7 @@ import type { Account } from '../network/account.js';
 import type { Network } from '../network/network.js';
 import type { PhoneEvent } from '../network/phone-event.js';
 import type { PrimaryDevices } from '../network/primary-device.js';
+import { KeptMessages } from './kept-messages.js';
 import { Phone } from './phone.js';
 
 /** The virtual phones of all numbers, made when first needed. */
@@ -9,6 +10,8 @@ export class Phones implements PrimaryDevices {
   private readonly byNumber = new Map<string, Phone>();
   /** Which phones have a chat, by chat: with thousands of phones they cannot all be searched at every login. */
   private readonly byChat = new Map<string, Set<Phone>>();
+
+  private readonly kept = new KeptMessages();
 
   private constructor(readonly network: Network) {}
 
@@ -26,7 +29,7 @@ export class Phones implements PrimaryDevices {
   of(account: Account): Phone {
     let phone = this.byNumber.get(account.phone);
     if (!phone) {
-      phone = new Phone(this.network, account, (began, chat) => this.chatBegan(began, chat));
+      phone = new Phone(this.network, account, (began, chat) => this.chatBegan(began, chat), this.kept);
       this.byNumber.set(account.phone, phone);
     }
     return phone;
@@ -46,6 +49,7 @@ export class Phones implements PrimaryDevices {
     await Promise.all([...this.byNumber.values()].map((phone) => phone.idle()));
     this.byNumber.clear();
     this.byChat.clear();
+    this.kept.clear();
   }
 
   notifyChat(event: PhoneEvent): void {

@@ -22,7 +22,7 @@ export function addHistory(phone: PhoneContext, plan: HistoryPlan): number {
     for (let index = 0; index < plan.messagesPerChat; index++) {
       const fromMe = index % 3 === 0;
       const text = `Message ${index + 1} of the past`;
-      phone.messages.add({
+      phone.messages.addPast({
         id: newMessageId(),
         chat,
         from: fromMe ? phone.account.phoneJid : chat,
