@@ -10,8 +10,11 @@ import { LRUCache } from 'lru-cache';
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { limiter, tooMany, type RateLimit } from './rate-limits.js';
 
-/** How long an unknown token is remembered. Short, since it can become known: channels are created, tokens rotated. */
-const MISS_TTL_MS = 2_000;
+/**
+ * How long an unknown token is remembered. Short, since it can become known while its owner already uses it: a token that waited for a
+ * region that was away is valid within 2 s of the region's return, and this is a part of them.
+ */
+const MISS_TTL_MS = 500;
 const GOOD_TTL_MS = 600_000;
 const MAX_REMEMBERED = 20_000;
 const DETAILS = 'too many requests of this address without a valid token';
