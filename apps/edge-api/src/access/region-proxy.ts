@@ -2,8 +2,8 @@
  * Forwards a request to another region's edge and streams the answer back; neither body is held in memory. Only the
  * configured origin can be reached, whatever the request contains (forward-target.ts); the home edge checks the token.
  * There are no retries. No connection to the other edge: 503, it cannot have received the request. A connection that
- * breaks before the answer: 502, it may have. When the client disconnects, the forwarded request is aborted; for how long
- * this edge waits travels with it (caller-patience.ts).
+ * breaks before the answer, or falls silent: 502, it may have. When the client disconnects, the forwarded request is
+ * aborted; for how long this edge waits travels with it (caller-patience.ts).
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -16,7 +16,7 @@ import { ANSWER_WITHIN_HEADER } from './caller-patience.js';
 import { FORWARDED_HEADER } from './home-region.js';
 import { forwardTarget, type ForwardTarget } from './forward-target.js';
 
-/** Timeout of an idle connection. Longer than any command, so that the home region's own answer comes first. */
+/** Longer than any command, so that the home region's own answer comes first. */
 const IDLE_MS = 150_000;
 /** Headers that apply to one connection only (RFC 9110, section 7.6.1), and `expect`, which is answered here. */
 const OF_THE_CONNECTION = new Set([
@@ -33,15 +33,23 @@ const OF_THE_CONNECTION = new Set([
   'upgrade',
 ]);
 
+export interface RegionProxyOptions {
+  here: Region;
+  /** Timeout of a connection to another edge on which nothing is sent or received, in milliseconds. */
+  idleMs?: number;
+}
+
 export class RegionProxy {
   readonly #here: Region;
+  readonly #idleMs: number;
   readonly #agents = {
     'http:': new HttpAgent({ keepAlive: true }),
     'https:': new HttpsAgent({ keepAlive: true }),
   };
 
-  constructor({ here }: { here: Region }) {
+  constructor({ here, idleMs = IDLE_MS }: RegionProxyOptions) {
     this.#here = here;
+    this.#idleMs = idleMs;
   }
 
   /**
@@ -102,12 +110,12 @@ export class RegionProxy {
       // The client's own header is replaced: the other edge believes ours where this edge is a trusted proxy.
       'x-forwarded-for': request.ip,
       [FORWARDED_HEADER]: this.#here,
-      [ANSWER_WITHIN_HEADER]: String(IDLE_MS),
+      [ANSWER_WITHIN_HEADER]: String(this.#idleMs),
       ...(request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
     };
     return new Promise((resolve, reject) => {
       const agent = this.#agents[target.protocol];
-      const outgoing = send({ ...target, method: request.method, headers, agent, timeout: IDLE_MS });
+      const outgoing = send({ ...target, method: request.method, headers, agent, timeout: this.#idleMs });
       let connected = false;
       outgoing.on('socket', (socket) => {
         if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true));
