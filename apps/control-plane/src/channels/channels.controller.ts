@@ -22,6 +22,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentAccount, CurrentCause } from '../accounts/account.guard.js';
 import type { Account } from '../accounts/accounts.js';
 import type { Cause } from '../accounts/cause.js';
+import { CallerGone } from '../http/caller-gone.js';
 import { Channels } from './channels.js';
 
 /** Status of what is stored but has not reached the region yet. */
@@ -69,8 +70,9 @@ export class ChannelsController {
     @CurrentAccount() account: Account,
     @Param('id') id: string,
     @CurrentCause() cause: Cause,
+    @CallerGone() gaveUp: AbortSignal,
   ): Promise<ChannelLoggedOut> {
-    return this.channels.logOut(account.id, id, cause);
+    return this.channels.logOut(account.id, id, cause, gaveUp);
   }
 
   @Delete(':id')

@@ -135,8 +135,12 @@ export class Channels {
     return shownChannel({ ...entry, name }, overview);
   }
 
-  /** Logs the number out through its worker. @throws 404; 503 when no worker or no region answers, and then it stays linked */
-  async logOut(accountId: string, id: string, cause: Cause): Promise<ChannelLoggedOut> {
+  /**
+   * Logs the number out through its worker.
+   * @param gaveUp aborted when nobody waits for the answer any more: unless a worker has begun, the number stays linked
+   * @throws 404; 503 when no worker or no region answers, and then it stays linked
+   */
+  async logOut(accountId: string, id: string, cause: Cause, gaveUp?: AbortSignal): Promise<ChannelLoggedOut> {
     const entry = await this.#find(accountId, id);
     const requestId = cause.requestId ?? newRequestId();
     return recorded(this.parts.database, { ...cause, ...about(accountId, id), action: 'channel.log-out' }, async () => {
@@ -148,7 +152,8 @@ export class Channels {
         });
       if (!record || record.deleted) throw channelNotFound();
       if (!record.session.linked && record.session.state === 'closed') return { success: true };
-      return link.command(record, 'channel.logout', {}, { requestId, startWithinMs: LOGOUT_STARTS_WITHIN_MS });
+      const options = { requestId, startWithinMs: LOGOUT_STARTS_WITHIN_MS, gaveUp };
+      return link.command(record, 'channel.logout', {}, options);
     });
   }
 

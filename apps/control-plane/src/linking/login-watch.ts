@@ -17,6 +17,8 @@ export interface LoginWatchOptions {
   /** Digits of the number whose phone the letters are entered on; undefined: a code to scan. */
   phone: string | undefined;
   requestId: string;
+  /** Aborted when nobody looks any more: a code that no worker has begun to make is not made then. */
+  gaveUp?: AbortSignal;
   /** Epoch milliseconds. */
   now?: () => number;
   /** How long codes are offered without being used. */
@@ -142,11 +144,12 @@ export class LoginWatch implements StreamContent {
   }
 
   #call(shard: number): Promise<LoginCode> {
-    const { link, channelId, phone, requestId } = this.options;
+    const { link, channelId, phone, requestId, gaveUp } = this.options;
     const times = { startWithinMs: WORKER_STARTS_WITHIN_MS, answerWithinMs: WORKER_ANSWERS_WITHIN_MS };
     const channel = { id: channelId, shard };
-    if (phone === undefined) return link.command(channel, 'channel.loginCode', {}, { requestId, ...times });
-    return link.command(channel, 'channel.phoneCode', { phone }, { requestId, ...times });
+    const options = { requestId, gaveUp, ...times };
+    if (phone === undefined) return link.command(channel, 'channel.loginCode', {}, options);
+    return link.command(channel, 'channel.phoneCode', { phone }, options);
   }
 
   #offered(code: LoginCode): void {

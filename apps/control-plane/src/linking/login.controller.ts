@@ -11,6 +11,7 @@ import { Callers } from '../accounts/callers.js';
 import { ChannelEntries } from '../channels/channel-entries.js';
 import { channelNotFound, regionAway } from '../channels/channels.js';
 import { RegionAwayError, Regions } from '../regions/regions.js';
+import { CallerGone } from '../http/caller-gone.js';
 import { ChannelStreams, ownerOf, wantsStream } from '../streams/channel-streams.js';
 import { LoginWatch } from './login-watch.js';
 
@@ -30,6 +31,7 @@ export class LoginController {
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query(valid(loginQuery)) { phone }: LoginQuery,
+    @CallerGone() gaveUp: AbortSignal,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -37,7 +39,8 @@ export class LoginController {
     if (!entry) throw channelNotFound();
     const link = this.regions.link(entry.region);
     if (!link) throw regionAway(new RegionAwayError(entry.region), 'try again later');
-    const content = new LoginWatch({ link, channelId: id, phone, requestId: request.id || newRequestId() });
+    const requestId = request.id || newRequestId();
+    const content = new LoginWatch({ link, channelId: id, phone, requestId, gaveUp });
     void reply.header('cache-control', 'no-store');
     if (!wantsStream(request)) return void reply.send(await content.first());
     const { access } = OPERATIONS.watchLogin;

@@ -1,12 +1,15 @@
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { loginStep, OPERATIONS, type LoginStep } from '@dormouse/management-contract';
-import { openCommandWorker, publishEventsReady, type CommandReply } from '@dormouse/queues';
+import { openCommandWorker, publishEventsReady, readQueueFigures, type CommandReply } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { jest } from '@jest/globals';
 import { SpecUser } from '../accounts/test-members.js';
 import { RunningControlPlane } from '../test-control-plane.js';
 
 jest.setTimeout(30_000);
+
+/** Long before the time is over in which a worker would have to begin. */
+const WITHDRAWN_WITHIN_MS = 2_000;
 
 describe('GET /channels/{id}/login', () => {
   let plane: RunningControlPlane;
@@ -147,5 +150,30 @@ describe('GET /channels/{id}/login', () => {
         stream.close();
       },
     );
+  });
+
+  it.each([
+    ['GET login, as a stream', { accept: 'text/event-stream' }],
+    ['GET login', {}],
+    ['POST logout', {}],
+  ])('%s: nothing is carried out by a worker once nobody waits for it any more', async (route, accept) => {
+    const [method, path] = route.split(/[ ,]/);
+    if (path === 'logout') await setLinked("linked = true, session_state = 'open'");
+    const shard = (await directory.byId(id))?.shard ?? -1;
+    const waiting = async (count: number): Promise<void> => {
+      let found: number | undefined;
+      do found = (await readQueueFigures(redis, [shard], Date.now()))[0]?.waiting;
+      while (found !== count);
+    };
+    const gone = new AbortController();
+    const url = `${await plane.app.getUrl()}/api/v1/channels/${id}/${path ?? ''}`;
+    const headers = { authorization: `Bearer ${key}`, ...accept };
+    const asked = fetch(url, { method, headers, signal: gone.signal }).then((answer) => answer.text());
+    await waiting(1);
+    const goneAtMs = performance.now();
+    gone.abort();
+    await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    await waiting(0);
+    expect(performance.now() - goneAtMs).toBeLessThan(WITHDRAWN_WITHIN_MS);
   });
 });

@@ -10,11 +10,6 @@ export const CurrentChannel = createParamDecorator((_data: unknown, context: Exe
   return channel;
 });
 
-/** The id of this request in logs and in commands. */
-export const RequestId = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): string => context.switchToHttp().getRequest<FastifyRequest>().id,
-);
-
 /** Who makes a request. */
 export interface Caller {
   channel: ChannelRecord;

@@ -1,6 +1,9 @@
+import { request } from 'node:http';
 import { jest } from '@jest/globals';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
+import { readQueueFigures } from '@dormouse/queues';
+import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { contractFaults } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';
 
@@ -9,13 +12,21 @@ jest.setTimeout(30_000);
 /** As long as the network's own codes are. */
 const CODE = `2@${'Ab3+/'.repeat(40)},${'k'.repeat(44)},${'i'.repeat(44)}`;
 
+/** Long before the time is over in which a worker would have to begin. */
+const WITHDRAWN_WITHIN_MS = 2_000;
+
 describe('channel', () => {
   let edge: RunningEdge;
+  let redis: Redis;
   beforeAll(async () => {
+    redis = openRedis({ url: process.env.TEST_REDIS_URL ?? '', name: 'spec' });
     edge = await RunningEdge.start();
     await edge.ready();
   });
-  afterAll(() => edge.stop());
+  afterAll(async () => {
+    await edge.stop();
+    await closeRedis(redis);
+  });
 
   describe('GET /health', () => {
     const health = async (token: string, query = '') => {
@@ -210,5 +221,26 @@ describe('channel', () => {
         json: { success: true },
       });
     });
+  });
+
+  it.each([
+    ['GET /users/login/image', false],
+    ['POST /users/logout', true],
+  ] as const)('%s is not carried out by a worker once its caller has gone', async (route, linked) => {
+    const channel = await edge.channel({ linked });
+    const waiting = async (count: number): Promise<void> => {
+      let found: number | undefined;
+      do found = (await readQueueFigures(redis, [channel.shard], Date.now()))[0]?.waiting;
+      while (found !== count);
+    };
+    const [method, path] = route.split(' ');
+    const headers = { authorization: `Bearer ${channel.token}` };
+    const client = request(`${edge.url}${path ?? ''}`, { method, headers, agent: false });
+    client.on('error', () => undefined).end();
+    await waiting(1);
+    const goneAtMs = performance.now();
+    client.destroy();
+    await waiting(0);
+    expect(performance.now() - goneAtMs).toBeLessThan(WITHDRAWN_WITHIN_MS);
   });
 });
