@@ -2,6 +2,7 @@ import { TOTP, URI } from 'otpauth';
 import { GatewayClient } from './harness/gateway-client.js';
 import { eventually } from './harness/eventually.js';
 import { RunningStack } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 
 interface Answered {
   status: number;
@@ -44,13 +45,13 @@ class Person {
 }
 
 describe('people and their account', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let origin: string;
   let ann: Person;
-  const email = 'ann@example.com';
+  const email = 'ann@accounts.example.com';
 
   beforeAll(async () => {
-    running = await RunningStack.start({ billing: true });
+    running = await RunningStack.shared();
     origin = running.stack.publicUrl;
     ann = new Person(origin);
   }, 180_000);
@@ -94,7 +95,7 @@ describe('people and their account', () => {
 
   it('work in a team: who is invited by mail may do what the role lets them, from the next request on', async () => {
     expect((await ann.call('POST', '/accounts', { name: 'Acme' })).status).toBe(201);
-    const bobs = 'bob@example.com';
+    const bobs = 'bob@accounts.example.com';
     expect((await ann.call('POST', '/account/invitations', { email: bobs, role: 'viewer' })).status).toBe(201);
     const token = await tokenFromMail(bobs, '/invitation');
     const bob = new Person(origin);

@@ -5,6 +5,7 @@ import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { DashboardUser } from './harness/dashboard-user.js';
 import { eventually } from './harness/eventually.js';
 import { loginCode, RunningStack, untilConnected } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import { codeOnScreen } from './harness/screen-code.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
@@ -12,7 +13,7 @@ import { WebhookReceiver } from './harness/webhook-receiver.js';
 const MANY = 1_200;
 
 describeInBrowser('the channels of an account in the dashboard', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let browser: Browser;
   let page: Page;
   let user: DashboardUser;
@@ -23,11 +24,11 @@ describeInBrowser('the channels of an account in the dashboard', () => {
   let phone: VirtualPhone;
 
   beforeAll(async () => {
-    running = await RunningStack.start({ billing: true });
+    running = await RunningStack.shared();
     browser = await openBrowser();
     webhook = await WebhookReceiver.start();
     const places = { origin: running.stack.publicUrl, mailbox: running.stack.urls.mail ?? '' };
-    user = await DashboardUser.create(places, 'ann@example.com');
+    user = await DashboardUser.create(places, 'ann@channels.example.com');
     const context = await browser.newContext();
     await user.signIn(context);
     page = await context.newPage();

@@ -4,11 +4,12 @@ import { pageFaults } from './harness/accessibility.js';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { DashboardUser, linkInMail, type DashboardPlaces } from './harness/dashboard-user.js';
 import { RunningStack } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 
 const BOBS = 'seven quiet lanterns 19 west';
 
 describeInBrowser('people at the dashboard', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let browser: Browser;
   let places: DashboardPlaces;
   let ann: DashboardUser;
@@ -16,7 +17,7 @@ describeInBrowser('people at the dashboard', () => {
   let page: Page;
 
   beforeAll(async () => {
-    running = await RunningStack.start({ billing: true });
+    running = await RunningStack.shared();
     places = { origin: running.stack.publicUrl, mailbox: running.stack.urls.mail ?? '' };
     browser = await openBrowser();
     ann = await DashboardUser.create(places, 'ann@example.com');

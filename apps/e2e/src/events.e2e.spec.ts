@@ -5,6 +5,7 @@ import { EventStream } from './harness/event-stream.js';
 import { eventually } from './harness/eventually.js';
 import { queryDatabase } from './harness/outages.js';
 import { loginCode, RunningStack, untilConnected, untilStatus, type LinkedChannel } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver, type WebhookCall } from './harness/webhook-receiver.js';
 
@@ -29,7 +30,7 @@ const isAscending = (numbers: readonly number[]): boolean =>
   numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
 
 describe('events', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   /** Of all journeys but those that link or unlink; each sets webhooks of its own. */
   let channel: LinkedChannel;
   let ada: VirtualPhone;
@@ -74,7 +75,7 @@ describe('events', () => {
   };
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.shared();
     channel = await running.createLinkedChannel('events');
   }, 120_000);
   afterAll(() => running.stop(), 60_000);

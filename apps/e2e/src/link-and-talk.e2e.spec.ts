@@ -1,6 +1,7 @@
 import { schemaViolation } from './harness/contract.js';
 import { eventually } from './harness/eventually.js';
 import { type LinkedChannel, loginCode, RunningStack, untilConnected, untilStatus } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
 
@@ -17,14 +18,14 @@ interface WireMessage {
 }
 
 describe('one number, from its first scan to its end', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let webhook: WebhookReceiver;
   let friend: VirtualPhone;
   /** Linked for all journeys that leave it so. */
   let shop: LinkedChannel;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.shared();
     webhook = await WebhookReceiver.start();
     shop = await linkWithWebhook();
   }, 120_000);

@@ -1,9 +1,13 @@
 import type { AppName, AppSwitches, Stack } from '@dormouse/stack';
 
 /** What a journey uses of a stack that other journeys use after it: it gives no switches and kills no process. */
-export interface SharedStack extends Pick<Stack, 'urls' | 'databases' | 'accountKey' | 'stop'> {
-  restart(app: AppName): Promise<void>;
+export interface SharedStack extends Addresses {
+  /** Ends an app (every worker) cleanly and starts it again, after `whileDown`. */
+  restart(app: AppName, options?: { whileDown?: () => Promise<void> }): Promise<void>;
+  stop(): Promise<void>;
 }
+
+type Addresses = Pick<Stack, 'urls' | 'publicUrl' | 'databases' | 'accountKey'>;
 
 /**
  * The stack of this Jest worker, started if this is the first file that requests it; every file gives the same switches.
@@ -20,8 +24,15 @@ export async function openSharedStack(switches: AppSwitches): Promise<SharedStac
     return JSON.parse(text) as Answer;
   };
   return {
-    ...(await post<Pick<Stack, 'urls' | 'databases' | 'accountKey'>>('', switches)),
-    restart: (app) => post(`/restarts/${app}`, {}),
+    ...(await post<Addresses>('', switches)),
+    restart: async (app, { whileDown } = {}) => {
+      await post(`/stops/${app}`, {});
+      try {
+        await whileDown?.();
+      } finally {
+        await post(`/starts/${app}`, {});
+      }
+    },
     stop: () => Promise.resolve(),
   };
 }

@@ -1,9 +1,10 @@
 /**
  * Global setup of Jest's e2e project. Journeys that need no switches of their own, and neither kill nor replace a process,
- * share a stack: one for each of Jest's workers, which runs one file at a time. It is started when the first file requests
- * it, and ends with the run. It lives in this process, as Jest's workers come and go; they request it over loopback HTTP:
+ * share a stack: one for each of Jest's workers, which runs one file at a time. It has billing, and gives the first account more
+ * free numbers than all files use. It is started when the first file requests it, and ends with the run. It lives in this process, as Jest's workers come and go; they request it over loopback HTTP:
  *   POST /stacks/<number of the worker>, with the apps' switches: its addresses and keys
- *   POST /stacks/<number of the worker>/restarts/<app>: resolves when the app is ready again
+ *   POST /stacks/<number of the worker>/stops/<app>: resolves when the app has ended
+ *   POST /stacks/<number of the worker>/starts/<app>: resolves when the app that was stopped is ready again
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,12 +15,15 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { APP_NAMES, type AppName } from '../app-names.js';
 import { publishSharedStacks } from '../config.js';
+import { ensureGift } from '../launch/accounts-and-money.js';
 import { startStack } from '../launch/stack.js';
 import type { AppSwitches, Stack } from '../launch/stack-options.js';
 
 interface Shared {
   dataDir: string;
   stack: Stack;
+  /** Of each app that is stopped: starts it again. */
+  stopped: Map<AppName, () => Promise<void>>;
 }
 
 const shared = new Map<string, Promise<Shared>>();
@@ -27,7 +31,28 @@ let server: Server | undefined;
 
 async function start(env: AppSwitches): Promise<Shared> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
-  return { dataDir, stack: await startStack({ dataDir, network: 'simulator', fast: true, logs: 'silent', env }) };
+  const options = { dataDir, network: 'simulator', billing: true, fast: true, logs: 'silent', env } as const;
+  const stack = await startStack(options);
+  await ensureGift(stack.databases.global, stack.installation.facts.accountId);
+  return { dataDir, stack, stopped: new Map() };
+}
+
+/** Resolves when the app has ended; `stopped` then holds what starts it again. */
+function stop({ stack, stopped }: Shared, app: AppName): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const restarted = stack.restart(app, {
+      whileDown: () =>
+        new Promise((start) => {
+          stopped.set(app, () => {
+            stopped.delete(app);
+            start();
+            return restarted;
+          });
+          resolve();
+        }),
+    });
+    restarted.catch(reject);
+  });
 }
 
 const isApp = (name: string): name is AppName => APP_NAMES.some((app) => app === name);
@@ -36,15 +61,17 @@ const isApp = (name: string): name is AppName => APP_NAMES.some((app) => app ===
 async function answer(request: IncomingMessage): Promise<object | undefined> {
   const [, , worker = '', action, app = ''] = (request.url ?? '').split('/');
   const found = shared.get(worker);
-  if (action === 'restarts' && found && isApp(app)) {
-    await (await found).stack.restart(app);
+  if (found && isApp(app)) {
+    const running = await found;
+    if (action === 'stops') await stop(running, app);
+    if (action === 'starts') await running.stopped.get(app)?.();
     return {};
   }
   if (action !== undefined) return undefined;
   const starting = found ?? start((await json(request)) as AppSwitches);
   shared.set(worker, starting);
-  const { urls, databases, accountKey } = (await starting).stack;
-  return { urls, databases, accountKey };
+  const { urls, publicUrl, databases, accountKey } = (await starting).stack;
+  return { urls, publicUrl, databases, accountKey };
 }
 
 export default async function serveSharedStacks(): Promise<void> {
