@@ -73,6 +73,35 @@ describe('AuthStates', () => {
     expect((await reload()).creds.accountSyncCounter).toBe(4);
   });
 
+  it('writes credentials that have changed alone, and again after a write whose outcome is not known', async () => {
+    let writes = 0;
+    let fails = false;
+    class CountingRows extends AuthRows {
+      override async writeCreds(...given: Parameters<AuthRows['writeCreds']>): Promise<void> {
+        writes += 1;
+        await super.writeCreds(...given);
+        if (fails) throw new Error('the response was lost');
+      }
+    }
+    const state = await networkAuthStates(new CountingRows(database), masterKeys).load(owner(), CHANNEL);
+    if (!state) throw new Error('not stored');
+    await state.saveCreds();
+    expect(writes).toBe(0);
+    state.creds.accountSyncCounter = 5;
+    await state.saveCreds();
+    await state.saveCreds();
+    expect([writes, (await reload()).creds.accountSyncCounter]).toEqual([1, 5]);
+    fails = true;
+    state.creds.accountSyncCounter = 6;
+    await expect(state.saveCreds()).rejects.toThrow('lost');
+    fails = false;
+    state.creds.accountSyncCounter = 5;
+    await state.saveCreds();
+    expect([writes, (await reload()).creds.accountSyncCounter]).toEqual([3, 5]);
+    state.creds.accountSyncCounter = 4;
+    await state.saveCreds();
+  });
+
   it('stores, replaces and removes keys of every kind, durable when set resolves', async () => {
     const state = await reload();
     const preKey = Curve.generateKeyPair();

@@ -8,6 +8,7 @@
  * PostgreSQL away: writes are retried while the shard is certainly ours; then they fail and the session ends. Reads of keys
  * are retried as well, because the library treats a session that cannot be read as one that does not exist.
  */
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Coalescer } from '@dormouse/database';
 import type { AuthRows, KeyWrite } from './auth-rows.js';
@@ -16,6 +17,7 @@ import type { Ownership } from '../shards/ownership.js';
 import { KeyCache, type KeyValue } from './key-cache.js';
 import type { KeyChanges, KeyFormat, KeyStore } from './key-format.js';
 import { PACKED, packedPreKeys, PRE_KEY, REMOVED } from './packed-pre-keys.js';
+import type { PlainKey } from './plain-state.js';
 import { whileHeld } from './while-held.js';
 import { open, seal, UnsealableError } from '../encryption/sealing.js';
 
@@ -32,6 +34,8 @@ export interface OpenedCredentials {
   readonly creds: Buffer;
   /** Pre-keys are in a packed row. */
   readonly packed: boolean;
+  /** All keys that are stored, if they were just written. */
+  readonly keys?: readonly PlainKey[];
 }
 
 /** Loads and creates the authentication states of channels. */
@@ -56,8 +60,9 @@ export class AuthStates<Creds extends object, Keys extends object> {
   }
 
   /** The state whose rows were just restored, without reading them. */
-  open(owner: Ownership, channelId: string, { dataKey, creds, packed }: OpenedCredentials): AuthState<Creds, Keys> {
-    return this.stateOf({ owner, channelId, dataKey, packed }, this.format.parseCredentials(creds));
+  open(owner: Ownership, channelId: string, opened: OpenedCredentials): AuthState<Creds, Keys> {
+    const { dataKey, creds, packed, keys } = opened;
+    return this.stateOf({ owner, channelId, dataKey, packed, creds, keys }, this.format.parseCredentials(creds));
   }
 
   /** Creates a state for pairing and wipes the former one. Its credentials are stored after the scan only. */
@@ -106,6 +111,10 @@ interface AuthStateOptions<Creds extends object, Keys extends object> {
   readonly channelId: string;
   readonly dataKey: Buffer;
   readonly packed: boolean;
+  /** The stored credentials, serialized. */
+  readonly creds?: Buffer;
+  /** All keys that are stored, if they are known. */
+  readonly keys?: readonly PlainKey[] | undefined;
 }
 
 export class AuthState<Creds extends object, Keys extends object> {
@@ -123,9 +132,11 @@ export class AuthState<Creds extends object, Keys extends object> {
   private readonly channelId: string;
   private readonly dataKey: Buffer;
   private readonly packed: boolean;
+  /** Digest of the credentials that are stored; undefined while that is not certain. */
+  private storedCreds: string | undefined;
 
   constructor(
-    { rows, format, owner, channelId, dataKey, packed }: AuthStateOptions<Creds, Keys>,
+    { rows, format, owner, channelId, dataKey, packed, creds: stored, keys }: AuthStateOptions<Creds, Keys>,
     readonly creds: Creds,
   ) {
     this.rows = rows;
@@ -134,6 +145,8 @@ export class AuthState<Creds extends object, Keys extends object> {
     this.channelId = channelId;
     this.dataKey = dataKey;
     this.packed = packed;
+    this.storedCreds = stored && digestOf(stored);
+    if (keys) this.cache.fill(keys);
     this.keys = {
       get: (type, ids) => this.getKeys(type, ids),
       set: (data) => this.setKeys(data),
@@ -242,9 +255,15 @@ export class AuthState<Creds extends object, Keys extends object> {
     }
   }
 
-  private writeCreds(): Promise<void> {
-    const sealed = seal(this.dataKey, credsPlace(this.channelId), this.format.serializeCredentials(this.creds));
-    return this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
+  /** The library reports credentials that have not changed at each connect: they cost nothing. */
+  private async writeCreds(): Promise<void> {
+    const plain = this.format.serializeCredentials(this.creds);
+    const digest = digestOf(plain);
+    if (digest === this.storedCreds && !this.retired) return;
+    const sealed = seal(this.dataKey, credsPlace(this.channelId), plain);
+    this.storedCreds = undefined;
+    await this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
+    this.storedCreds = digest;
   }
 
   private usable(): boolean {
@@ -257,6 +276,8 @@ export class AuthState<Creds extends object, Keys extends object> {
     return whileHeld(() => this.owner.isHeld(), write);
   }
 }
+
+const digestOf = (serialized: Buffer): string => hash('sha256', serialized, 'base64');
 
 const NO_ROWS: ReadonlyMap<string, Buffer> = new Map();
 

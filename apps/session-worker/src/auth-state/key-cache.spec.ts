@@ -66,4 +66,63 @@ describe('KeyCache', () => {
     cache.beginWrite(write(Buffer.alloc(10_000), 'large'))(true);
     expect([cache.find('pre-key', '1'), cache.find('session', 'large')]).toEqual([undefined, undefined]);
   });
+
+  describe('that was filled with all that is stored', () => {
+    const stored = [
+      { type: 'session', id: 'a', plain: one },
+      { type: 'pre-key', id: '1', plain: two },
+    ];
+    const filled = (given = stored): KeyCache => {
+      const cache = new KeyCache();
+      cache.fill(given);
+      return cache;
+    };
+    const finds = (cache: KeyCache) => [cache.find('session', 'a'), cache.find('session', 'b')];
+
+    it('knows which keys there are not, but of types that it does not cache', () => {
+      expect([...finds(filled()), filled().find('pre-key', '1'), filled().find('inbound-journal', '1')]).toEqual([
+        one,
+        null,
+        undefined,
+        undefined,
+      ]);
+    });
+
+    it('follows writes, and knows nothing of what is absent while they run', () => {
+      const cache = filled();
+      const ended = cache.beginWrite(write(two, 'b'));
+      expect(finds(cache)).toEqual([one, undefined]);
+      ended(true);
+      expect([...finds(cache), cache.find('session', 'c')]).toEqual([one, two, null]);
+    });
+
+    it.each([
+      ['a write that failed', (cache: KeyCache) => cache.beginWrite(write(two, 'b'))(false)],
+      [
+        'two writes at once',
+        (cache: KeyCache) => {
+          const ends = [cache.beginWrite(write(two, 'b')), cache.beginWrite(write(one, 'b'))];
+          for (const end of ends) end(true);
+        },
+      ],
+      ['a value too large for it', (cache: KeyCache) => cache.beginWrite(write(Buffer.alloc(9_000), 'b'))(true)],
+      [
+        'more keys than it holds',
+        (cache: KeyCache) => {
+          cache.beginWrite(write(two, 'b'))(true);
+          for (let n = 0; n < 64; n += 1) cache.beginWrite(write(one, `other ${n}`))(true);
+        },
+      ],
+    ])('no longer knows what is absent after %s', (_, happens) => {
+      const cache = filled();
+      happens(cache);
+      expect([cache.find('session', 'b'), cache.find('session', 'never there')]).toEqual([undefined, undefined]);
+    });
+
+    it('is not filled with more than half of what it holds, nor with a value too large for it', () => {
+      const many = Array.from({ length: 33 }, (_, n) => ({ type: 'session', id: `${n}`, plain: one }));
+      const large = [{ type: 'session', id: 'a', plain: Buffer.alloc(9_000) }];
+      expect([filled(many), filled(large)].map((cache) => cache.find('session', 'b'))).toEqual([undefined, undefined]);
+    });
+  });
 });

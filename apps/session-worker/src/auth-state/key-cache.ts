@@ -10,13 +10,15 @@ const MAX_ENTRIES = 64;
 /** Largest cached value; larger ones (app state) are rare and would take too much memory. */
 const MAX_BYTES = 8_192;
 /** Types that are not cached, because each value is used once: pre-keys, and the journal's decrypted messages. */
-const NEVER_CACHED = new Set(['pre-key', 'inbound-journal']);
+const NEVER_CACHED = new Set(['pre-key', 'packed-state', 'inbound-journal']);
 
 /** A stored value, or null for a key that is not stored. */
 export type KeyValue = Buffer | null;
 
 export class KeyCache {
   private readonly entries = new Map<string, KeyValue>();
+  /** Every stored key of a type that is cached is an entry: one that is none is not stored. */
+  private isWhole = false;
   /** Changes with every write that begins. */
   private version = 0;
   private writesUnderWay = 0;
@@ -25,10 +27,22 @@ export class KeyCache {
   find(type: string, id: string): KeyValue | undefined {
     const key = cacheKey(type, id);
     const value = this.entries.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined) return this.knows(type) ? null : undefined;
     this.entries.delete(key); // a Map keeps insertion order: the first entry is the one used longest ago
     this.entries.set(key, value);
     return value;
+  }
+
+  /** Begins with all keys that are stored, unless they are too many. Nothing was read or written before. */
+  fill(stored: readonly { type: string; id: string; plain: Buffer }[]): void {
+    const kept = stored.filter(({ type }) => !NEVER_CACHED.has(type));
+    if (kept.length > MAX_ENTRIES / 2 || kept.some(({ plain }) => plain.length > MAX_BYTES)) return;
+    for (const { type, id, plain } of kept) this.remember(type, id, plain);
+    this.isWhole = true;
+  }
+
+  private knows(type: string): boolean {
+    return this.isWhole && this.writesUnderWay === 0 && !NEVER_CACHED.has(type);
   }
 
   /** Call before reading. The returned function caches what was read, unless a write ran meanwhile. */
@@ -46,17 +60,25 @@ export class KeyCache {
     for (const { type, id } of writes) this.entries.delete(cacheKey(type, id));
     return (stored) => {
       this.writesUnderWay--;
-      if (!stored || !beganAlone || this.version !== own) return;
+      if (!stored || !beganAlone || this.version !== own) {
+        this.isWhole = false;
+        return;
+      }
       for (const { type, id, value } of writes) this.remember(type, id, value);
     };
   }
 
   private remember(type: string, id: string, value: KeyValue): void {
-    if (NEVER_CACHED.has(type) || (value !== null && value.length > MAX_BYTES)) return;
+    if (NEVER_CACHED.has(type)) return;
+    if (value !== null && value.length > MAX_BYTES) {
+      this.isWhole = false;
+      return;
+    }
     const key = cacheKey(type, id);
     this.entries.delete(key);
     this.entries.set(key, value);
     if (this.entries.size <= MAX_ENTRIES) return;
+    this.isWhole = false;
     const oldest = this.entries.keys().next();
     if (!oldest.done) this.entries.delete(oldest.value);
   }

@@ -9,8 +9,10 @@ const expand = promisify(inflateRaw);
 
 /** Bound on the decompressed state, far above any real one. */
 const MAX_STATE_BYTES = 256 * 1024 * 1024;
+/** A state is rarely larger, expanded. Smaller chunks cost a task of the thread pool each. */
+const chunkSize = 256 * 1024;
 /** Most of a state is keys, which are random: more effort costs twice the time and saves 1 %. */
-const COMPRESSION = { level: 1 };
+const COMPRESSION = { level: 1, chunkSize };
 
 export interface PlainKey {
   readonly type: string;
@@ -45,7 +47,7 @@ export function packText(text: Buffer): Promise<Buffer> {
  * @throws {UnsealableError} when it is not compressed
  */
 export async function unpackText(place: string, packed: Buffer): Promise<Buffer> {
-  return expand(packed, { maxOutputLength: MAX_STATE_BYTES }).catch(() => {
+  return expand(packed, { maxOutputLength: MAX_STATE_BYTES, chunkSize }).catch(() => {
     throw new UnsealableError(place);
   });
 }

@@ -144,7 +144,7 @@ export class Hibernation {
         const fresh = entry.restored ? withoutMovingKeys(opened) : opened;
         const packed = await this.writeRows(owner, channelId, fresh);
         if (damaged.length > 0) await this.markDamaged(owner, channelId, damaged);
-        return { dataKey: opened.dataKey, creds: opened.state.creds, packed };
+        return { dataKey: opened.dataKey, creds: fresh.state.creds, packed, keys: fresh.state.keys };
       }
       damaged.push(entry);
       onDamaged?.();
