@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { RunningEdge } from './test-edge.js';
 
@@ -27,6 +29,19 @@ describe('an edge', () => {
     expect((await underWay).status).toBe(200);
     await stopped;
     await expect(fetch(`${edge.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('ends at once while a client holds a connection on which it has sent nothing yet', async () => {
+    const edge = await RunningEdge.start();
+    await edge.ready();
+    const { hostname, port } = new URL(edge.url);
+    const early = connect(Number(port), hostname);
+    early.on('error', () => undefined).resume();
+    await once(early, 'connect');
+    expect((await edge.ask('GET /healthz')).status).toBe(200); // what came before it has been accepted
+    const ended = once(early, 'close');
+    await edge.stop();
+    await ended;
   });
 
   it('without Redis answers what is stored, and 503 to what needs a worker; it is not ready', async () => {

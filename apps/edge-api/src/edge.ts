@@ -15,6 +15,7 @@ import { Settings } from './channel/settings.js';
 import { measureCalls } from './call-metrics.js';
 import type { EdgeConfig } from './config.js';
 import { createApp } from './create-app.js';
+import { IdleConnections } from './idle-connections.js';
 import { MediaSweep } from './media/media-sweep.js';
 import { UploadPlaces } from './media/upload-places.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
@@ -118,6 +119,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
     site,
     log,
   });
+  const idleConnections = new IdleConnections(app.getHttpServer());
   await app.listen(config.listen);
   const probeServer = await openProbeServer({ probes, ...config.probes });
   changes.start();
@@ -129,7 +131,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       clearInterval(forgetting);
       regionCheck.close();
       // Ends once every request under way is answered and its connection, which may have been kept, is closed.
-      const sweep = setInterval(() => app.getHttpServer().closeIdleConnections(), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => idleConnections.close(), IDLE_SWEEP_MS);
       await app.close();
       clearInterval(sweep);
       regionProxy.close();
