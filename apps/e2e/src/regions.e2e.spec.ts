@@ -4,6 +4,8 @@ import type { Stack, StoreAddresses } from '@dormouse/stack';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient } from './harness/gateway-client.js';
+import { ManagementClient } from './harness/management-client.js';
+import { RegionWays } from './harness/region-ways.js';
 import {
   loginCode,
   NO_RATE_LIMITS,
@@ -24,6 +26,8 @@ const SWITCHES = {
 };
 /** Within this time of the answer to a rotation no edge accepts the former token. */
 const REVOKED_WITHIN_MS = 2_000;
+/** Within this time of its return a region has what was wanted of it. */
+const ARRIVES_WITHIN_MS = 2_000;
 /** A bad way between continents. */
 const SLOW = { delayMs: 250, loss: 0.02 };
 
@@ -35,13 +39,22 @@ describe('two regions', () => {
   let webhook: WebhookReceiver;
   /** The way of edges to the edge of `sg`. */
   let toEdge: FaultProxy;
+  /** All ways to `eu`. */
+  let waysToEu: RegionWays;
 
   const switches = async ({ regions }: StoreAddresses<'sg' | 'eu'>) => {
-    toEdge = await FaultProxy.to(regions.sg.edgeUrl);
-    const hosts = { sg: new URL(toEdge.url).origin, eu: regions.eu.edgeUrl };
+    [toEdge, waysToEu] = [await FaultProxy.to(regions.sg.edgeUrl), await RegionWays.to(regions.eu)];
+    const hosts = { sg: new URL(toEdge.url).origin, eu: waysToEu.edgeUrl };
+    const entries = (app: 'control-plane' | 'billing') => {
+      const { databaseUrl, redisUrl, objects: storage } = regions.sg.accounts[app];
+      const sg = { databaseUrl, redisUrl, gatewayUrl: regions.sg.edgeUrl, storage };
+      return { REGIONS: JSON.stringify({ sg, eu: waysToEu.entry(regions.eu, app) }) };
+    };
     return {
       ...SWITCHES,
-      'edge-api': { ...NO_RATE_LIMITS['edge-api'], REGION_HOSTS: JSON.stringify(hosts) },
+      'control-plane': entries('control-plane'),
+      billing: entries('billing'),
+      'edge-api': { ...NO_RATE_LIMITS['edge-api'], RATE_BAD_TOKENS: 'off', REGION_HOSTS: JSON.stringify(hosts) },
     };
   };
 
@@ -58,7 +71,7 @@ describe('two regions', () => {
   }, 180_000);
   afterAll(async () => {
     await running.stop();
-    await Promise.all([webhook.close(), toEdge.close()]);
+    await Promise.all([webhook.close(), toEdge.close(), waysToEu.close()]);
   }, 60_000);
 
   /** Edges of both regions, under the host that passes requests on. */
@@ -84,6 +97,59 @@ describe('two regions', () => {
       expect(await statuses(everywhere(replaced))).toEqual([200, 200]);
     }
   }, 60_000);
+
+  /** A channel of `eu` that is linked to a number. */
+  const linkFar = async (): Promise<{ id: string; token: string }> => {
+    const channelOfEu = await running.management.createChannel('far', 'eu');
+    const client = running.client(channelOfEu.token, running.stack.urls.edge.eu);
+    const phone = await running.network.createPhone({ name: 'Far' });
+    await eventually(async () => phone.scan(await loginCode(client)), { what: 'the code is scanned' });
+    await untilConnected(client);
+    return channelOfEu;
+  };
+
+  it('have the newest token, a deletion and a standing within 2 s of the return of a region that was away', async () => {
+    const { management, stack } = running;
+    const operator = new ManagementClient(stack.urls.controlPlane, stack.operatorKey);
+    const gift = `/fleet/accounts/${stack.installation.facts.accountId}/free-numbers`;
+    await operator.call('PUT', gift, { numbers: 5, reason: 'until it ends' });
+    const [replaced, deleted, unpaid] = await Promise.all([
+      management.createChannel('replaced', 'eu'),
+      management.createChannel('deleted', 'eu'),
+      linkFar(),
+    ]);
+    const billed = async () => (await management.call<{ numbers: number }>('GET', '/billing')).body.numbers === 2;
+    await eventually(billed, { what: 'billing has both numbers' });
+    const statuses = async (tokens: string[]): Promise<number[]> =>
+      Promise.all(tokens.flatMap(everywhere).map(async (client) => (await client.get('/settings')).status));
+    expect(new Set(await statuses([replaced.token, deleted.token, unpaid.token]))).toEqual(new Set([200]));
+
+    waysToEu.cutOff();
+    const former = await management.rotateToken(replaced.id);
+    const newest = await management.rotateToken(replaced.id);
+    expect(await management.deleteChannel(deleted.id)).toBe(503);
+    expect((await operator.call('DELETE', gift)).status).toBe(200);
+    const global = new pg.Client({ connectionString: stack.databases.global });
+    await global.connect();
+    const decided = `SELECT 1 FROM channel_standings WHERE channel_id = $1 AND standing = 'over_free_allowance'`;
+    await eventually(async () => (await global.query(decided, [unpaid.id])).rowCount === 1, {
+      what: 'it is to be paid',
+    });
+    await global.end();
+
+    const clients = [newest, former, replaced.token, deleted.token, unpaid.token].map(everywhere);
+    const found = () =>
+      Promise.all(
+        clients.map((each) => Promise.all(each.map(async (client) => (await client.get('/settings')).status))),
+      );
+    const expected = [200, 401, 401, 401, 402].map((status) => [status, status]);
+    waysToEu.restore();
+    const backAtMs = performance.now();
+    await eventually(async () => JSON.stringify(await found()) === JSON.stringify(expected), {
+      what: 'both edges answer as the control plane wants',
+    });
+    expect(performance.now() - backAtMs).toBeLessThan(ARRIVES_WITHIN_MS);
+  }, 90_000);
 
   it('pass on over a way of 250 ms that loses 2 %: sends, reads and files arrive once and whole', async () => {
     toEdge.slowDown(SLOW);
@@ -141,6 +207,7 @@ describe('two regions', () => {
       // SIGQUIT ends a PostgreSQL server at once, with all its processes.
       for (const pid of [postgres, eu.postgres]) if (pid !== undefined) process.kill(pid, 'SIGQUIT');
       const away = [running.stack.urls.controlPlane, running.stack.urls.edge.eu];
+      await waysToEu.close();
       await eventually(
         async () =>
           (await Promise.allSettled(away.map((url) => fetch(url)))).every(({ status }) => status === 'rejected'),
@@ -188,6 +255,14 @@ describe('two regions', () => {
       const sent = await unlinked.client.post('/messages/text', { to: friend.phone, body: 'linked alone' });
       expect(sent.status).toBe(200);
       await friend.waitFor({ text: 'linked alone' });
+    }, 60_000);
+
+    it('goes on when its worker and its edge end and start again', async () => {
+      const own = ['session-worker', 'edge-api'] as const;
+      await Promise.all(own.map((app) => running.stack.restart(app, { region: 'sg' })));
+      await send('after the restart');
+      await friend.send(channel.phone.phone, 'after the restart, too');
+      await webhook.waitFor('what the friend sent', ({ body }) => JSON.stringify(body).includes('restart, too'));
     }, 60_000);
 
     it('answers 503 with a time to wait for a channel of the region that is away', async () => {
