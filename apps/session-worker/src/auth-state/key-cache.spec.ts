@@ -16,9 +16,15 @@ describe('KeyCache', () => {
       undefined,
     ]);
     cache.beginWrite(write(two))(true);
-    expect(cache.find('session', 'a')).toBe(two);
+    expect(cache.find('session', 'a')).toEqual(two);
     cache.beginWrite(write(null))(true);
     expect(cache.find('session', 'a')).toBeNull();
+  });
+
+  it('holds the bytes of a value alone, not the pool that they are a part of', () => {
+    const cache = new KeyCache();
+    cache.beginWrite(write(Buffer.alloc(64 * 1024).subarray(0, 100)))(true);
+    expect(cache.find('session', 'a')?.buffer.byteLength).toBe(100);
   });
 
   it('has no value of a key while it is being written, nor after a write that failed', () => {
@@ -41,7 +47,7 @@ describe('KeyCache', () => {
     expect(cache.find('session', 'a')).toBeUndefined();
     stored(true);
     during('session', 'b', null);
-    expect(cache.find('session', 'a')).toBe(two);
+    expect(cache.find('session', 'a')).toEqual(two);
   });
 
   it('caches neither of two writes that ran in parallel', () => {
@@ -52,14 +58,14 @@ describe('KeyCache', () => {
     first(true);
     expect(cache.find('session', 'a')).toBeUndefined();
     cache.beginWrite(write(two))(true);
-    expect(cache.find('session', 'a')).toBe(two);
+    expect(cache.find('session', 'a')).toEqual(two);
   });
 
   it('stays small: the entries used last, no pre-keys, nothing large', () => {
     const cache = new KeyCache();
     cache.beginWrite(write(one, 'first'))(true);
     for (let n = 0; n < 63; n++) cache.beginWrite(write(one, `${n}`))(true);
-    expect(cache.find('session', 'first')).toBe(one);
+    expect(cache.find('session', 'first')).toEqual(one);
     cache.beginWrite(write(one, 'last'))(true);
     expect([cache.find('session', 'first'), cache.find('session', '0')]).toEqual([one, undefined]);
     cache.beginWrite(write(one, '1', 'pre-key'))(true);

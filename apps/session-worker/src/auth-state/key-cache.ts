@@ -76,12 +76,19 @@ export class KeyCache {
     }
     const key = cacheKey(type, id);
     this.entries.delete(key);
-    this.entries.set(key, value);
+    this.entries.set(key, value && ownCopy(value));
     if (this.entries.size <= MAX_ENTRIES) return;
     this.isWhole = false;
     const oldest = this.entries.keys().next();
     if (!oldest.done) this.entries.delete(oldest.value);
   }
+}
+
+/** What is read and sealed are parts of Node's pool: held by one of them, 64 KiB of it would stay for each value. */
+function ownCopy(value: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(value.length);
+  copy.set(value);
+  return copy;
 }
 
 const cacheKey = (type: string, id: string): string => `${type} ${id}`;
