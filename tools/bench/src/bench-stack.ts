@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack, type Stack, type StackOptions } from '@dormouse/stack';
+import { startStack, type FirstRegion, type Region, type Stack, type StackOptions } from '@dormouse/stack';
 
 /** No benchmark is held up by limits that protect the network from customers. */
 export const NO_RATE_LIMITS = { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' };
@@ -19,14 +19,14 @@ export function progress(text: string): void {
  * @param work receives the stack and the folder of its data
  * @param start another release's launcher
  */
-export async function onStack(
-  options: Omit<StackOptions, 'dataDir' | 'network' | 'logs'>,
-  work: (stack: Stack, dataDir: string) => Promise<void>,
+export async function onStack<Code extends Region = FirstRegion>(
+  options: Omit<StackOptions<Code>, 'dataDir' | 'network' | 'logs'>,
+  work: (stack: Stack<Code>, dataDir: string) => Promise<void>,
   start = startStack,
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
   progress('starting the stack');
-  const stack = await start({ ...options, dataDir, network: 'simulator', logs: 'silent' });
+  const stack = await start<Code>({ ...options, dataDir, network: 'simulator', logs: 'silent' });
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
     ending ??= stack.stop().then(() => rm(dataDir, { recursive: true, force: true }));

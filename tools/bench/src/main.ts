@@ -12,6 +12,7 @@ import { benchMedia } from './media-bench.js';
 import { benchMoney } from './money-bench.js';
 import { benchNetwork } from './network-bench.js';
 import { benchReads } from './reads-bench.js';
+import { benchRegions } from './regions-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchSend } from './send-bench.js';
 import { benchSleeps } from './sleeps-bench.js';
@@ -38,6 +39,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<void> }> = 
   money: { about: 'fourteen months of money while everything goes wrong, for several seeds', run: benchMoney },
   network: { about: 'the simulated network by itself: memory, linking, logging in, messages', run: benchNetwork },
   reads: { about: 'stored reads at 100 a second, a million messages', run: benchReads },
+  regions: { about: 'a send, a read and files of 100 MB by way of another region, beside home', run: benchRegions },
   scale: { about: 'how cost grows with sleeping numbers, messages, webhooks, workers', run: benchScale },
   sleeps: { about: 'numbers asleep and awake, round after round: what is lost or unreadable', run: benchSleeps },
   send: { about: 'POST /messages/text through the whole stack, beside bare Baileys', run: benchSend },

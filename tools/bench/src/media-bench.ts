@@ -8,36 +8,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { startStack, type Stack } from '@dormouse/stack';
-import { residentBytes, watchPeak } from '@dormouse/stack/process-memory';
 import { Pool } from 'undici';
+import { download, largeBody, MB, post, printMemoryOf, upload } from './large-files.js';
 import { send, sendsPerSecond, transcodingTime, type Sender } from './media-sends.js';
-import { printTable } from './table.js';
 import { World } from './world.js';
-
-const MB = 1_000_000;
-const MIB = 1024 * 1024;
-const LARGE_BYTES = 100 * MB;
-const SAMPLE_EVERY_MS = 5;
-const WARM_TURNS = 5;
-
-/** Resident memory of processes before some work, and its highest value during it. */
-async function memoryOf(
-  pids: Record<string, number>,
-  work: () => Promise<void>,
-): Promise<Record<string, { before: number; peak: number }>> {
-  let working: Promise<void> | undefined;
-  const watched = Object.entries(pids).map(async ([name, pid]) => {
-    const figures = await watchPeak(
-      () => residentBytes(pid),
-      SAMPLE_EVERY_MS,
-      () => (working ??= work()),
-    );
-    return [name, figures] as const;
-  });
-  return Object.fromEntries(await Promise.all(watched));
-}
 
 /** Serves `/<bytes>`: bytes that differ from one request to the next, without holding them. */
 async function startLargeFile(): Promise<{ url: string; server: Server }> {
@@ -59,33 +34,6 @@ async function startLargeFile(): Promise<{ url: string; server: Server }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-/** Many bytes as a raw body or a file part, made while they are sent. */
-function* largeBody(bytes: number, before = '', after = ''): Generator<Buffer> {
-  yield Buffer.from(before);
-  const piece = randomBytes(MB);
-  for (let sent = 0; sent < bytes; sent += MB) yield piece;
-  yield Buffer.from(after);
-}
-
-async function post(sender: Sender, path: string, contentType: string, body: Generator<Buffer>): Promise<string> {
-  const response = await sender.pool.request({
-    method: 'POST',
-    path,
-    headers: { authorization: `Bearer ${sender.channel.token}`, 'content-type': contentType },
-    body: Readable.from(body),
-  });
-  const text = await response.body.text();
-  if (response.statusCode !== 200) throw new Error(`POST ${path}: ${response.statusCode} ${text}`);
-  return text;
-}
-
-async function download({ pool, channel }: Sender, id: string): Promise<void> {
-  const headers = { authorization: `Bearer ${channel.token}` };
-  const response = await pool.request({ method: 'GET', path: `/media/${id}`, headers });
-  if (response.statusCode !== 200) throw new Error(`GET /media: ${response.statusCode}`);
-  await response.body.dump({ limit: LARGE_BYTES * 2 });
-}
-
 async function memoryOfLargeDocument(stack: Stack, sender: Sender): Promise<void> {
   const { 'edge-api': edge, 'session-worker': workers } = stack.processes;
   const pids = { edge: edge ?? 0, worker: workers[0] ?? 0 };
@@ -103,27 +51,13 @@ async function memoryOfLargeDocument(stack: Stack, sender: Sender): Promise<void
         largeBody(bytes, form + filePart, '\r\n--b--\r\n'),
       ),
     'upload, raw, then sent by id': async (bytes) => {
-      const text = await post(sender, '/media', 'application/octet-stream', largeBody(bytes));
-      uploaded = (JSON.parse(text) as { id: string }).id;
+      uploaded = await upload(sender, bytes);
       await send(sender, 'document', { media: uploaded });
     },
     'GET /media/{MediaID} of it': () => download(sender, uploaded),
   };
-  // What a process needs to do this at all (code, pools) is no cost of a file.
-  console.error('Warming up with small files ...');
-  for (let turn = 0; turn < WARM_TURNS; turn += 1) for (const way of Object.values(ways)) await way(2 * MB);
-  const rows: string[][] = [];
-  for (const [name, way] of Object.entries(ways)) {
-    console.error(`100 MB: ${name} ...`);
-    const found = await memoryOf(pids, async () => void (await way(LARGE_BYTES)));
-    for (const [process, { before, peak }] of Object.entries(found)) {
-      const mib = (bytes: number) => (bytes / MIB).toFixed(1);
-      rows.push([name, process, mib(before), mib(peak), mib(peak - before)]);
-    }
-  }
+  await printMemoryOf(pids, ways);
   large.server.close();
-  console.log('\nResident memory while a document of 100 MB passes, MiB');
-  printTable([['way', 'process', 'before', 'peak', 'extra'], ...rows]);
 }
 
 /** Memory of a large file, sends per second of each kind, transcoding. */
