@@ -201,7 +201,7 @@ describe('ChannelDirectory', () => {
       expect(await record(seen)).toBe(false);
     }
     expect(await state()).toBe('open');
-    await directory.recordSessionState(fence, channel.id, { state: 'connecting', reason: 'stream_dropped' });
+    await directory.recordSessionState(fence, channel.id, { state: 'hibernated', reason: 'stores_away' });
     expect(await record({ state: 'open' })).toBe(false); // the reason goes
     await expect(
       directory.recordSilentState({ shard, epoch: 2n }, channel.id, { state: 'open' }),
