@@ -9,6 +9,7 @@ const AT_ONCE = 20_000;
 
 /** Not copied: counted by triggers, or named by a key of its own. */
 const NOT_COPIED = [
+  'events',
   'row_counts',
   'media_objects',
   'media_usage',
