@@ -88,7 +88,10 @@ async function createListening({ stack, world }: Region, count: number): Promise
 }
 
 /** Links the numbers that are measured: each has sent and received; those that sleep do. */
-async function linkMeasured(stack: Stack, hook: Receiver, inspectPort: number): Promise<Omit<Region, 'database'>> {
+async function linkMeasured(
+  stack: Stack,
+  { database, hook, inspectPort }: Pick<Region, 'database' | 'hook' | 'inspectPort'>,
+): Promise<Region> {
   const world = new World(stack);
   const friend = await world.newPhone();
   progress(`linking ${LIVE + SLEEPERS} numbers`);
@@ -99,8 +102,8 @@ async function linkMeasured(stack: Stack, hook: Receiver, inspectPort: number): 
     await world.untilReceived(number.phone, 'hello');
     await world.send(number, friend, 'hello to you');
   }
-  for (const number of sleepers) await untilAsleep(world, stack, number);
-  return { stack, world, hook, live, sleepers, friend, inspectPort };
+  for (const number of sleepers) await untilAsleep(database, number);
+  return { stack, database, world, hook, live, sleepers, friend, inspectPort };
 }
 
 /** The table of one part: a column for each size, and the last beside the first. */
@@ -113,7 +116,7 @@ async function measureSizes({ sizes, unit, fill }: Sized): Promise<void> {
       const database = new pg.Client({ connectionString: stack.databases.sg });
       database.on('error', () => undefined); // the query that runs fails with it
       await database.connect();
-      const region = { ...(await linkMeasured(stack, hook, inspectPort)), database };
+      const region = await linkMeasured(stack, { database, hook, inspectPort });
       const columns: Figures[] = [];
       let before = 0;
       for (const size of sizes) {
