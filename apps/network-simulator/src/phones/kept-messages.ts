@@ -1,9 +1,13 @@
-import type { MessageLog } from './message-log.js';
-
 /** How many messages all phones hold together: some 30 MB. */
 const KEPT_TOGETHER = 20_000;
 /** How many of them a phone holds in any case, so that a busy one does not empty a quiet one. */
 const KEPT_BY_EACH = 200;
+
+/** The messages of one phone. */
+interface HeldMessages {
+  readonly size: number;
+  dropOldest(): void;
+}
 
 /**
  * Bounds what the phones of a network hold, since sandboxes run for days: when there are too many messages, the oldest one goes
@@ -11,7 +15,7 @@ const KEPT_BY_EACH = 200;
  */
 export class KeptMessages {
   /** Whose message came when, the oldest first. */
-  private arrivals: MessageLog[] = [];
+  private arrivals: HeldMessages[] = [];
   /** Arrivals before this place were dropped; the list is cut when half of it is such. */
   private first = 0;
 
@@ -21,7 +25,7 @@ export class KeptMessages {
   ) {}
 
   /** A phone has one more message. */
-  arrived(log: MessageLog): void {
+  arrived(log: HeldMessages): void {
     this.arrivals.push(log);
     if (this.arrivals.length - this.first <= this.together) return;
     const oldest = this.arrivals[this.first++];
