@@ -33,30 +33,42 @@ const COPY_ID = `'COPY-' || lpad(n::text, 9, '0')`;
 export async function copyChannel(client: pg.Client, { template, before, upTo }: Copies): Promise<void> {
   const { rows: tables } = await client.query<{ name: string; columns: string[] }>(
     `SELECT table_name AS name, array_agg(column_name::text) AS columns FROM information_schema.columns
-     WHERE table_schema = 'public' AND table_name = ANY (
-       SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'channel_id')
-     GROUP BY table_name ORDER BY table_name`,
+     WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY table_name ORDER BY table_name`,
   );
-  const copied = tables.filter(({ name }) => !NOT_COPIED.includes(name));
+  const ofChannels = tables.filter(({ name, columns }) => columns.includes('channel_id') && !NOT_COPIED.includes(name));
+  const copies = [
+    ...tables.filter(({ name }) => name === 'channels').map((table) => copySql(table, 'id', COPIED_CHANNEL)),
+    ...ofChannels.map((table) => copySql(table, 'channel_id', copiedRow(table.name))),
+  ];
   for (let from = before + 1; from <= upTo; from += AT_ONCE) {
     const to = Math.min(from + AT_ONCE - 1, upTo);
-    await client.query(
-      `INSERT INTO channels SELECT (jsonb_populate_record(c, jsonb_build_object('id', ${COPY_ID},
-         'shard', n % (SELECT count(*) FROM shard_leases), 'token_hash', '\\x' || encode(sha256(n::text::bytea), 'hex'),
-         'wake_at', now() + interval '1 day' + n * interval '1 s'))).*
-       FROM channels c, generate_series($2::int, $3::int) AS n WHERE c.id = $1`,
-      [template, from, to],
-    );
-    for (const { name, columns } of copied) {
-      const isNumbered = columns.includes('id') && ['webhook_secrets', 'chat_removals'].includes(name);
-      await client.query(
-        `INSERT INTO "${name}" SELECT (jsonb_populate_record(t, jsonb_build_object('channel_id', ${COPY_ID}
-           ${isNumbered ? `, 'id', nextval(pg_get_serial_sequence('${name}', 'id'))` : ''}))).*
-         FROM "${name}" t, generate_series($2::int, $3::int) AS n WHERE t.channel_id = $1`,
-        [template, from, to],
-      );
-    }
+    for (const sql of copies) await client.query(sql, [template, from, to]);
   }
+}
+
+/** Columns of a copy that are not as in the template. */
+type Changed = Readonly<Record<string, string>>;
+
+const COPIED_CHANNEL: Changed = {
+  id: COPY_ID,
+  shard: 'n % (SELECT count(*) FROM shard_leases)',
+  token_hash: 'sha256(n::text::bytea)',
+  wake_at: "now() + interval '1 day' + n * interval '1 s'",
+};
+
+function copiedRow(table: string): Changed {
+  const isNumbered = ['webhook_secrets', 'chat_removals'].includes(table);
+  return { channel_id: COPY_ID, ...(isNumbered && { id: `nextval(pg_get_serial_sequence('${table}', 'id'))` }) };
+}
+
+function copySql(
+  { name, columns }: { name: string; columns: readonly string[] },
+  key: string,
+  changed: Changed,
+): string {
+  const values = columns.map((column) => changed[column] ?? `t."${column}"`);
+  return `INSERT INTO "${name}" (${columns.map((column) => `"${column}"`).join(', ')})
+    SELECT ${values.join(', ')} FROM "${name}" t, generate_series($2::int, $3::int) AS n WHERE t."${key}" = $1`;
 }
 
 /**
