@@ -107,7 +107,12 @@ async function sends({ world, live, friend }: Region, text: string) {
 async function pages({ world, stack, live }: Region): Promise<number> {
   const read = async (index: number): Promise<void> => {
     // Each live number has more than that since the sends of the first column.
-    await world.call(`${stack.urls.edge.sg}/messages/list?count=50`, 'GET', undefined, live[index % live.length]?.token);
+    await world.call(
+      `${stack.urls.edge.sg}/messages/list?count=50`,
+      'GET',
+      undefined,
+      live[index % live.length]?.token,
+    );
   };
   await measure(read, { total: SENDS / 4, inFlight: 1 });
   return (await measure(read, { total: SENDS, inFlight: 1 })).p50Ms;
