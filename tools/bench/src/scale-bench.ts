@@ -124,6 +124,7 @@ async function measureSizes({ sizes, unit, fill }: Sized): Promise<void> {
         await fill(region, before, size);
         before = size;
         await database.query('VACUUM ANALYZE');
+        await database.query('CHECKPOINT'); // otherwise it writes what was filled in while it is measured
         progress(`measuring at ${size} ${unit}`);
         columns.push(await measureRegion(region, String(size)));
       }
