@@ -3,6 +3,7 @@
  */
 import { endUnlessAnswered } from './answer-timeout.js';
 import { patchedSignalRepository, requirePatches } from './patches/apply.js';
+import { letCachesGrow } from './patches/growing-caches.js';
 import { trustRootKey } from './patches/server-certificate.js';
 import type { NetworkAuthState } from './key-format.js';
 import type { InboundJournal } from './inbound-journal.js';
@@ -130,5 +131,6 @@ export function openSocket(options: SocketOptions): WASocket {
   if (!retries) throw new Error('the library does not count the copies it requests');
   // The same setting bounds the copies that are requested, where each is counted once.
   Reflect.set(retries, 'maxMsgRetryCount', COPIES_REQUESTED);
+  letCachesGrow(retries);
   return socket;
 }
