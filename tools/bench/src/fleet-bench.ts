@@ -10,12 +10,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { choosePort, type Stack } from '@dormouse/stack';
 import pTimeout from 'p-timeout';
+import pg from 'pg';
 import { NO_RATE_LIMITS, onStack, progress } from './bench-stack.js';
 import { measure, summarize } from './latencies.js';
 import { memoryAfterCollection, type Memory } from './process-figures.js';
 import { measureSends } from './send-bench.js';
 import { storedBytes } from './stored-bytes.js';
 import { printTable } from './table.js';
+import { untilAsleep } from './until-asleep.js';
 import { World, type LinkedChannel } from './world.js';
 
 /**
@@ -38,6 +40,7 @@ const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
 
 interface Fleet {
   stack: Stack;
+  database: pg.Client;
   dataDir: string;
   world: World;
   inspectPort: number;
@@ -172,19 +175,6 @@ async function sleepAfter({ stack, world }: Fleet, { id }: LinkedChannel, idleS:
   await world.call(`${stack.urls.controlPlane}/api/v1/channels/${id}/sleep`, 'POST', { idle_after_s: idleS });
 }
 
-/** Until all sleep at the same moment: the first may have been woken in its turn before the last fell asleep. */
-async function untilAsleep({ stack, world }: Fleet, numbers: readonly LinkedChannel[]): Promise<void> {
-  for (;;) {
-    const records = await Promise.all(
-      numbers.map(({ id }) =>
-        world.call<{ status: { hibernated?: true } }>(`${stack.urls.controlPlane}/api/v1/channels/${id}`),
-      ),
-    );
-    if (records.every(({ status }) => status.hibernated)) return;
-    await delay(100);
-  }
-}
-
 async function sleepers(fleet: Fleet): Promise<LinkedChannel[]> {
   await grow(fleet, SLEEPERS);
   const chosen = fleet.numbers.slice(0, SLEEPERS);
@@ -199,7 +189,7 @@ async function asleep(fleet: Fleet): Promise<void> {
   const awake = await storedBytes(fleet.stack, fleet.dataDir, ids);
   for (const number of chosen) await sleepAfter(fleet, number, 1);
   progress(`${chosen.length} numbers fall asleep`);
-  await within(untilAsleep(fleet, chosen), 'falling asleep');
+  await within(untilAsleep(fleet.database, chosen), 'falling asleep');
   const sleeping = await storedBytes(fleet.stack, fleet.dataDir, ids);
   const places = [...new Set([...awake.keys(), ...sleeping.keys()])].sort();
   printTable([
@@ -218,7 +208,7 @@ async function wake(fleet: Fleet): Promise<void> {
   const latenciesMs: number[] = [];
   const startedAtMs = performance.now();
   for (let round = 1; round <= WAKES_EACH; round += 1) {
-    await within(untilAsleep(fleet, chosen), 'falling asleep');
+    await within(untilAsleep(fleet.database, chosen), 'falling asleep');
     progress(`wakes, round ${round} of ${WAKES_EACH}`);
     for (const [index, number] of chosen.entries()) {
       const { p50Ms } = await measure(
@@ -263,11 +253,15 @@ export async function benchFleet(): Promise<void> {
     if (parts.length === 0) continue;
     await onStack({ env: { 'edge-api': NO_RATE_LIMITS, 'session-worker': worker } }, async (stack, dataDir) => {
       const world = new World(stack);
-      const fleet: Fleet = { stack, dataDir, world, inspectPort, numbers: [], to: await world.newPhone() };
+      const database = new pg.Client({ connectionString: stack.databases.sg });
+      database.on('error', () => undefined); // the query that runs fails with it
+      await database.connect();
+      const fleet: Fleet = { stack, database, dataDir, world, inspectPort, numbers: [], to: await world.newPhone() };
       for (const part of parts) {
         progress(part);
         await run[part](fleet);
       }
+      await database.end();
     });
   }
   if (chosen.includes('send')) await measureSends();

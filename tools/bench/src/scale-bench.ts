@@ -10,9 +10,10 @@ import type { CapacityInput } from './capacity.js';
 import { addBacklog, addMessages, copyChannel } from './region-filling.js';
 import { writeMeasured } from './measured-constants.js';
 import { measurePods } from './scale-pods.js';
-import { measureRegion, untilAsleep, type Figures, type Region } from './scale-figures.js';
+import { measureRegion, type Figures, type Region } from './scale-figures.js';
 import { measureWakes } from './scale-wakes.js';
 import { printTable } from './table.js';
+import { untilAsleep } from './until-asleep.js';
 import { Receiver } from './webhook-receiver.js';
 import { World } from './world.js';
 
@@ -102,7 +103,7 @@ async function linkMeasured(
     await world.untilReceived(number.phone, 'hello');
     await world.send(number, friend, 'hello to you');
   }
-  for (const number of sleepers) await untilAsleep(database, number);
+  await untilAsleep(database, sleepers);
   return { stack, database, world, hook, live, sleepers, friend, inspectPort };
 }
 

@@ -6,6 +6,7 @@ import { measure, steadily, summarize } from './latencies.js';
 import { readMetric } from './metrics-page.js';
 import { memoryAfterCollection } from './process-figures.js';
 import { untilShared } from './shard-owners.js';
+import { untilAsleep } from './until-asleep.js';
 import type { Receiver } from './webhook-receiver.js';
 import type { LinkedChannel, World } from './world.js';
 
@@ -136,7 +137,7 @@ async function wakes({ world, database, sleepers, friend }: Region, column: stri
   const latenciesMs: number[] = [];
   for (let turn = 1; turn <= WAKES_EACH; turn += 1) {
     for (const number of sleepers) {
-      await untilAsleep(database, number);
+      await untilAsleep(database, [number]);
       const beganMs = performance.now();
       const status = await world.send(number, friend, `good morning ${column} ${turn}`);
       if (status !== 200) throw new Error(`a send of a sleeping number was answered ${status}`);
@@ -144,18 +145,6 @@ async function wakes({ world, database, sleepers, friend }: Region, column: stri
     }
   }
   return summarize(latenciesMs, 1).p50Ms;
-}
-
-/** Its state is read where it is stored: for customers, a number that wakes is still asleep. */
-export async function untilAsleep(database: pg.Client, { id }: LinkedChannel): Promise<void> {
-  for (;;) {
-    const { rows } = await database.query<{ state: string }>(
-      'SELECT session_state AS state FROM channels WHERE id = $1',
-      [id],
-    );
-    if (rows[0]?.state === 'hibernated') return;
-    await delay(50);
-  }
 }
 
 /** Average of the rounds that the worker ran meanwhile. */
