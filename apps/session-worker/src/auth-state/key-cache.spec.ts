@@ -47,7 +47,21 @@ describe('KeyCache', () => {
     expect(cache.find('session', 'a')).toBeUndefined();
     stored(true);
     during('session', 'b', null);
+    expect([cache.find('session', 'a'), cache.find('session', 'b')]).toEqual([two, undefined]);
+  });
+
+  it('does not put what a read saw before a commit in the place of what was written, however late the read ends', () => {
+    const cache = new KeyCache();
+    const stored = cache.beginWrite(write(two));
+    const during = cache.beginRead();
+    stored(true);
+    during('session', 'a', one);
     expect(cache.find('session', 'a')).toEqual(two);
+    const failed = cache.beginWrite(write(one));
+    const read = cache.beginRead();
+    failed(false);
+    read('session', 'a', two);
+    expect(cache.find('session', 'a')).toBeUndefined();
   });
 
   it('caches neither of two writes that ran in parallel', () => {

@@ -45,11 +45,15 @@ export class KeyCache {
     return this.isWhole && this.writesUnderWay === 0 && !NEVER_CACHED.has(type);
   }
 
-  /** Call before reading. The returned function caches what was read, unless a write ran meanwhile. */
+  /**
+   * Call before reading. The returned function caches what was read, unless a write ran meanwhile: one that runs now may be
+   * stored after the read has seen the key, and have ended before the read does.
+   */
   beginRead(): (type: string, id: string, value: KeyValue) => void {
+    const beganAlone = this.writesUnderWay === 0;
     const before = this.version;
     return (type, id, value) => {
-      if (this.version === before && this.writesUnderWay === 0) this.remember(type, id, value);
+      if (beganAlone && this.version === before) this.remember(type, id, value);
     };
   }
 
