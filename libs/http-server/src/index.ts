@@ -5,3 +5,4 @@ export { pathIds } from './path-ids.js';
 export { announcesBody, unreadableType } from './request-body.js';
 export { serveApp, type ServeTerms } from './serve-app.js';
 export { valid } from './valid.js';
+export { whenGone } from './when-gone.js';

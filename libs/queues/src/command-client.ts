@@ -170,8 +170,8 @@ export class CommandClient {
   }
 
   async #add(callId: string, channel: CommandTarget, name: CommandName, job: CommandJob): Promise<void> {
-    const queue = this.#queue(channel.shard);
     const { name: spanName, facts } = commandSpan('send', channel.shard, name, channel.id);
+    const queue = this.#queue(channel.shard);
     try {
       const { id } = await inSpan(spanName, { kind: 'producer', facts }, ({ traceparent }) =>
         queue.add(name, traceparent === undefined ? job : { ...job, traceparent }, COMMAND_JOB_OPTIONS),
@@ -180,7 +180,7 @@ export class CommandClient {
       if (call && id !== undefined) call.job = { queue, id };
     } catch (error) {
       // A queue whose connection dropped while it was opened stays unusable; the next call opens a new one.
-      this.#queues.delete(channel.shard);
+      this.#drop(channel.shard, queue);
       throw wasSent(error) ? outcomeUnknown(error) : queueAway(error);
     }
   }
@@ -195,6 +195,12 @@ export class CommandClient {
     queue.on('error', () => undefined);
     this.#queues.set(shard, queue);
     return queue;
+  }
+
+  /** Closed, since each open queue listens on the connection that all share. */
+  #drop(shard: number, queue: Queue<CommandJob>): void {
+    if (this.#queues.get(shard) === queue) this.#queues.delete(shard);
+    queue.close().catch(() => undefined);
   }
 
   #setDeadlines(callId: string, startWithinMs: number, answerWithinMs: number): void {

@@ -1,3 +1,4 @@
+import { whenGone } from '@dormouse/http-server';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
@@ -5,8 +6,8 @@ import type { FastifyReply } from 'fastify';
 export const CallerGone = createParamDecorator((_data: unknown, context: ExecutionContext): AbortSignal => {
   const { raw } = context.switchToHttp().getResponse<FastifyReply>();
   const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
+  whenGone(raw, (unanswered) => {
+    if (unanswered) gone.abort();
   });
   return gone.signal;
 });

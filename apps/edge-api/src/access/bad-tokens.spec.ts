@@ -24,6 +24,17 @@ describe('BadTokens', () => {
     expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(false);
   });
 
+  it('refuses an address only until its window ends, even if that is over in the same millisecond', async () => {
+    const clock = { ms: 1_000_000 };
+    // What the counter's script returns: the points of this window, and the milliseconds that it lasts.
+    const redis = { status: 'ready', defineCommand: () => undefined, rlflxIncr: () => Promise.resolve([999, 0]) };
+    const limit = { points: 3, windowS: 60 };
+    const bad = new BadTokens({ redis: redis as object as Redis, limit, now: () => clock.ms });
+    expect(await bad.count('192.0.2.1', refusal)).toMatchObject({ status: 429 });
+    clock.ms += 2;
+    expect(bad.isKnownMiss('192.0.2.1', 'unknown')).toBe(false);
+  });
+
   it('counts the addresses of one IPv6 network together', async () => {
     const { bad } = open();
     for (let n = 1; n <= 3; n++) expect(await bad.count(`2001:db8:1:2::${n}`, refusal)).toBe(refusal);

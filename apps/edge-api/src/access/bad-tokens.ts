@@ -75,7 +75,8 @@ export class BadTokens {
       return refusal;
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused;
-      this.#refused.set(block, true, { ttl: refused.msBeforeNext });
+      // 0 in the last millisecond of a window; to the cache 0 is for ever.
+      this.#refused.set(block, true, { ttl: Math.max(1, refused.msBeforeNext) });
       return tooMany(refused, DETAILS);
     }
   }

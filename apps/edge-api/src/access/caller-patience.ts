@@ -6,6 +6,7 @@
  * the end of a connection, and clocks of two regions differ: the time travels as what is left of it once the body has been sent, however
  * long that takes. A caller that makes the header up shortens its own time alone.
  */
+import { whenGone } from '@dormouse/http-server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** For how many more milliseconds the edge that passes a request on waits for the answer. */
@@ -23,10 +24,10 @@ export function whenGivenUp({ headers, raw }: PatientRequest, reply: Pick<Fastif
   };
   if (raw.complete) start();
   else raw.once('end', start);
-  reply.raw.once('close', () => {
+  whenGone(reply.raw, (unanswered) => {
     raw.off('end', start);
     clearTimeout(timer);
-    if (!reply.raw.writableEnded) givenUp.abort();
+    if (unanswered) givenUp.abort();
   });
   return givenUp.signal;
 }

@@ -93,6 +93,50 @@ describe('a body by way of another region', () => {
     client.destroy();
   });
 
+  it.each([
+    ['DELETE', 'content-length'],
+    ['GET', 'content-length'],
+    ['GET', 'transfer-encoding'],
+    ['POST', 'content-length, transfer-encoding'],
+  ])('of %s stays one body, though the client lists %s as a header of its connection', async (method, listed) => {
+    const hidden = 'GET /hidden HTTP/1.1\r\nhost: home\r\n\r\n';
+    const seen: string[] = [];
+    const read = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      seen.push(`${request.method} ${request.url}: ${await wholeBody(request)}`);
+      response.end('read');
+    };
+    const onRequest = (...exchange: Exchange): void => void read(...exchange);
+    home.on('request', onRequest);
+    const framing = listed.includes('transfer')
+      ? { 'transfer-encoding': 'chunked' }
+      : { 'content-length': hidden.length };
+    const headers = { authorization: `Bearer ${mintToken('eu')}`, connection: listed, ...framing };
+    const client = httpRequest(`${nearest.url}/messages/a`, { method, headers, agent: false });
+    const answered = once(client, 'response') as Promise<[IncomingMessage]>;
+    client.end(hidden);
+    const [answer] = await answered;
+    expect(await wholeBody(answer)).toBe('read');
+    // What would be left on the connection between the two edges is read there before the next request.
+    const next = await fetch(`${nearest.url}/next`, { headers: { authorization: headers.authorization } });
+    expect(await next.text()).toBe('read');
+    home.off('request', onRequest);
+    expect(seen).toEqual([`${method} /messages/a: ${hidden}`, 'GET /next: ']);
+  });
+
+  it('leaves nothing open at home when it was answered there before it had arrived', async () => {
+    const { client, exchange } = await begin('POST');
+    const [request, response] = exchange;
+    const answered = once(client, 'response') as Promise<[IncomingMessage]>;
+    home.keepAliveTimeout = 0; // it is the nearest edge that ends the connection, in the middle of the body
+    const closed = new Promise((resolve) => request.socket.once('close', resolve));
+    response.writeHead(402).end('not now');
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(402);
+    client.end();
+    expect(await wholeBody(answer)).toBe('not now');
+    await closed;
+  });
+
   it('ends at home when its sender goes in the middle', async () => {
     const { client, exchange } = await begin('POST');
     const [request] = exchange;
@@ -159,6 +203,12 @@ async function transfer(from: Writable, to: Readable) {
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { sentBytes, readBytes, mostBytes };
+}
+
+async function wholeBody(body: Readable): Promise<string> {
+  let text = '';
+  for await (const piece of body) text += String(piece);
+  return text;
 }
 
 /** What comes next of a body, as text. */

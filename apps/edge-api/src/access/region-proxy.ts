@@ -5,7 +5,7 @@
  * breaks before the answer, or falls silent: 502, it may have. When the client disconnects, the forwarded request is
  * aborted; for how long this edge waits travels with it (caller-patience.ts).
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { GatewayError, type Region } from '@dormouse/gateway-contract';
@@ -32,6 +32,12 @@ const OF_THE_CONNECTION = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** A request to the other edge, whose body may still be on its way, and the answer to it. */
+interface Exchange {
+  outgoing: ClientRequest;
+  answer: IncomingMessage;
+}
 
 export interface RegionProxyOptions {
   here: Region;
@@ -60,17 +66,19 @@ export class RegionProxy {
   async forward(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<void> {
     const target = forwardTarget(origin, request.originalUrl);
     requireKnownFraming(request);
-    const answer = await this.#sendInSpan(request, reply, target);
+    const { outgoing, answer } = await this.#sendInSpan(request, reply, target);
     reply.hijack();
     // Answered while the body is still arriving and is no longer read: the connection cannot be used again.
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
     reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
     // Broken off in the middle: the client sees its connection end.
     await pipeline(answer, reply.raw, { end: false }).catch(() => reply.raw.destroy());
-    if (!request.raw.complete) {
-      request.raw.unpipe();
-      await drainBody(request.raw);
+    // The other edge has answered without the rest of the body; its connection cannot be used again.
+    if (!outgoing.writableEnded) {
+      request.raw.unpipe(outgoing);
+      outgoing.destroy();
     }
+    if (!request.raw.complete) await drainBody(request.raw);
     reply.raw.end();
   }
 
@@ -80,7 +88,7 @@ export class RegionProxy {
   }
 
   /** The other edge continues the trace. */
-  #sendInSpan(request: FastifyRequest, reply: FastifyReply, target: ForwardTarget): Promise<IncomingMessage> {
+  #sendInSpan(request: FastifyRequest, reply: FastifyReply, target: ForwardTarget): Promise<Exchange> {
     const { method } = request;
     const facts = {
       'http.request.method': method,
@@ -89,9 +97,9 @@ export class RegionProxy {
     };
     return inSpan(method, { kind: 'client', facts }, async (span) => {
       const { traceparent } = span;
-      const answer = await this.#send(request, reply, target, traceparent === undefined ? {} : { traceparent });
-      span.add({ 'http.response.status_code': answer.statusCode ?? 0 });
-      return answer;
+      const exchange = await this.#send(request, reply, target, traceparent === undefined ? {} : { traceparent });
+      span.add({ 'http.response.status_code': exchange.answer.statusCode ?? 0 });
+      return exchange;
     });
   }
 
@@ -100,7 +108,7 @@ export class RegionProxy {
     reply: FastifyReply,
     target: ForwardTarget,
     ofTrace: { traceparent?: string },
-  ): Promise<IncomingMessage> {
+  ): Promise<Exchange> {
     const secure = target.protocol === 'https:';
     const send = secure ? httpsRequest : httpRequest;
     const headers = {
@@ -121,7 +129,7 @@ export class RegionProxy {
         if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true));
         else connected = true;
       });
-      outgoing.on('response', resolve);
+      outgoing.on('response', (answer) => resolve({ outgoing, answer }));
       outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));
       outgoing.on('error', (error) => {
         const details = 'the home region of the channel could not be reached';
@@ -152,10 +160,15 @@ function requireKnownFraming({ headers }: FastifyRequest): void {
   throw new GatewayError(400, { details: 'transfer-encoding: only chunked is understood' });
 }
 
+/**
+ * The headers that are meant for both ends. A length stays, though the sender lists it as an option of its connection: what follows a
+ * body without a length is read as another request, whose answer another caller would get.
+ */
 function endToEnd(headers: IncomingMessage['headers']): Record<string, string | string[]> {
   const listed = String(headers.connection ?? '')
     .toLowerCase()
-    .split(/\s*,\s*/);
+    .split(/\s*,\s*/)
+    .filter((name) => name !== 'content-length');
   return Object.fromEntries(
     Object.entries(headers).filter(
       (entry): entry is [string, string | string[]] =>

@@ -226,6 +226,8 @@ describe('channel', () => {
   it.each([
     ['GET /users/login/image', false],
     ['POST /users/logout', true],
+    ['DELETE /groups/120363000000000001@g.us', true],
+    ['POST /groups/link/AbCdEfGhIjKlMnOpQrStUv', true],
   ] as const)('%s is not carried out by a worker once its caller has gone', async (route, linked) => {
     const channel = await edge.channel({ linked });
     const waiting = async (count: number): Promise<void> => {

@@ -51,8 +51,8 @@ export class ChatsController {
     const action = postChatAction(body);
     const chatId = await this.changeable(caller, id);
     return action.action === 'archive'
-      ? this.callWithoutKey(caller, 'chats.update', { chatId, ...action.body })
-      : this.callWithoutKey(caller, 'chats.markRead', { chatId });
+      ? this.commands.callWithoutKey(caller, 'chats.update', { chatId, ...action.body })
+      : this.commands.callWithoutKey(caller, 'chats.markRead', { chatId });
   }
 
   @Patch(':ChatID')
@@ -62,19 +62,15 @@ export class ChatsController {
     @Body(valid(patchChatBody)) body: PatchChatBody,
   ): Promise<Success> {
     const chatId = await this.changeable(caller, id);
-    return this.callWithoutKey(caller, 'chats.update', { chatId, ...body });
+    return this.commands.callWithoutKey(caller, 'chats.update', { chatId, ...body });
   }
 
   @Delete(':ChatID')
   @Endpoint({ ignoresBody: true })
   async remove(@CurrentCaller() caller: Caller, @Param('ChatID') id: string): Promise<Success> {
     const chatId = await this.changeable(caller, id);
-    return this.callWithoutKey(caller, 'chats.delete', { chatId });
+    return this.commands.callWithoutKey(caller, 'chats.delete', { chatId });
   }
-
-  /** Without an idempotency key: repeating these commands changes nothing. */
-  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId, gaveUp }, name, input) =>
-    this.commands.call({ channel, requestId, gaveUp }, name, input);
 
   /** Checked before a session is woken. */
   private async changeable({ channel }: Caller, chatId: string): Promise<string> {

@@ -38,11 +38,11 @@ export class ContactsController {
   @HttpCode(200)
   @Endpoint({ rate: 'contactChecks' })
   async check(
-    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
+    @CurrentCaller() caller: Caller,
     @Body(valid(checkContactsBody)) body: CheckContactsBody,
   ): Promise<CheckContactsResult> {
-    await this.rateLimits.take('contactChecks', channel.id, body.contacts.length - 1);
-    return this.commands.call({ channel, requestId, gaveUp }, 'contacts.check', body);
+    await this.rateLimits.take('contactChecks', caller.channel.id, body.contacts.length - 1);
+    return this.commands.callWithoutKey(caller, 'contacts.check', body);
   }
 
   @Get(':ContactID')
@@ -54,11 +54,8 @@ export class ContactsController {
 
   /** Picture and about, from the network. */
   @Get(':ContactID/profile')
-  async profile(
-    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
-    @Param('ContactID') text: string,
-  ): Promise<UserProfile> {
-    return this.commands.call({ channel, requestId, gaveUp }, 'contacts.profile', { contactId: contactId(text) });
+  async profile(@CurrentCaller() caller: Caller, @Param('ContactID') text: string): Promise<UserProfile> {
+    return this.commands.callWithoutKey(caller, 'contacts.profile', { contactId: contactId(text) });
   }
 }
 

@@ -41,8 +41,7 @@ export class GroupLinksController {
         throw new GatewayError(404, { details: 'InviteCode: no such invitation' });
       }
       if (action === 'send') return this.send(caller, inviteCode, body, file);
-      const { channel, requestId } = caller;
-      return this.commands.call({ channel, requestId }, 'groups.join', { inviteCode });
+      return this.commands.callWithoutKey(caller, 'groups.join', { inviteCode });
     });
   }
 

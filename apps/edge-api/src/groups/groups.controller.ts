@@ -46,7 +46,7 @@ export class GroupsController {
     @CurrentCaller() caller: Caller,
     @Body(valid(createGroupBody)) body: CreateGroupBody,
   ): Promise<GroupCreateResult> {
-    return this.callWithoutKey(caller, 'groups.create', body);
+    return this.commands.callWithoutKey(caller, 'groups.create', body);
   }
 
   /** From the store; with `resync` from a query to the network. */
@@ -57,7 +57,7 @@ export class GroupsController {
     @Query(valid(resyncQuery)) { resync }: ResyncQuery,
   ): Promise<Group> {
     const groupId = groupIdIn(id);
-    if (resync) return this.callWithoutKey(caller, 'groups.refresh', { groupId });
+    if (resync) return this.commands.callWithoutKey(caller, 'groups.refresh', { groupId });
     const group = await this.groups.group(caller.channel.id, groupId);
     if (!group) throw new GatewayError(404, { details: 'GroupID: no such group' });
     return group;
@@ -70,14 +70,14 @@ export class GroupsController {
     const action = patchGroupAction(body);
     const groupId = groupIdIn(id);
     return action.action === 'info'
-      ? this.callWithoutKey(caller, 'groups.updateInfo', { groupId, ...action.body })
-      : this.callWithoutKey(caller, 'groups.updateSetting', { groupId, ...action.body });
+      ? this.commands.callWithoutKey(caller, 'groups.updateInfo', { groupId, ...action.body })
+      : this.commands.callWithoutKey(caller, 'groups.updateSetting', { groupId, ...action.body });
   }
 
   @Delete(':GroupID')
   @Endpoint({ rate: 'groupWrites', ignoresBody: true })
   leave(@CurrentCaller() caller: Caller, @Param('GroupID') id: string): Promise<Success> {
-    return this.callWithoutKey(caller, 'groups.leave', { groupId: groupIdIn(id) });
+    return this.commands.callWithoutKey(caller, 'groups.leave', { groupId: groupIdIn(id) });
   }
 
   @Post(':GroupID/participants')
@@ -88,7 +88,7 @@ export class GroupsController {
     @Param('GroupID') id: string,
     @Body(valid(participantsBody)) { participants }: ParticipantsBody,
   ): Promise<ParticipantsResult> {
-    return this.callWithoutKey(caller, 'groups.addParticipants', { groupId: groupIdIn(id), participants });
+    return this.commands.callWithoutKey(caller, 'groups.addParticipants', { groupId: groupIdIn(id), participants });
   }
 
   @Delete(':GroupID/participants')
@@ -98,7 +98,7 @@ export class GroupsController {
     @Param('GroupID') id: string,
     @Body(valid(participantsBody)) { participants }: ParticipantsBody,
   ): Promise<ParticipantsResult> {
-    return this.callWithoutKey(caller, 'groups.removeParticipants', { groupId: groupIdIn(id), participants });
+    return this.commands.callWithoutKey(caller, 'groups.removeParticipants', { groupId: groupIdIn(id), participants });
   }
 
   @Patch(':GroupID/admins')
@@ -108,7 +108,7 @@ export class GroupsController {
     @Param('GroupID') id: string,
     @Body(valid(participantsBody)) { participants }: ParticipantsBody,
   ): Promise<Success> {
-    return this.callWithoutKey(caller, 'groups.promote', { groupId: groupIdIn(id), participants });
+    return this.commands.callWithoutKey(caller, 'groups.promote', { groupId: groupIdIn(id), participants });
   }
 
   @Delete(':GroupID/admins')
@@ -118,22 +118,18 @@ export class GroupsController {
     @Param('GroupID') id: string,
     @Body(valid(participantsBody)) { participants }: ParticipantsBody,
   ): Promise<Success> {
-    return this.callWithoutKey(caller, 'groups.demote', { groupId: groupIdIn(id), participants });
+    return this.commands.callWithoutKey(caller, 'groups.demote', { groupId: groupIdIn(id), participants });
   }
 
   @Get(':GroupID/invite')
   invite(@CurrentCaller() caller: Caller, @Param('GroupID') id: string): Promise<GroupInvite> {
-    return this.callWithoutKey(caller, 'groups.invite', { groupId: groupIdIn(id) });
+    return this.commands.callWithoutKey(caller, 'groups.invite', { groupId: groupIdIn(id) });
   }
 
   /** Makes the old link invalid; the answer has the new one. */
   @Delete(':GroupID/invite')
   @Endpoint({ rate: 'groupWrites', ignoresBody: true })
   revokeInvite(@CurrentCaller() caller: Caller, @Param('GroupID') id: string): Promise<GroupInviteRevoked> {
-    return this.callWithoutKey(caller, 'groups.revokeInvite', { groupId: groupIdIn(id) });
+    return this.commands.callWithoutKey(caller, 'groups.revokeInvite', { groupId: groupIdIn(id) });
   }
-
-  /** Without an idempotency key: the answer of a repetition, or the group itself, shows the result. */
-  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId }, name, input) =>
-    this.commands.call({ channel, requestId }, name, input);
 }

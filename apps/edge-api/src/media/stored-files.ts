@@ -10,7 +10,7 @@ export interface StoredFilesOptions {
   reader: Pick<MediaReader, 'file' | 'isDeleted'>;
   uploads: Pick<MediaUploads, 'delete'>;
   messages: Pick<MessageReader, 'message'>;
-  commands: Pick<ChannelCommands, 'call'>;
+  commands: Pick<ChannelCommands, 'callWithoutKey'>;
   /** How long after a message its file is available, in milliseconds. */
   retentionMs: number;
   now?: () => number;
@@ -28,11 +28,11 @@ export class StoredFiles {
    */
   async obtain(caller: Caller, id: string): Promise<MediaFile | undefined> {
     const { reader, commands } = this.options;
-    const { channel, requestId, gaveUp } = caller;
+    const { channel } = caller;
     const found = await reader.file(channel.id, id);
     if (found || !(await this.#comesWithMessage(channel.id, id))) return found;
     if (await reader.isDeleted(channel.id, id)) return undefined;
-    await commands.call({ channel, requestId, gaveUp }, 'media.fetch', { mediaId: id });
+    await commands.callWithoutKey(caller, 'media.fetch', { mediaId: id });
     return reader.file(channel.id, id);
   }
 

@@ -33,6 +33,20 @@ export class ChannelCommands {
     );
   }
 
+  /**
+   * Calls a command whose repetition changes nothing, or shows in its answer what the first one did: an idempotency key has no
+   * meaning there.
+   * @throws {GatewayError} 503 while the channel is not linked; see the command
+   */
+  callWithoutKey<Name extends CommandName>(
+    caller: Caller,
+    name: Name,
+    input: CommandInput<Name>,
+  ): Promise<CommandResult<Name>> {
+    const { requestId, gaveUp } = caller;
+    return this.callWorker(caller, name, input, { requestId, gaveUp });
+  }
+
   private async callWorker<Name extends CommandName>(
     { channel }: Caller,
     name: Name,

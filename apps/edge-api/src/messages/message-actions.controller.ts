@@ -41,7 +41,7 @@ export class MessageActionsController {
     await this.requireKnown(caller, messageId);
     return action.action === 'forward'
       ? this.commands.call(caller, 'messages.forward', { messageId, ...action.body })
-      : this.callWithoutKey(caller, 'messages.markRead', { messageId });
+      : this.commands.callWithoutKey(caller, 'messages.markRead', { messageId });
   }
 
   /** Edits the message when there is a body, else marks it as read. */
@@ -55,15 +55,15 @@ export class MessageActionsController {
     if (action.action === 'edit') await this.rateLimits.take('sends', caller.channel.id);
     await this.requireKnown(caller, messageId);
     return action.action === 'edit'
-      ? this.callWithoutKey(caller, 'messages.edit', { messageId, ...action.body })
-      : this.callWithoutKey(caller, 'messages.markRead', { messageId });
+      ? this.commands.callWithoutKey(caller, 'messages.edit', { messageId, ...action.body })
+      : this.commands.callWithoutKey(caller, 'messages.markRead', { messageId });
   }
 
   @Delete()
   @Endpoint({ rate: 'messageActs', ignoresBody: true })
   async remove(@CurrentCaller() caller: Caller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
-    return this.callWithoutKey(caller, 'messages.delete', { messageId });
+    return this.commands.callWithoutKey(caller, 'messages.delete', { messageId });
   }
 
   @Put('reaction')
@@ -74,19 +74,15 @@ export class MessageActionsController {
     @Body(valid(reactionBody)) { emoji }: ReactionBody,
   ): Promise<Success> {
     await this.requireKnown(caller, messageId);
-    return this.callWithoutKey(caller, 'messages.react', { messageId, emoji });
+    return this.commands.callWithoutKey(caller, 'messages.react', { messageId, emoji });
   }
 
   @Delete('reaction')
   @Endpoint({ rate: 'messageActs', ignoresBody: true })
   async unreact(@CurrentCaller() caller: Caller, @Param('MessageID') messageId: string): Promise<Success> {
     await this.requireKnown(caller, messageId);
-    return this.callWithoutKey(caller, 'messages.react', { messageId, emoji: '' });
+    return this.commands.callWithoutKey(caller, 'messages.react', { messageId, emoji: '' });
   }
-
-  /** Without an idempotency key: repeating these commands changes nothing. */
-  private callWithoutKey: ChannelCommands['call'] = ({ channel, requestId, gaveUp }, name, input) =>
-    this.commands.call({ channel, requestId, gaveUp }, name, input);
 
   /** Checked before a session is woken. */
   private async requireKnown({ channel }: Caller, messageId: string): Promise<void> {

@@ -18,21 +18,18 @@ export class PresencesController {
   constructor(private readonly commands: ChannelCommands) {}
 
   @Put('me')
-  setOwn(
-    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
-    @Body(valid(setOwnPresenceBody)) body: SetOwnPresenceBody,
-  ): Promise<Success> {
-    return this.commands.call({ channel, requestId, gaveUp }, 'presences.setOwn', body);
+  setOwn(@CurrentCaller() caller: Caller, @Body(valid(setOwnPresenceBody)) body: SetOwnPresenceBody): Promise<Success> {
+    return this.commands.callWithoutKey(caller, 'presences.setOwn', body);
   }
 
   /** Answers at once; an indicator with a delay ends by itself. */
   @Put(':EntryID')
   send(
-    @CurrentCaller() { channel, requestId, gaveUp }: Caller,
+    @CurrentCaller() caller: Caller,
     @Param() path: Record<string, string>,
     @Body(valid(sendPresenceBody)) body: SendPresenceBody,
   ): Promise<Success> {
     const { EntryID: to } = parseInput(entryIdPath, path);
-    return this.commands.call({ channel, requestId, gaveUp }, 'presences.send', { to, ...body });
+    return this.commands.callWithoutKey(caller, 'presences.send', { to, ...body });
   }
 }

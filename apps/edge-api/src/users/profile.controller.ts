@@ -18,8 +18,8 @@ export class ProfileController {
   ) {}
 
   @Get()
-  get(@CurrentCaller() { channel, requestId, gaveUp }: Caller): Promise<UserProfile> {
-    return this.commands.call({ channel, requestId, gaveUp }, 'profile.get', {});
+  get(@CurrentCaller() caller: Caller): Promise<UserProfile> {
+    return this.commands.callWithoutKey(caller, 'profile.get', {});
   }
 
   /** The picture comes like the file of a send: URL, data: URI, base64, media id, or a part of a form. */
@@ -28,13 +28,9 @@ export class ProfileController {
   update(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest): Promise<Success> {
     const endpoint = { schema: updateProfileBody, field: 'icon', kind: 'icon' } as const;
     return this.files.receive(request, endpoint, async ({ icon, ...fields }, file) => {
-      const { channel, requestId, gaveUp } = caller;
-      await requireLinked(channel, this.directory); // before a file is stored in vain
+      await requireLinked(caller.channel, this.directory); // before a file is stored in vain
       const kept = icon && (await file.store(caller, icon, 'sent', {}).catch(unknownFile));
-      return this.commands.call({ channel, requestId, gaveUp }, 'profile.update', {
-        ...fields,
-        ...(kept && { icon: kept.id }),
-      });
+      return this.commands.callWithoutKey(caller, 'profile.update', { ...fields, ...(kept && { icon: kept.id }) });
     });
   }
 }
