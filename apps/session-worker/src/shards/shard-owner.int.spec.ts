@@ -23,6 +23,8 @@ class TestWorker {
   readonly ended: { shard: number; how: 'finished' | 'abandoned'; held: boolean }[] = [];
   readonly owner: ShardOwner;
   cut = false;
+  /** What happens in place of the next call of a statement. */
+  readonly instead = new Map<keyof ShardLeases, (call: () => unknown) => unknown>();
   finishing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -36,8 +38,13 @@ class TestWorker {
       get: (target, name: keyof ShardLeases) => {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
-        return (...args: unknown[]): unknown =>
-          this.cut ? Promise.reject(new Error('wire cut')) : Reflect.apply(member, target, args);
+        return (...args: unknown[]): unknown => {
+          const call = (): unknown => Reflect.apply(member, target, args);
+          const instead = this.instead.get(name);
+          this.instead.delete(name);
+          if (instead) return instead(call);
+          return this.cut ? Promise.reject(new Error('wire cut')) : call();
+        };
       },
     });
     this.owner = new ShardOwner({
@@ -174,6 +181,46 @@ describe('ShardOwner', () => {
     await a.count(0);
     a.cut = false;
     await a.count(SHARDS);
+  });
+
+  it('gives up what a late renewal holds of shards that it has lost, also after a failed try, and claims them again', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    const epochs = new Map([...a.working].map(([shard, held]) => [shard, held.fence.epoch]));
+    a.instead.set('renew', async (renew) => {
+      await a.count(0);
+      const renewed = await renew();
+      await database.pool.query("UPDATE shard_leases SET expires_at = now() + interval '1 hour' WHERE owner_id = 'a'");
+      return renewed;
+    });
+    a.instead.set('release', () => Promise.reject(new Error('wire cut')));
+    await a.count(0);
+    await a.count(SHARDS);
+    for (const [shard, held] of a.working) expect(held.fence.epoch).toBe((epochs.get(shard) ?? 0n) + 1n);
+    expect(await Promise.all([...a.working.values()].map((held) => held.verify()))).not.toContain(false);
+  });
+
+  it('gives up what was renewed without its knowledge, once it has lost it', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    a.instead.set('renew', async (renew) => {
+      await renew();
+      await database.pool.query("UPDATE shard_leases SET expires_at = now() + interval '1 hour' WHERE owner_id = 'a'");
+      a.cut = true;
+      throw new Error('the answer was lost');
+    });
+    await a.count(0);
+    a.cut = false;
+    await a.count(SHARDS);
+  });
+
+  it('does not renew a shard that it has lost when its work looks whether it is still held', async () => {
+    const a = start('a');
+    await a.count(SHARDS);
+    const held = a.working.get(3);
+    held?.lose('fenced');
+    a.instead.set('renew', () => Promise.reject(new Error('renewed')));
+    expect(await held?.verify()).toBe(false);
   });
 
   it('loses a shard that another worker has claimed, and refuses writes of the old epoch', async () => {

@@ -11,13 +11,15 @@
  * share is zero, and a shard that was placed on a worker is handed off to it in the same way and is not spread until that
  * worker is gone. If no worker accepts shards, they stay where they are.
  *
- * PostgreSQL away: nothing is claimed; after the TTL nothing is owned; when it is back, shards are claimed again.
+ * PostgreSQL away: nothing is claimed; after the TTL nothing is owned; when it is back, shards are claimed again. What it still
+ * executed for a shard that was lost meanwhile is undone (`left-leases.ts`), so that the lost one stays free for a claim.
  */
 import type { LogOf } from '@dormouse/bootstrap';
 import type { Fence } from '@dormouse/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fairShare, type ShardLeases } from '@dormouse/database/shards';
 import pTimeout from 'p-timeout';
+import { LeftLeases } from './left-leases.js';
 
 /** One shard while this worker owns it. */
 export interface HeldShard {
@@ -76,7 +78,7 @@ class OwnedShard implements HeldShard {
       now(): number;
       verify(shard: OwnedShard): Promise<void>;
       drop(shard: OwnedShard): void;
-      onLost?: ShardOwnerOptions['onLost'];
+      onLost(shard: OwnedShard, why: LossReason): void;
     },
     private readonly log: ShardOwnerOptions['log'],
   ) {}
@@ -86,13 +88,13 @@ class OwnedShard implements HeldShard {
   }
 
   async verify(): Promise<boolean> {
-    await this.owner.verify(this);
+    if (!this.over) await this.owner.verify(this); // a lost one must not be renewed
     return this.isHeld();
   }
 
   lose(why: LossReason): void {
     if (this.over) return;
-    this.owner.onLost?.(why);
+    this.owner.onLost(this, why);
     this.log.warn({ shard: this.fence.shard, epoch: this.fence.epoch.toString(), why }, 'shard lost');
     this.end();
     this.work?.abandon();
@@ -117,6 +119,7 @@ export class ShardOwner {
   private readonly owned = new Map<number, OwnedShard>();
   private readonly stopping = new AbortController();
   private readonly now: () => number;
+  private readonly left: LeftLeases;
   private draining = false;
   private balancing: Promise<void> | undefined;
   private loop: Promise<void> | undefined;
@@ -126,6 +129,7 @@ export class ShardOwner {
 
   constructor(private readonly options: ShardOwnerOptions) {
     this.now = options.monotonicNow ?? (() => performance.now());
+    this.left = new LeftLeases({ now: this.now, release: (fence) => options.leases.release(fence) });
   }
 
   /** Shards owned now, for metrics and probes. */
@@ -148,6 +152,7 @@ export class ShardOwner {
     await this.handOffAll(); // shards that were claimed meanwhile
     this.stopping.abort();
     await this.loop;
+    await this.left.releaseDue().catch((error: unknown) => this.noteAway(error));
     await leases.deregister().catch((error: unknown) => this.noteAway(error));
   }
 
@@ -157,6 +162,7 @@ export class ShardOwner {
       try {
         await this.renewAll();
         await this.options.leases.heartbeat(this.draining);
+        await this.left.releaseDue();
         this.options.onRenewal?.('renewed');
         if (this.away) this.options.log.info({}, 'leases can be renewed again');
         this.away = false;
@@ -226,7 +232,7 @@ export class ShardOwner {
         {
           now: this.now,
           verify: (owned) => this.renew([owned]),
-          onLost: this.options.onLost,
+          onLost: (lost, why) => this.noteLost(lost, why),
           drop: (dropped) => {
             if (this.owned.get(fence.shard) === dropped) this.owned.delete(fence.shard);
           },
@@ -253,11 +259,22 @@ export class ShardOwner {
     const { leases, finishWithinMs, log } = this.options;
     const { work } = shard;
     if (work) await pTimeout(work.finish(), { milliseconds: finishWithinMs, fallback: () => work.abandon() });
-    const wasHeld = shard.isHeld();
+    if (!shard.isHeld()) {
+      shard.lose('expired');
+      return;
+    }
     shard.end();
-    if (!wasHeld) return;
     log.info({ shard: shard.fence.shard, epoch: shard.fence.epoch.toString() }, 'shard handed off');
-    await leases.release(shard.fence).catch((error: unknown) => this.noteAway(error));
+    await leases.release(shard.fence).catch((error: unknown) => {
+      this.left.add(shard.fence, 0);
+      this.noteAway(error);
+    });
+  }
+
+  private noteLost({ fence }: OwnedShard, why: LossReason): void {
+    this.options.onLost?.(why);
+    // A renewal may be under way that PostgreSQL executes yet.
+    if (why === 'expired') this.left.add(fence, this.options.marginMs);
   }
 
   private noteAway(error: unknown): void {
