@@ -11,7 +11,10 @@ describe('what a receiver has accepted', () => {
   /** Ends of the writes that began, each as the spec wants it. */
   let writes: { resolve: (holds: boolean) => void; reject: (error: Error) => void }[];
   let acceptances: Acceptances;
-  const add = (tookMs = QUICK_MS): Promise<boolean> => acceptances.add(tookMs);
+  const add = (tookMs = QUICK_MS): Promise<boolean> => {
+    acceptances.note(tookMs);
+    return acceptances.settle();
+  };
   const stateOf = async (promise: Promise<boolean>): Promise<boolean | 'waits'> => {
     await settle();
     return Promise.race([promise, Promise.resolve('waits' as const)]);
@@ -90,10 +93,40 @@ describe('what a receiver has accepted', () => {
 
   it('is left to the write that gives the cursor back, at the end', async () => {
     for (let count = 0; count < 3; count += 1) await add();
-    acceptances.end();
+    const ended = acceptances.end();
     writes[0]?.resolve(true);
+    await ended;
     jest.advanceTimersByTime(LIMITS.withinMs);
     await settle();
     expect(writes).toHaveLength(1);
+  });
+
+  it('is not counted as long as it may be the last one, and then counts as what its answer took', async () => {
+    acceptances.note(LIMITS.quickMs + 1);
+    acceptances.note(); // some that are not posted
+    jest.advanceTimersByTime(LIMITS.withinMs);
+    expect(writes).toHaveLength(0);
+    const settled = acceptances.settle();
+    expect(await stateOf(settled)).toBe('waits');
+    writes[0]?.resolve(true);
+    expect(await stateOf(settled)).toBe(true);
+    expect(await stateOf(acceptances.settle())).toBe(true);
+    expect(writes).toHaveLength(1);
+  });
+
+  it('is recorded at once on demand, after a write that is under way, and nothing of it again', async () => {
+    await add();
+    await add();
+    acceptances.note(LIMITS.quickMs + 1);
+    const recorded = acceptances.record();
+    expect(writes).toHaveLength(1);
+    writes[0]?.resolve(true);
+    expect(await stateOf(recorded)).toBe('waits');
+    expect(writes).toHaveLength(2);
+    writes[1]?.resolve(true);
+    expect(await stateOf(recorded)).toBe(true);
+    expect(await stateOf(acceptances.settle())).toBe(true);
+    jest.advanceTimersByTime(LIMITS.withinMs);
+    expect(writes).toHaveLength(2);
   });
 });

@@ -5,7 +5,9 @@
  * Guarantees: one write at a time, and each has everything that was accepted until it began. It begins `withinMs` after the
  * first event that it has, or when these are half of `mostEvents`. What was accepted and is not recorded yet is never more than
  * `mostEvents`, and none at all after an answer that took longer than `quickMs`: until there is room nothing more is posted.
- * That bound is what a crash posts again. With PostgreSQL away the first write waits for it under the lease, and so does the
+ * That bound is what a crash posts again. It holds over everything that is posted under one claim, in however many batches.
+ * The last event alone is `noted` and counted when the delivery goes on: mostly it ends there, and gives the cursor back by a
+ * write that has everything. With PostgreSQL away the first write waits for it under the lease, and so does the
  * delivery once the bound is reached.
  */
 export interface RunAhead {
@@ -18,6 +20,8 @@ export class Acceptances {
   /** Accepted since the present write began, and in that write. */
   #unwritten = 0;
   #underWay = 0;
+  /** How long the answer to the last event took, which is not counted yet. */
+  #notedMs: number | undefined;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** What is unwritten is not to wait for more. */
@@ -32,26 +36,53 @@ export class Acceptances {
     private readonly limits: RunAhead,
   ) {}
 
+  /** The position moved: past an event that was accepted in this time, or past some that are not posted. */
+  note(tookMs = 0): void {
+    this.#notedMs = Math.max(this.#notedMs ?? 0, tookMs);
+  }
+
   /**
-   * Has an accepted event recorded. Resolves when the next one may be posted; false: the lease is lost.
+   * Has what was noted recorded. Resolves when the next event may be posted; false: the lease is lost.
    * @throws when it cannot be recorded
    */
-  async add(tookMs: number): Promise<boolean> {
+  async settle(): Promise<boolean> {
     const { mostEvents, quickMs, withinMs } = this.limits;
+    const tookMs = this.#notedMs;
+    if (tookMs === undefined) return this.#outcome();
+    this.#notedMs = undefined;
     this.#unwritten += 1;
     const isQuick = tookMs <= quickMs;
     if (!isQuick || this.#unwritten >= mostEvents / 2) this.#becomeDue();
     else this.#timer ??= setTimeout(() => this.#becomeDue(), withinMs);
     const room = isQuick ? mostEvents : 1;
     while (this.#writing && this.#unwritten + this.#underWay >= room) await this.#writing;
-    if (this.#failure) throw this.#failure.error;
-    return this.#holds;
+    return this.#outcome();
   }
 
-  /** Begins no more writes: the caller's next one has everything. */
-  end(): void {
+  /** Writes at once, whether something was noted or not. False: the lease is lost. @throws when it cannot be recorded */
+  async record(): Promise<boolean> {
+    await this.#written();
+    this.#notedMs = undefined;
+    this.#becomeDue();
+    await this.#written();
+    return this.#outcome();
+  }
+
+  /** Begins no more writes: the caller's next one has everything. Resolves when the present one is done, too. */
+  async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
+    await this.#written();
+  }
+
+  /** Resolves when no write is under way. */
+  async #written(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  #outcome(): boolean {
+    if (this.#failure) throw this.#failure.error;
+    return this.#holds;
   }
 
   #becomeDue(): void {
@@ -67,12 +98,12 @@ export class Acceptances {
     this.#underWay = this.#unwritten;
     this.#unwritten = 0;
     this.#writing = this.write().then(
-      (holds) => this.#written(holds),
-      (error: unknown) => this.#written(true, { error }),
+      (holds) => this.#take(holds),
+      (error: unknown) => this.#take(true, { error }),
     );
   }
 
-  #written(holds: boolean, failure?: { error: unknown }): void {
+  #take(holds: boolean, failure?: { error: unknown }): void {
     this.#writing = undefined;
     this.#underWay = 0;
     this.#holds &&= holds;

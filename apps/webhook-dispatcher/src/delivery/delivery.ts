@@ -108,24 +108,30 @@ export class Delivery {
    * cursor back. @throws when PostgreSQL is away; the lease then runs out by itself.
    */
   async run(claim: Claim, turn: DeliveryTurn): Promise<DeliveryEnd> {
+    const { cursors, leased, runAhead } = this.#parts;
+    const accepted = new Acceptances(() => leased.write(claim, () => cursors.advance(claim)), runAhead);
+    return this.#deliver(claim, turn, { beside: new Beside(), accepted }).finally(() => accepted.end());
+  }
+
+  async #deliver(claim: Claim, turn: DeliveryTurn, underWay: UnderWay): Promise<DeliveryEnd> {
     const { cursors, held, leased } = this.#parts;
+    const { accepted, beside } = underWay;
     if (claim.hasHeld) await leased.write(claim, () => held.read(claim));
-    const beside = new Beside();
     for (;;) {
-      const accepted = new Acceptances(() => leased.write(claim, () => cursors.advance(claim)), this.#parts.runAhead);
-      let step = await this.#deliverAll(claim, turn, { beside, accepted }).finally(() => accepted.end());
+      let step = await this.#deliverAll(claim, turn, underWay);
       if (step.kind === 'on') {
         if (turn.takeAnnouncement()) continue;
         if (beside.isRunning) {
-          if (!(await leased.write(claim, () => cursors.advance(claim)))) return { kind: 'lost' };
+          if (!(await accepted.record())) return { kind: 'lost' };
           if (!(await beside.endsBefore(turn.announced()))) continue;
         }
       }
       // What is under way beside is recorded before the cursor is somebody else's.
       const retried = await beside.end();
       if (step.kind === 'on') step = retried;
+      if (step.kind === 'on' && turn.takeAnnouncement()) continue;
+      await accepted.end();
       if (step.kind !== 'on') return this.#giveBack(claim, step);
-      if (turn.takeAnnouncement()) continue;
       await leased.write(claim, () => cursors.finish(claim));
       return { kind: 'delivered' };
     }
@@ -135,12 +141,13 @@ export class Delivery {
   async #deliverAll(claim: Claim, turn: DeliveryTurn, { beside, accepted }: UnderWay): Promise<Step> {
     const { batchSize, database, leased, retries, seals } = this.#parts;
     for (let limit = batchSize; ;) {
+      if (!(await accepted.settle())) return { kind: 'lost' };
       turn.takeAnnouncement(); // what was announced until now is in what is read next
       const webhook = await leased.read(claim, () => readWebhook(database, claim, seals));
       if (!webhook) return { kind: 'pause', waitMs: NO_WEBHOOK_WAIT_MS };
       const redriven = await this.#deliverRedrives(claim, webhook, turn);
       if (redriven.kind !== 'on') return redriven;
-      const tried = claim.paused ? await this.#trial(claim, webhook, turn) : ON;
+      const tried = claim.paused ? await this.#trial(claim, webhook, { turn, accepted }) : ON;
       if (tried.kind !== 'on') return tried;
       claim.paused = false;
       if (claim.hasHeld && !beside.isRunning)
@@ -148,10 +155,10 @@ export class Delivery {
       const batch = await this.#read(claim, webhook, limit);
       const step = await this.#deliverBatch(claim, webhook, batch, { turn, accepted });
       if (step.kind !== 'on') return step;
+      if (batch.upTo > claim.position) accepted.note();
       claim.position = batch.upTo;
       if (batch.isAll) return ON;
       const tookMs = this.#now() - batch.readAtMs;
-      if (!(await accepted.add(tookMs / batch.events.length))) return { kind: 'lost' };
       limit = tookMs < QUICK_BATCH_MS ? Math.min(limit * 2, batchSize * LARGEST_BATCH) : batchSize;
     }
   }
@@ -172,17 +179,19 @@ export class Delivery {
     { turn, accepted }: { turn: DeliveryTurn; accepted: Acceptances },
   ): Promise<Step> {
     const { attempts } = this.#parts;
-    const last = batch.events.at(-1);
     for (const event of batch.events) {
       if (turn.shouldYield()) return { kind: 'yield' };
-      if (this.#passesOver(claim, webhook, event, batch.readAtMs)) continue;
+      if (this.#passesOver(claim, webhook, event, batch.readAtMs)) {
+        accepted.note();
+        continue;
+      }
+      if (!(await accepted.settle())) return { kind: 'lost' };
       const attempted = await attempts.ofNew(claim, webhook, event);
       const step = this.#stepOf(claim, webhook, attempted);
       if (step.kind !== 'on') return step;
       if (attempted.kind !== 'accepted') continue;
       claim.position = event.seq;
-      // The last one's position is written by the caller, mostly together with giving the cursor back.
-      if (event !== last && !(await accepted.add(attempted.tookMs))) return { kind: 'lost' };
+      accepted.note(attempted.tookMs);
     }
     return ON;
   }
@@ -201,7 +210,11 @@ export class Delivery {
    * may itself be the reason of the failure, by few new ones of other conversations. `on`: it accepts events again, or
    * there was nothing to try.
    */
-  async #trial(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+  async #trial(
+    claim: Claim,
+    webhook: Webhook,
+    { turn, accepted }: { turn: DeliveryTurn; accepted: Acceptances },
+  ): Promise<Step> {
     const { attempts, batchSize, retries } = this.#parts;
     const again = await retries.trial(claim, webhook, turn);
     const retried = again?.attempted;
@@ -213,8 +226,11 @@ export class Delivery {
       if (turn.shouldYield()) return { kind: 'yield' };
       if (this.#passesOver(claim, webhook, event, batch?.readAtMs ?? 0)) continue;
       const attempted = await attempts.ofNew(claim, webhook, event);
-      if (attempted.kind === 'accepted') claim.position = event.seq;
-      if (attempted.kind === 'accepted') return this.#recover(claim, webhook, turn, again?.seq);
+      if (attempted.kind === 'accepted') {
+        claim.position = event.seq;
+        accepted.note(attempted.tookMs);
+        return (await accepted.settle()) ? this.#recover(claim, webhook, turn, again?.seq) : { kind: 'lost' };
+      }
       if (attempted.kind !== 'failed') return this.#stepOf(claim, webhook, attempted);
       left = attempted.answer === 'unanswered' ? 0 : left - 1;
       if (left === 0) break;

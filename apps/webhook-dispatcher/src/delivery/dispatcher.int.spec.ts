@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import type { RegionalDatabase } from '@dormouse/database';
 import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { claimTestRedis } from '@dormouse/stack/test-stores';
+import { freezable, intercepted } from '../testing/intercepted-database.js';
 import {
   DISPATCHER_NAME,
   eventually,
@@ -111,42 +111,6 @@ describe('Dispatcher', () => {
       expect(hook.calls).toHaveLength(6);
     },
   );
-
-  it('killed while a quick receiver is ahead of what is recorded has as many delivered again as it may be ahead, and none lost', async () => {
-    const [id = ''] = await channels(1);
-    const frozen: { until?: Promise<void> } = {};
-    let thaw: () => void = () => undefined;
-    const runAhead = { mostEvents: 4, withinMs: 5, quickMs: 1_000 };
-    const dying = start({
-      settings: { leaseMs: 16_000, runAhead },
-      wrap: (database) => freezable(database, frozen),
-    });
-    await outbox.write(id); // gives the channel its secret
-    dying.signal(id);
-    await allAt([id], 1);
-    hook.behaviour = () => {
-      if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
-      return 200;
-    };
-    await outbox.write(id, 19);
-    dying.signal(id);
-    // What was sent before still arrives; then it may not go on.
-    const [recorded] = await eventually(
-      () => outbox.cursors(id),
-      ([cursor]) => cursor !== undefined && hook.calls.length === cursor.position + runAhead.mostEvents,
-    );
-    const next = start();
-    await outbox.passTime(16_000);
-    next.dispatcher.sweepNow();
-    await allAt([id], 20);
-    const from = recorded?.position ?? 0;
-    expect(hook.numbers).toEqual([...upTo(from + runAhead.mostEvents), ...upTo(20).slice(from)]);
-    expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(20);
-    thaw();
-    await dying.dispatcher.idle();
-    expect(await outbox.cursors(id)).toMatchObject([{ position: 20, leased: false }]);
-    expect(hook.calls).toHaveLength(20 + runAhead.mostEvents);
-  });
 
   it('delivers an event that is announced while the cursor is being given back', async () => {
     const [id = ''] = await channels(1);
@@ -338,31 +302,3 @@ describe('Dispatcher', () => {
     await hanging.close();
   });
 });
-
-/** A database whose connection can freeze: what is sent from then on waits until it thaws. */
-function freezable(database: RegionalDatabase, frozen: { until?: Promise<void> }): Pick<RegionalDatabase, 'pool'> {
-  return intercepted(database, { before: async () => frozen.until });
-}
-
-/** A database that has something happen just before and just after each statement, which is recognized by its name. */
-function intercepted(
-  database: RegionalDatabase,
-  { before, after }: { before?: (name: unknown) => Promise<void>; after?: (name: unknown) => void },
-): Pick<RegionalDatabase, 'pool'> {
-  const pool = new Proxy(database.pool, {
-    get(target, property): unknown {
-      const value: unknown = Reflect.get(target, property, target);
-      if (typeof value !== 'function') return value;
-      if (property !== 'query') return value.bind(target) as unknown;
-      return async (...given: unknown[]): Promise<unknown> => {
-        const [query] = given;
-        const name: unknown = typeof query === 'object' && query !== null ? Reflect.get(query, 'name') : undefined;
-        await before?.(name);
-        const answer: unknown = await value.apply(target, given);
-        after?.(name);
-        return answer;
-      };
-    },
-  });
-  return { pool };
-}
