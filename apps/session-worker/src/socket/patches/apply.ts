@@ -11,6 +11,7 @@ import { answerWhenStored } from './answer-when-stored.js';
 import { passKeysAsObjects } from './crypto-key-objects.js';
 import { correctBothDeviceLists } from './device-notices.js';
 import type { EncryptionBarrier } from './encryption-barrier.js';
+import { undoFailedDecryptions } from './failed-decryptions.js';
 import { keepContextInLibsignalQueue } from './libsignal-queue.js';
 import { assertLibraryShape, cacheOfTheLibrary } from './library-shape.js';
 import { detachCacheTimers } from './lru-cache-timers.js';
@@ -47,6 +48,7 @@ export function applyLibraryPatches(): void {
   compareCertificates();
   keepContextInLibsignalQueue();
   removeSpentChains();
+  undoFailedDecryptions();
   detachCacheTimers(cacheOfTheLibrary());
   isApplied = true;
 }

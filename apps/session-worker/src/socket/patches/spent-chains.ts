@@ -5,9 +5,10 @@
  * one. A chain that is spent takes some 120 bytes, so that a conversation of 10,000 turns has a session of over a megabyte,
  * which is read, parsed, sealed and written with each message.
  *
- * What is kept: the chains in use; of those that are closed the newest, so that a message that is delivered twice is known as
- * such; and longer those of which keys are left, for messages that were overtaken. A message of a chain that is gone cannot be
- * decrypted, like one of a lost session, and is requested again. Sessions stored before are bounded when they are used next.
+ * What is kept: the chains in use; of those that are closed the newest, so that a message that begins a session (pkmsg) is known as
+ * such when it is delivered twice (any other message is not, with all its chains: libsignal says that no session matches it); and
+ * longer those of which keys are left, for messages that were overtaken. A message of a chain that is gone cannot be decrypted, like
+ * one of a lost session, and is requested again. Sessions stored before are bounded when they are used next.
  */
 import libsignal from 'libsignal';
 
@@ -24,7 +25,7 @@ interface Session {
   readonly _chains: Record<string, Chain>;
 }
 
-/** How many turns of a conversation back a message that is delivered again is known as such. */
+/** How many turns of a conversation back a message that began it is known as such when it is delivered again. */
 export const SPENT_CHAINS_KEPT = 5;
 /** How many turns back a message that was overtaken can still be read. Signal's own library has 5. */
 export const CLOSED_CHAINS_KEPT = 40;
