@@ -1,6 +1,7 @@
 import { measureConnections, openProbeServer, Probes, type Logger, type RunningServer } from '@dormouse/bootstrap';
 import { ChannelChanges, ChannelDirectory, ChannelSeals, RegionCheck } from '@dormouse/channel-directory';
 import { openRegionalDatabase, requireMigrations, type RegionalDatabase } from '@dormouse/database';
+import { IdleConnections } from '@dormouse/http-server';
 import { ByteBudget, Downloader, MediaIntake, Spool } from '@dormouse/media-files';
 import { MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
@@ -15,12 +16,10 @@ import { Settings } from './channel/settings.js';
 import { measureCalls } from './call-metrics.js';
 import type { EdgeConfig } from './config.js';
 import { createApp } from './create-app.js';
-import { IdleConnections } from './idle-connections.js';
 import { MediaSweep } from './media/media-sweep.js';
 import { UploadPlaces } from './media/upload-places.js';
 import { IdempotencyKeys } from './messages/idempotency-keys.js';
 
-const IDLE_SWEEP_MS = 250;
 const KEYS_SWEEP_MS = 600_000;
 
 function channelsOf(database: RegionalDatabase, { region, settingsKeys }: EdgeConfig, log: Logger) {
@@ -130,10 +129,7 @@ export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdg
       probes.startDraining();
       clearInterval(forgetting);
       regionCheck.close();
-      // Ends once every request under way is answered and its connection, which may have been kept, is closed.
-      const sweep = setInterval(() => idleConnections.close(), IDLE_SWEEP_MS);
-      await app.close();
-      clearInterval(sweep);
+      await idleConnections.closeUntil(app.close());
       regionProxy.close();
       await mediaSweep.close();
       await downloader.close();

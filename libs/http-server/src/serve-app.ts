@@ -1,5 +1,6 @@
 import { openProbeServer, type OpenedParts, type Probes, type RunningServer } from '@dormouse/bootstrap';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { IdleConnections } from './idle-connections.js';
 
 export interface ServeTerms {
   listen: { port: number; host: string };
@@ -11,14 +12,16 @@ export interface ServeTerms {
 }
 
 /**
- * Listens, and answers probes at a port of their own, until everything else is closed.
+ * Listens, and answers probes at a port of their own, until everything else is closed. A drain waits for requests under way, and for
+ * no connection without one.
  * @throws when a port is taken
  */
 export async function serveApp(
   app: NestFastifyApplication,
   { listen, probes, probeListen, parts }: ServeTerms,
 ): Promise<RunningServer> {
-  parts.add(app, (one) => one.close());
+  const idleConnections = new IdleConnections(app.getHttpServer());
+  parts.add(app, (one) => idleConnections.closeUntil(one.close()));
   await app.listen(listen.port, listen.host);
   const probeServer = await openProbeServer({ probes, ...probeListen });
   return {
