@@ -31,6 +31,8 @@ interface Container {
     capabilities: { drop: string[] };
   };
   volumeMounts: { name: string; mountPath: string }[];
+  envFrom: { configMapRef?: { name: string } }[];
+  lifecycle?: { preStop?: { sleep?: { seconds: number } } };
 }
 
 interface Deployment extends BuiltManifest {
@@ -50,6 +52,10 @@ interface Deployment extends BuiltManifest {
       };
     };
   };
+}
+
+interface Service extends BuiltManifest {
+  spec: { selector: { app: string } };
 }
 
 interface Rule {
@@ -75,6 +81,11 @@ interface Autoscaler extends BuiltManifest {
     behavior: { scaleDown: { policies: { type: string; value: number; periodSeconds: number }[] } };
   };
 }
+
+/** After which a server that drains is cut off. */
+const [, drainWithinMs = ''] =
+  /DRAIN_WITHIN_MS = ([\d_]+)/.exec(readFileSync(`${ROOT_FOLDER}libs/bootstrap/src/run-server.ts`, 'utf8')) ?? [];
+const DRAIN_WITHIN_S = Number(drainWithinMs.replaceAll('_', '')) / 1_000;
 
 const built = TARGETS.map((target) => ({ target, manifests: builtManifests(target) }));
 const every = built.flatMap(({ target, manifests }) => manifests.map((manifest) => ({ target, manifest })));
@@ -110,6 +121,15 @@ export const manifest${index}: Kind${index} = ${JSON.stringify(manifest)};`;
 const deployments = every.flatMap(({ target, manifest }) =>
   manifest.kind === 'Deployment' ? [{ target, name: manifest.metadata.name, spec: (manifest as Deployment).spec }] : [],
 );
+/** What a Deployment's pods are given by ConfigMaps. */
+function settingsOf({ target, spec }: (typeof deployments)[number]): Record<string, string> {
+  const names = spec.template.spec.containers.flatMap(({ envFrom }) => envFrom.map((each) => each.configMapRef?.name));
+  const maps = every.filter(
+    (each) =>
+      each.target === target && each.manifest.kind === 'ConfigMap' && names.includes(each.manifest.metadata.name),
+  );
+  return Object.assign({}, ...maps.map(({ manifest }) => manifest['data'])) as Record<string, string>;
+}
 const policiesOf = (target: string): Policy[] =>
   every
     .filter((each) => each.target === target && each.manifest.kind === 'NetworkPolicy')
@@ -214,6 +234,36 @@ describe('the manifests of Kubernetes', () => {
       // A number of pods beside an autoscaler would be set back by every deploy.
       expect(spec.replicas === undefined).toBe(autoscaler !== undefined);
       expect(spec.replicas ?? autoscaler?.spec.minReplicas).toBeGreaterThanOrEqual(2);
+    },
+  );
+
+  it('lead every region to the pinned hosts of all, so that each passes on what is of another', () => {
+    const regions = TARGETS.flatMap((target) =>
+      target.startsWith('overlays/') ? [target.replace('overlays/', '')] : [],
+    );
+    const lists = deployments
+      .filter(({ name }) => name === 'edge-api')
+      .map((edge) => JSON.parse(settingsOf(edge)['REGION_HOSTS'] ?? '{}') as Record<string, string>);
+    expect(lists).toHaveLength(regions.length);
+    for (const hosts of lists) {
+      expect(hosts).toEqual(lists[0]);
+      expect(Object.keys(hosts).toSorted()).toEqual(regions.toSorted());
+      expect(new Set(Object.values(hosts)).size).toBe(regions.length);
+    }
+  });
+
+  it.each(deployments)(
+    'let $target: $name end what is under way, when no Service leads to it any more',
+    (deployment) => {
+      const { target, name, spec } = deployment;
+      const [container] = spec.template.spec.containers;
+      const services = every.filter((each) => each.target === target && each.manifest.kind === 'Service');
+      const isReached = services.some(({ manifest }) => (manifest as Service).spec.selector.app === name);
+      const waitsS = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      // A pod is taken out of its Service and sent SIGTERM at the same time: nodes know of the one seconds after the other.
+      if (isReached) expect(waitsS).toBeGreaterThanOrEqual(5);
+      expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(waitsS + DRAIN_WITHIN_S);
+      expect(DRAIN_WITHIN_S).toBeGreaterThan(0);
     },
   );
 

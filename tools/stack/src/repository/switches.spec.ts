@@ -254,7 +254,7 @@ describe('limits', () => {
 
   it.each([
     ['edge-api', ['TRUSTED_PROXIES', 'CORS_ORIGINS', 'RATE_BAD_TOKENS', 'MAX_BODY_MEMORY_BYTES', 'MAX_SPOOL_BYTES']],
-    ['edge-api', ['UPLOADS_AT_ONCE', 'MEDIA_PER_CHANNEL_BYTES']],
+    ['edge-api', ['UPLOADS_AT_ONCE', 'MEDIA_PER_CHANNEL_BYTES', 'REGION_HOSTS']],
     ['session-worker', ['MEDIA_PER_CHANNEL_BYTES']],
     ['control-plane', ['TRUSTED_PROXIES', 'REQUESTS_PER_MINUTE', 'BAD_KEYS_PER_MINUTE', 'CHANNELS_PER_ACCOUNT']],
   ])('of %s stand where an operator looks for them: %j', (app, names) => {
