@@ -10,11 +10,13 @@ import { archiveSettings, layRestore, takeBaseBackup } from './base-backup.js';
 import { BucketReplication, copyBucket } from './bucket-copy.js';
 import type { Drill } from './drill.js';
 import { LostStores } from './lost-stores.js';
+import { LostTimeChannels } from './lost-time-channels.js';
 import type { Report } from './report.js';
 import { onSandbox, type Sandbox } from './sandbox.js';
 import { until } from './traffic.js';
 
 const AFTER_RESTORE = new URL('../../../infra/postgres/after-restore.sql', import.meta.url);
+const AFTER_RESTORE_GLOBAL = new URL('../../../infra/postgres/after-restore-global.sql', import.meta.url);
 /** A segment of the log is archived this long after the one before, at the latest. */
 const ARCHIVE_TIMEOUT_S = 1;
 const QUICK_SLEEP = { SLEEP_CHECK_EVERY_MS: '200', SLEEP_LISTENING_IDLE_AFTER_MS: '1500' };
@@ -24,6 +26,7 @@ class RestoreDrill {
   private readonly report: Report;
   private readonly archive: string;
   private readonly backup: string;
+  private readonly lostTime: LostTimeChannels;
 
   constructor(
     private readonly sandbox: Sandbox,
@@ -34,6 +37,7 @@ class RestoreDrill {
     this.report = report;
     this.archive = join(stores.folder, 'archive');
     this.backup = join(stores.folder, 'backup');
+    this.lostTime = new LostTimeChannels(sandbox);
   }
 
   async run(): Promise<void> {
@@ -48,9 +52,11 @@ class RestoreDrill {
       await Promise.all(sandbox.quiet.map((channel) => this.untilAsleep(channel)));
       await delay(this.isShort ? 1_000 : 15_000);
 
+      await this.lostTime.make();
       const target = await this.chooseTarget(replication);
       report.step(`the target will be ${target.toISOString()}; a number that slept is used after it, and sleeps again`);
       await Promise.all(sandbox.quiet.slice(1).map((channel) => this.sendOnce(channel, 'after the target')));
+      await this.lostTime.change();
       await Promise.all(sandbox.quiet.map((channel) => this.untilAsleep(channel)));
       await this.untilArchivedAfter(target);
       await replication.stop();
@@ -65,7 +71,7 @@ class RestoreDrill {
     }
   }
 
-  /** Steps 1 to 6 of the runbook. */
+  /** Steps 1 to 7 of the runbook. */
   private async restore(copy: Parameters<typeof copyBucket>[0], target: Date): Promise<void> {
     const { report, stores, sandbox } = this;
     const { stack } = sandbox;
@@ -90,7 +96,9 @@ class RestoreDrill {
             report.step('step 5: Redis starts empty');
             await stores.loseRedis();
             await stores.startRedisAgain();
-            report.step('step 6: dispatcher, edge and worker are started');
+            report.step('step 6: infra/postgres/after-restore-global.sql');
+            await this.lostTime.bringAgain(readFileSync(AFTER_RESTORE_GLOBAL, 'utf8'), target, WITHIN_MS);
+            report.step('step 7: dispatcher, edge and worker are started');
           },
         }),
     });
@@ -107,7 +115,9 @@ class RestoreDrill {
     report.figure('every number that slept sends again, ms', Math.round(performance.now() - wakingMs));
     report.promise('no number is scanned again', refused.flat());
 
-    report.step('step 7: requests of the lost time are repeated under their keys, as their customers may');
+    report.promise('tokens of the lost time are refused, and a rotated one works', await this.lostTime.faults());
+
+    report.step('step 8: requests of the lost time are repeated under their keys, as their customers may');
     const unknown = await traffic.repeatAccepted(targetMs, lostAtMs);
     report.figure('sends accepted in the lost time, which the region does not know', unknown);
     report.figure('lost time (target to loss), s', ((lostAtMs - targetMs) / 1_000).toFixed(1));

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { openLog } from '@dormouse/bootstrap';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { hashToken } from '@dormouse/channel-token';
@@ -22,6 +23,11 @@ import { TokenRotations } from './token-rotations.js';
 
 /** From the moment at which the region can be reached again. */
 const ARRIVES_WITHIN_MS = 2_000;
+/** What the runbook has operators run after a restore. */
+const AFTER_RESTORE = readFileSync(
+  new URL('../../../../infra/postgres/after-restore-global.sql', import.meta.url),
+  'utf8',
+);
 const CAUSE: Cause = { actor: { kind: 'system', id: 'spec' } };
 
 describe('what a region lacks of its channels', () => {
@@ -121,5 +127,104 @@ describe('what a region lacks of its channels', () => {
     expect(await Promise.all([promised.token, deleted.token].map(ownerOf))).toEqual([undefined, undefined]);
     await deliveries.stop();
     for (const { id } of [replaced, deleted]) expect(await leftFor(id)).toEqual({ unsettled: false, hash: null });
+  });
+
+  describe('a region that was restored to an earlier time', () => {
+    let deleted: { id: string; token: string };
+    let rotated: { id: string; token: string };
+    let kept: { id: string; token: string };
+    let late: { id: string; token: string };
+    let ofEnded: { id: string; token: string };
+    let newest: string;
+    let waiting: string;
+
+    const runAfterRestore = async (target: Date): Promise<void> => {
+      const text = AFTER_RESTORE.replaceAll(":'region'", "'eu'").replaceAll(":'target'", `'${target.toISOString()}'`);
+      await database.pool.query(text);
+    };
+    /** A token's version is the time at which it was made, in whole milliseconds. */
+    const momentAfterTokenOf = async (id: string): Promise<Date> => {
+      const { rows } = await database.pool.query<{ version: string }>(
+        'SELECT token_version AS version FROM channels WHERE id = $1',
+        [id],
+      );
+      return new Date(Number(rows[0]?.version) + 1);
+    };
+    const deliverAll = (): Promise<void> => deliveries.deliver('eu', regional);
+
+    beforeEach(async () => {
+      await deliveries.stop();
+      const made = await Promise.all(Array.from({ length: 4 }, create));
+      [deleted, rotated, kept, late] = made as [typeof deleted, typeof rotated, typeof kept, typeof late];
+      const ended = await new Accounts(database).create('Ended');
+      const { channel, token } = await channels.create(ended.accountId, { name: 'Shop' }, CAUSE);
+      ofEnded = { id: channel.id, token };
+      const ids = [...made, ofEnded].map(({ id }) => id);
+      // Its deletion begins before the target, and reaches the region after it.
+      await new ChannelEntries(database).beginDeletion(accountId, late.id, CAUSE);
+      ({ token: kept.token } = await channels.rotateToken(accountId, kept.id, CAUSE));
+      const { rows: before } = await regional.pool.query<{ row: object }>(
+        'SELECT to_jsonb(c) AS row FROM channels c WHERE id = ANY($1)',
+        [ids],
+      );
+      const target = await momentAfterTokenOf(kept.id);
+      await deliverAll();
+      await channels.delete(accountId, deleted.id, CAUSE);
+      await channels.delete(ended.accountId, ofEnded.id, CAUSE);
+      await database.pool.query(`UPDATE accounts SET deleted_at = now(), erased_at = now() WHERE id = $1`, [
+        ended.accountId,
+      ]);
+      ({ token: newest } = await channels.rotateToken(accountId, rotated.id, CAUSE));
+      const waits = await create();
+      await rotations.begin(accountId, waits.id, hashToken(`waits for ${waits.id}`), CAUSE);
+      waiting = waits.id;
+      await database.pool.query(
+        `INSERT INTO channel_standings (channel_id, account_id, region, standing, version, delivered_version)
+         VALUES ($1, $2, 'eu', 'past_due', 2, 2)`,
+        [kept.id, accountId],
+      );
+
+      await regional.pool.query('DELETE FROM channels WHERE id = ANY($1)', [ids]);
+      for (const { row } of before)
+        await regional.pool.query('INSERT INTO channels SELECT * FROM jsonb_populate_record(NULL::channels, $1)', [
+          row,
+        ]);
+      // As the restore leaves them: live, with the tokens of then.
+      expect(await Promise.all([deleted, ofEnded, late, rotated].map(({ token }) => ownerOf(token)))).toEqual(
+        [deleted, ofEnded, late, rotated].map(({ id }) => id),
+      );
+      await runAfterRestore(target);
+    });
+
+    it('refuses the tokens of its deleted channels, those of ended accounts and late ones included', async () => {
+      await deliverAll();
+      expect(await Promise.all([deleted, ofEnded, late].map(({ token }) => ownerOf(token)))).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      for (const { id } of [deleted, ofEnded, late]) {
+        expect((await directory.byId(id))?.deleted).toBe(true);
+        expect(await leftFor(id)).toMatchObject({ unsettled: false });
+      }
+    });
+
+    it('refuses a token that was replaced since, until it is rotated again, and takes one that waited', async () => {
+      await deliverAll();
+      expect(await Promise.all([rotated.token, newest].map(ownerOf))).toEqual([undefined, undefined]);
+      expect(await ownerOf(`waits for ${waiting}`)).toBe(waiting);
+      const { token } = await channels.rotateToken(accountId, rotated.id, CAUSE);
+      expect(await ownerOf(token)).toBe(rotated.id);
+    });
+
+    it('keeps every other channel with its token, and gets the standings again', async () => {
+      await deliverAll();
+      expect(await ownerOf(kept.token)).toBe(kept.id);
+      const { rows } = await database.pool.query(
+        'SELECT delivered_version FROM channel_standings WHERE channel_id = $1',
+        [kept.id],
+      );
+      expect(rows).toEqual([{ delivered_version: '0' }]);
+    });
   });
 });
