@@ -143,7 +143,7 @@ describe('the room of a channel', () => {
         uploads.delete(channel, kept.id),
         ...Array.from({ length: 3 }, () => uploads.keep(channel, fileOf(`other ${round}`), 'sent')),
         uploads.keep(channel, fileOf(`same ${round}`), 'sent'),
-        purgeChannelMedia(options(), 'CH-none'),
+        purgeChannelMedia({ ...options(), batch: 500, pause: () => Promise.resolve() }, 'CH-none'),
         sweepMedia(options()),
       ]);
     }

@@ -206,7 +206,7 @@ describe('retention', () => {
       [channel],
     );
     await storage.put(`media/${channel}/lost`, Buffer.from('lost'));
-    await purgeChannelMedia(options(), channel);
+    await purgeChannelMedia({ ...options(), batch: 500, pause: () => Promise.resolve() }, channel);
     const left = await Promise.all(
       ['media_files', 'media_objects', 'media_usage'].map((table) =>
         database.pool.query(`SELECT 1 FROM ${table} WHERE channel_id = $1`, [channel]),

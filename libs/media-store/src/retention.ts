@@ -3,7 +3,9 @@
  * which may be repeated; concurrent sweeps skip each other's rows.
  */
 import { defineStatement, transaction } from '@dormouse/database';
-import { ABANDONED_WRITE_MS, deleteDoomed, doomUnused, lockObjects, type MediaStoreOptions } from './media-objects.js';
+import { ABANDONED_WRITE_MS, deleteDoomed, doomUnused, type MediaStoreOptions } from './media-objects.js';
+
+export { purgeChannelMedia } from './purge-channel.js';
 
 const BATCH = 500;
 
@@ -41,19 +43,6 @@ const DOOMED = defineStatement({
   text: 'SELECT key FROM media_objects WHERE doomed_at <= $2 ORDER BY doomed_at LIMIT $1',
   parameters: ['int8', 'timestamptz'],
   row: { key: 'text' },
-});
-
-const OF_CHANNEL = defineStatement({
-  name: 'media-of-channel',
-  text: 'SELECT DISTINCT object_key FROM media_files WHERE channel_id = $1 AND object_key IS NOT NULL',
-  parameters: ['text'],
-  row: { object_key: 'text?' },
-});
-
-const FORGET_CHANNEL = defineStatement({
-  name: 'media-forget-channel',
-  text: 'DELETE FROM media_files WHERE channel_id = $1 AND (object_key = ANY($2) OR object_key IS NULL)',
-  parameters: ['text', 'text[]'],
 });
 
 export interface SweepResult {
@@ -111,60 +100,4 @@ export async function sweepMedia(options: Options, signal?: AbortSignal): Promis
     result.deletedObjects += step;
   }
   return result;
-}
-
-/** Ends every file of a channel that was deleted; the bytes are doomed. */
-async function forgetChannelMedia(options: Options, channelId: string): Promise<void> {
-  const { database, now = Date.now } = options;
-  await transaction(database, async (connection) => {
-    const used = await OF_CHANNEL.all(connection, channelId);
-    const keys = used.flatMap(({ object_key: key }) => (key === null ? [] : [key]));
-    await lockObjects(connection, keys);
-    await FORGET_CHANNEL.count(connection, channelId, keys);
-    await doomUnused(connection, keys, now());
-  });
-}
-
-const DOOM_ALL = defineStatement({
-  name: 'media-doom-all-of-channel',
-  text: `UPDATE media_objects o SET doomed_at = $2 WHERE channel_id = $1 AND doomed_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM media_files f WHERE f.object_key = o.key)`,
-  parameters: ['text', 'timestamptz'],
-});
-
-const DOOMED_OF_CHANNEL = defineStatement({
-  name: 'media-doomed-of-channel',
-  text: 'SELECT key FROM media_objects WHERE channel_id = $1 AND doomed_at IS NOT NULL LIMIT $2',
-  parameters: ['text', 'int8'],
-  row: { key: 'text' },
-});
-
-const FORGET_USAGE = defineStatement({
-  name: 'media-forget-usage',
-  text: 'DELETE FROM media_usage WHERE channel_id = $1',
-  parameters: ['text'],
-});
-
-/**
- * Deletes everything that a deleted channel has here: files, bytes in the storage, and what says how many they are; bytes too
- * that no row names. May be repeated.
- * @throws when PostgreSQL or the storage fails, or the signal aborts; what is left is for the next call
- */
-export async function purgeChannelMedia(options: Options, channelId: string, signal?: AbortSignal): Promise<void> {
-  const { database, storage, now = Date.now } = options;
-  await forgetChannelMedia(options, channelId);
-  await DOOM_ALL.count(database.pool, channelId, new Date(now()));
-  for (let step = BATCH; step === BATCH;) {
-    const doomed = await DOOMED_OF_CHANNEL.all(database.pool, channelId, BATCH);
-    await deleteDoomed(
-      options,
-      doomed.map(({ key }) => key),
-    );
-    step = doomed.length;
-    signal?.throwIfAborted();
-  }
-  const unnamed: string[] = [];
-  for await (const { key } of storage.list(`media/${channelId}/`)) unnamed.push(key);
-  if (unnamed.length > 0) await storage.delete(unnamed);
-  await FORGET_USAGE.count(database.pool, channelId);
 }

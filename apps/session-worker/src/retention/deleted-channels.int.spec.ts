@@ -170,6 +170,21 @@ describe('a deleted channel', () => {
     expect(await holding('GONE-5')).toEqual([]);
   });
 
+  it('keeps for the next round what cannot be purged; its other parts and the other channels go', async () => {
+    await add('GONE-6', { deletedMin: 31 });
+    await add('GONE-7', { deletedMin: 31 });
+    await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$`);
+    await query(`CREATE TRIGGER refuse BEFORE DELETE ON media_files FOR EACH ROW WHEN (OLD.channel_id = 'GONE-6')
+                 EXECUTE FUNCTION refuse()`);
+    await purge();
+    const left = ['channels', 'media/GONE-6/a', 'media/GONE-6/lost'];
+    const ofFiles = ['media_files', 'media_network_copies', 'media_objects', 'media_usage'];
+    expect([await holding('GONE-6'), await holding('GONE-7')]).toEqual([[...left, ...ofFiles].sort(), []]);
+    await query('DROP TRIGGER refuse ON media_files');
+    await purge();
+    expect(await holding('GONE-6')).toEqual([]);
+  });
+
   it('goes when the storage is back, if that was away', async () => {
     await add('GONE-4', { deletedMin: 31 });
     const away = new ObjectStorage({ ...test.bucket, endpoint: 'http://127.0.0.1:9', attempts: 1 });

@@ -4,8 +4,9 @@
  * Guarantees: a channel is purged once its session has ended (the owner of its shard sees to that), and again until it was deleted half
  * an hour ago, so that what was under way at its deletion goes, too. Only then is it marked as purged, and its record goes when billing
  * has seen its end; until then the record names nobody. Keys of idempotent requests go with the edge's own sweep, within ten minutes.
- * One worker of the region does it at a time (`rounds.ts`). Each step may be repeated; a worker that dies leaves what the next round
- * finds. PostgreSQL or object storage away: the channel is tried again in the next round, and the others go on.
+ * One worker of the region does it at a time (`rounds.ts`). What may be long goes in batches. Each step may be repeated; a worker that
+ * dies leaves what the next round finds. A part of a channel that cannot be purged (PostgreSQL or object storage away) is tried again
+ * in the next round; its other parts go all the same, and so do the other channels.
  */
 import type { LogOf } from '@dormouse/bootstrap';
 import {
@@ -87,7 +88,7 @@ export class DeletedChannels {
       const channels = await channelsToPurge(database.pool, after, PAGE);
       for (const channel of channels) {
         if (this.work.isStopping) return;
-        await this.tryToPurge(channel);
+        await this.purge(channel);
         if (!(await this.rounds.advance(channel.id))) return;
       }
       after = channels.at(-1)?.id ?? after;
@@ -98,25 +99,37 @@ export class DeletedChannels {
     await this.rounds.end();
   }
 
-  private async tryToPurge(channel: DeletedChannel): Promise<void> {
-    try {
-      await this.purge(channel);
-    } catch (error) {
-      this.work.signal.throwIfAborted();
-      const facts = { channelId: channel.id, failure: errorOutline(error) };
-      this.options.log.warn(facts, 'a deleted channel could not be purged; it is tried again');
+  private async purge({ id, settled }: DeletedChannel): Promise<void> {
+    const { database, log } = this.options;
+    let isPurged = true;
+    for (const [part, purgePart] of Object.entries(this.parts)) {
+      try {
+        await purgePart(id);
+      } catch (error) {
+        this.work.signal.throwIfAborted();
+        isPurged = false;
+        const facts = { channelId: id, part, failure: errorOutline(error) };
+        log.warn(facts, 'a deleted channel could not be purged; it is tried again');
+      }
     }
+    if (isPurged && settled) await markPurged(database.pool, id);
   }
 
-  private async purge({ id, settled }: DeletedChannel): Promise<void> {
+  /** What a channel has, and how each goes; none needs another. */
+  private get parts(): Readonly<Record<string, (channelId: string) => Promise<unknown>>> {
     const { database, storage, batch } = this.options;
-    await purgeState(database.pool, id);
-    await purgeSnapshots(storage, id);
-    await purgeChannelMedia({ database, storage }, id, this.work.signal);
-    await purgeStored(database, id, { batch, pause: () => this.pause() });
-    while ((await purgeEvents(database.pool, id, batch)) >= batch) await this.pause();
-    await deleteSecrets(database.pool, id);
-    if (settled) await markPurged(database.pool, id);
+    const { pool } = database;
+    const inBatches = { batch, pause: () => this.pause() };
+    return {
+      state: (id) => purgeState(pool, id),
+      snapshots: (id) => purgeSnapshots(storage, id),
+      files: (id) => purgeChannelMedia({ database, storage, ...inBatches }, id),
+      messages: (id) => purgeStored(database, id, inBatches),
+      events: async (id) => {
+        while ((await purgeEvents(pool, id, batch)) >= batch) await this.pause();
+      },
+      secrets: (id) => deleteSecrets(pool, id),
+    };
   }
 
   private async pause(): Promise<void> {
