@@ -46,7 +46,7 @@ export interface Claim {
   heldIsDue: boolean;
   /** On the monotonic clock: until then nobody else can hold the cursor. */
   leaseEndsAtMs: number;
-  /** Dead letters are to be delivered once more. */
+  /** Dead letters are to be delivered once more, as far as it was known at the last write. */
   redriving: boolean;
   /** Finished calls that the next write puts into the delivery log. */
   unlogged: AttemptRecord[];

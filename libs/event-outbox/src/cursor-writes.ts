@@ -44,7 +44,7 @@ interface CursorWriteText<Types extends readonly ParameterType[]> {
   moves?: boolean;
 }
 
-type Row = { held: number; position: string | null };
+type Row = { held: number; position: string | null; redriving: boolean | null };
 
 export interface CursorWrite<Values extends unknown[]> {
   /**
@@ -89,6 +89,7 @@ export function defineCursorWrite<const Types extends readonly ParameterType[]>(
       unlogged.splice(0, logged);
       claim.queued.splice(0, queued.length);
       if (row?.held !== 1) return false;
+      if (row.redriving) claim.redriving = true; // requested meanwhile
       const position = moves && row.position !== null ? BigInt(row.position) : claim.position;
       if (position > claim.position) claim.position = position; // it may have moved on meanwhile
       return true;
@@ -105,11 +106,11 @@ function declared(
     name: queues ? `${name}-queueing` : name,
     text: `WITH held AS (
         UPDATE webhook_cursors SET ${RECEIVER}${set ? `, ${set}` : ''}
-        WHERE channel_id = $1 AND webhook_id = $2 AND leased_by = $3 RETURNING position
+        WHERE channel_id = $1 AND webhook_id = $2 AND leased_by = $3 RETURNING position, redriving
       ), logged AS (${LOG_ATTEMPTS})${queues ? queueing(types.length) : ''}${also}
-      SELECT count(*)::int AS held, min(position)::text AS position${tail} FROM held`,
+      SELECT count(*)::int AS held, min(position)::text AS position, bool_or(redriving) AS redriving${tail} FROM held`,
     parameters: types,
-    row: { held: 'int4', position: 'text?', ...(tail && { set_config: 'text?' }) },
+    row: { held: 'int4', position: 'text?', redriving: 'bool?', ...(tail && { set_config: 'text?' }) },
   });
 }
 

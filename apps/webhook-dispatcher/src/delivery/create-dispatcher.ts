@@ -26,6 +26,8 @@ export interface DeliverySettings extends DispatcherSettings {
   /** Longest wait of a post for a slot of its host. */
   hostWaitMs: number;
   batchSize: number;
+  /** Age of what was read of a webhook after which it is read again. */
+  readAgainMs: number;
   /** How far a quick receiver may be ahead of the database. */
   runAhead: RunAhead;
   /** An event that is not accepted within this time becomes a dead letter. */
@@ -44,6 +46,7 @@ export const DELIVERY_DEFAULTS: Omit<DeliverySettings, 'allowPrivateWebhooks'> =
   postsPerHost: 100,
   hostWaitMs: 2_000,
   batchSize: 32,
+  readAgainMs: 1_000,
   runAhead: { mostEvents: 32, withinMs: 10, quickMs: 5 },
   deadAfterMs: 72 * 3_600_000,
 };
@@ -100,6 +103,7 @@ export function createDispatcher(parts: {
     retries: new Retries({ attempts, held, leased }),
     deadLetters: new DeadLetters(database),
     batchSize: settings.batchSize,
+    readAgainMs: settings.readAgainMs,
     runAhead: settings.runAhead,
   });
   const abandonPosts = (): void => client.abandonAll();

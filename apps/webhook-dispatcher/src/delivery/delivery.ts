@@ -12,6 +12,7 @@
  *   is tried to see whether it is back (`#trial`), until one is accepted.
  * - With `callback_persist` off the third failed attempt of an event is the last and nothing is stored.
  * Dead letters with a redrive are delivered once more, before newer events.
+ * After `readAgainMs` settings, held events and redrives are looked at again, whatever is left of what was read before.
  * - Killed between the receiver's 2xx and the commit, or PostgreSQL away then: the events whose 2xx was not recorded are posted
  *   again with the same ids, in order, when the lease has run out. That is the only way to a duplicate besides a receiver whose 2xx got lost, a replay
  *   and a redrive.
@@ -50,6 +51,8 @@ export interface DeliveryParts {
   leased: WhileLeased;
   /** Events read at a time, at first; more of a receiver that is quick. */
   batchSize: number;
+  /** After this time settings, held events and redrives are looked at again, in the middle of a batch, too. */
+  readAgainMs: number;
   runAhead: RunAhead;
   random: () => number;
   /** Monotonic clock in milliseconds. */
@@ -79,9 +82,13 @@ export type DeliveryEnd =
 /** Go on, or give the cursor back: for a pause, or for others. */
 type Step = { kind: 'on' } | { kind: 'pause'; waitMs: number } | { kind: 'yield' } | { kind: 'lost' };
 
+/** Or what was read is too old to go on with; the position is past what was posted of it. */
+type LongStep = Step | { kind: 'read again' };
+
 type TimedBatch = Batch & { readAtMs: number };
 
 const ON: Step = { kind: 'on' };
+const READ_AGAIN: LongStep = { kind: 'read again' };
 
 /** A full host, or a cursor whose webhook cannot be found in the settings, is claimed again after this time. */
 const HOST_FULL_WAIT_MS = 1_000;
@@ -146,6 +153,7 @@ export class Delivery {
       const webhook = await leased.read(claim, () => readWebhook(database, claim, seals));
       if (!webhook) return { kind: 'pause', waitMs: NO_WEBHOOK_WAIT_MS };
       const redriven = await this.#deliverRedrives(claim, webhook, turn);
+      if (redriven.kind === 'read again') continue;
       if (redriven.kind !== 'on') return redriven;
       const tried = claim.paused ? await this.#trial(claim, webhook, { turn, accepted }) : ON;
       if (tried.kind !== 'on') return tried;
@@ -154,6 +162,8 @@ export class Delivery {
         beside.start(retries.run(claim, webhook, turn).then((end) => this.#stepOf(claim, webhook, end)));
       const batch = await this.#read(claim, webhook, limit);
       const step = await this.#deliverBatch(claim, webhook, batch, { turn, accepted });
+      if (step.kind === 'read again') limit = batchSize;
+      if (step.kind === 'read again') continue;
       if (step.kind !== 'on') return step;
       if (batch.upTo > claim.position) accepted.note();
       claim.position = batch.upTo;
@@ -177,10 +187,12 @@ export class Delivery {
     webhook: Webhook,
     batch: TimedBatch,
     { turn, accepted }: { turn: DeliveryTurn; accepted: Acceptances },
-  ): Promise<Step> {
+  ): Promise<LongStep> {
     const { attempts } = this.#parts;
+    const isOutdated = this.#outdated();
     for (const event of batch.events) {
       if (turn.shouldYield()) return { kind: 'yield' };
+      if (event !== batch.events[0] && isOutdated()) return READ_AGAIN;
       if (this.#passesOver(claim, webhook, event, batch.readAtMs)) {
         accepted.note();
         continue;
@@ -247,8 +259,9 @@ export class Delivery {
   }
 
   /** Delivers the dead letters with a redrive. */
-  async #deliverRedrives(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+  async #deliverRedrives(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<LongStep> {
     const { batchSize, deadLetters, leased, poster } = this.#parts;
+    const isOutdated = this.#outdated();
     while (claim.redriving) {
       const letters = await leased.read(claim, () => deadLetters.pendingRedrives(claim, batchSize));
       for (const { event, attempts } of letters) {
@@ -264,10 +277,17 @@ export class Delivery {
             : deadLetters.failed(claim, record, failureOf(answer), answer.kind === 'unanswered'),
         );
         if (answer.kind === 'unanswered') break;
+        if (isOutdated()) return READ_AGAIN;
       }
       await leased.write(claim, () => deadLetters.clearRedriveFlag(claim));
     }
     return ON;
+  }
+
+  /** Whether what is read now has become too old to go on with. */
+  #outdated(): () => boolean {
+    const readAtMs = this.#now();
+    return () => this.#now() - readAtMs > this.#parts.readAgainMs;
   }
 
   #stepOf(claim: Claim, webhook: Webhook, attempted: Attempted | undefined): Step {
