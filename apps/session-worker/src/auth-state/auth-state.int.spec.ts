@@ -7,6 +7,7 @@ import { Curve } from '../socket/test-library.js';
 import { AuthRows } from './auth-rows.js';
 import { type NetworkAuthState, type NetworkAuthStates, networkAuthStates } from '../socket/key-format.js';
 import { UnsealableError } from '../encryption/sealing.js';
+import { deferred } from '../socket/deferred.js';
 
 jest.setTimeout(30_000);
 
@@ -257,6 +258,65 @@ describe('AuthStates', () => {
     await expect(state.keys.set({ 'lid-mapping': { '5': '7' } })).rejects.toThrow('ended');
     await expect(state.saveCreds()).rejects.toThrow('ended');
     expect(await (await reload()).keys.get('lid-mapping', ['5'])).toEqual({ '5': '6' });
+  });
+
+  it('has ended for a socket only when no write is under way, however long PostgreSQL is away; none that had begun is lost', async () => {
+    const begun = deferred<void>();
+    const back = deferred<void>();
+    class AwayRows extends AuthRows {
+      private isAway = true;
+      override async writeKeys(...given: Parameters<AuthRows['writeKeys']>): Promise<void> {
+        const [, , [first]] = given;
+        if (first?.id === 'before') await back.promise;
+        else if (this.isAway) {
+          this.isAway = false;
+          begun.resolve();
+          throw Object.assign(new Error('shutting down'), { code: '57P01' }); // it is tried again after a pause
+        }
+        await super.writeKeys(...given);
+      }
+    }
+    const state = await networkAuthStates(new AwayRows(database), masterKeys).load(owner(), CHANNEL);
+    if (!state) throw new Error('not stored');
+    const clock = jest.spyOn(performance, 'now');
+    const before = state.keys.set({ 'lid-mapping': { before: 'before' } });
+    const retired = state.retire();
+    const during = state.keys.set({ 'lid-mapping': { during: 'during' } });
+    await begun.promise;
+    const nowMs = performance.now();
+    clock.mockImplementation(() => nowMs + 60_000);
+    back.resolve();
+    await retired;
+    clock.mockRestore();
+    const { keys } = await reload();
+    expect(await keys.get('lid-mapping', ['before', 'during'])).toEqual({ before: 'before', during: 'during' });
+    await Promise.all([before, during]);
+  });
+
+  it('stores credentials that were saved before its socket had ended, also behind a write that takes long', async () => {
+    const back = deferred<void>();
+    class SlowRows extends AuthRows {
+      private isFirst = true;
+      override async writeCreds(...given: Parameters<AuthRows['writeCreds']>): Promise<void> {
+        if (this.isFirst) {
+          this.isFirst = false;
+          await back.promise;
+        }
+        await super.writeCreds(...given);
+      }
+    }
+    const state = await networkAuthStates(new SlowRows(database), masterKeys).load(owner(), CHANNEL);
+    if (!state) throw new Error('not stored');
+    const save = (count: number): Promise<void> => {
+      state.creds.accountSyncCounter = count;
+      return state.saveCreds();
+    };
+    const first = save(21);
+    const retired = state.retire();
+    const second = save(22);
+    back.resolve();
+    await Promise.all([first, second, retired]);
+    expect((await reload()).creds.accountSyncCounter).toBe(22);
   });
 
   it('leaves nothing after a wipe', async () => {

@@ -48,12 +48,12 @@ export class AuthStates<Creds extends object, Keys extends object> {
 
   /**
    * Loads the stored state.
-   * @returns undefined when there is none
+   * @returns undefined when there is none, or one without its data key
    * @throws {UnsealableError} when it does not open; the rows are left as they are
    */
   async load(owner: Ownership, channelId: string): Promise<AuthState<Creds, Keys> | undefined> {
     const row = await this.rows.readCreds(channelId);
-    if (!row) return undefined;
+    if (!row?.wrapped) return undefined; // without a data key they came after the state had moved: see `restoreState`
     const dataKey = openDataKey(this.masterKeys, channelId, row.wrapped);
     const creds = open(dataKey, credsPlace(channelId), row.sealed);
     return this.open(owner, channelId, { dataKey, creds, packed: row.packed });
@@ -165,25 +165,33 @@ export class AuthState<Creds extends object, Keys extends object> {
 
   /** Writes the credentials as a whole. Resolves when what they hold now is durable. */
   async saveCreds(): Promise<void> {
+    this.assertMayWrite();
     await this.saves.add();
   }
 
   /**
-   * For a socket that has ended: waits until its running writes have ended, then refuses further ones, which would
-   * overwrite what the next socket has stored. The callers of failed writes handle their errors.
+   * For a socket that has ended: waits for the writes of transactions that run, then refuses further ones. Resolves when no
+   * write is under way, however long that takes while PostgreSQL is away: a later one would overwrite what the next socket
+   * has stored, or stay behind when the state moves into a snapshot. Each ends, at the latest with the lease.
+   * The callers of failed writes handle their errors.
    */
   async retire(): Promise<void> {
     const untilMs = performance.now() + LAST_WRITES_WITHIN_MS;
     do {
-      await Promise.allSettled([this.saves.settled(), ...this.keyWrites]);
+      await this.writesEnd();
       await delay(LAST_WRITES_PAUSE_MS);
     } while (this.inUse() && performance.now() < untilMs);
     this.retired = true;
+    await this.writesEnd();
+  }
+
+  private async writesEnd(): Promise<void> {
+    await Promise.allSettled([this.saves.settled(), ...this.keyWrites]);
   }
 
   /** Whether a write runs, or a transaction of the library may be between its reads and its write. */
   private inUse(): boolean {
-    return this.keyWrites.size > 0 || performance.now() - this.lastUseMs < LAST_WRITES_PAUSE_MS;
+    return this.keyWrites.size > 0 || this.saves.isBusy || performance.now() - this.lastUseMs < LAST_WRITES_PAUSE_MS;
   }
 
   private async getKeys<T extends keyof Keys>(type: T, ids: string[]): Promise<{ [id: string]: Keys[T] }> {
@@ -231,6 +239,7 @@ export class AuthState<Creds extends object, Keys extends object> {
   }
 
   private async setKeys(data: KeyChanges<Keys>): Promise<void> {
+    this.assertMayWrite();
     const writes: (KeyWrite & { value: KeyValue })[] = [];
     for (const [type, values = {}] of Object.entries<Record<string, unknown> | undefined>(data)) {
       for (const [id, given] of Object.entries(values)) {
@@ -259,7 +268,7 @@ export class AuthState<Creds extends object, Keys extends object> {
   private async writeCreds(): Promise<void> {
     const plain = this.format.serializeCredentials(this.creds);
     const digest = digestOf(plain);
-    if (digest === this.storedCreds && !this.retired) return;
+    if (digest === this.storedCreds) return;
     const sealed = seal(this.dataKey, credsPlace(this.channelId), plain);
     this.storedCreds = undefined;
     await this.write(() => this.rows.writeCreds(this.owner.fence, this.channelId, sealed));
@@ -270,8 +279,12 @@ export class AuthState<Creds extends object, Keys extends object> {
     return !this.retired && this.owner.isHeld();
   }
 
+  private assertMayWrite(): void {
+    if (this.retired) throw new Error('the socket of this state has ended');
+  }
+
+  /** Of one that has begun, `retire` awaits the end. */
   private write(write: () => Promise<void>): Promise<void> {
-    if (this.retired) return Promise.reject(new Error('the socket of this state has ended'));
     this.lastUseMs = performance.now();
     return whileHeld(() => this.owner.isHeld(), write);
   }

@@ -58,6 +58,11 @@ describe('packed pre-keys', () => {
     expect(without.some(({ type }) => type === 'session')).toBe(false);
   });
 
+  it('are not given back where removed ones have left empty rows without the packed row', async () => {
+    const left = { ...preKey(3), plain: REMOVED };
+    expect(await keysOfRows('spec', [session, preKey(1), left])).toEqual([session, preKey(1)]);
+  });
+
   it('are not made of a few', async () => {
     const few = [session, preKey(1), preKey(2)];
     const rows = await rowsOf(few);

@@ -40,11 +40,12 @@ export const arePacked = (rows: readonly Pick<PlainKey, 'type'>[]): boolean =>
  */
 export async function keysOfRows(place: string, rows: readonly PlainKey[]): Promise<readonly PlainKey[]> {
   const packed = rows.find(({ type }) => type === PACKED.type);
-  if (!packed) return rows;
   const own = rows.filter((key) => key !== packed);
+  const stored = own.filter(({ plain }) => plain.length > 0);
+  if (!packed) return stored;
   const newer = new Set(own.filter(({ type }) => type === PRE_KEY).map(({ id }) => id));
   const older = (await packedPreKeys(place, packed.plain)).filter(({ id }) => !newer.has(id));
-  return [...own.filter(({ plain }) => plain.length > 0), ...older];
+  return [...stored, ...older];
 }
 
 /** The pre-keys of a packed row. @throws {UnsealableError} when it is not a state */

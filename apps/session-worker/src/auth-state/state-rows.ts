@@ -51,24 +51,32 @@ UNION ALL SELECT type, id, sha256(sealed) FROM keys`,
   row: { type: 'text?', id: 'text?', digest: 'bytea' },
 });
 
-/** One statement, so that it is one commit and one round trip. Nothing is written where there are credentials already. */
+/**
+ * One statement, so that it is one commit and one round trip. Nothing is written where there is a state already, which has a
+ * data key. Rows without one are newer than what is restored: a write that PostgreSQL committed after the state had moved away
+ * left them, under the same data key. They stay. Of keys that were taken for removed then, what is restored comes back.
+ */
 const RESTORE = defineStatement({
   name: 'restore-state',
   text: `
 WITH ${FENCE_CTE}, creds AS (
-  INSERT INTO auth_creds (channel_id, sealed, epoch) SELECT $3, $4, $2::int8 FROM fence
-  ON CONFLICT DO NOTHING RETURNING channel_id
+  INSERT INTO auth_creds AS former (channel_id, sealed, epoch) SELECT $3, $4, $2::int8 FROM fence
+  ON CONFLICT (channel_id) DO UPDATE SET epoch = EXCLUDED.epoch
+    WHERE NOT EXISTS (SELECT 1 FROM channel_keys k WHERE k.channel_id = former.channel_id)
+  RETURNING channel_id, sealed
 ), keys AS (
   INSERT INTO auth_keys (channel_id, type, id, sealed, epoch)
-  SELECT channel_id, type, id, sealed, $2::int8
+  SELECT channel_id, type, id, given.sealed, $2::int8
   FROM creds, unnest($5::text[], $6::text[], $7::bytea[]) AS given(type, id, sealed)
+  ON CONFLICT DO NOTHING RETURNING 1
 ), data_key AS (
   INSERT INTO channel_keys (channel_id, master_key_id, wrapped_key) SELECT channel_id, $8, $9 FROM creds
   ON CONFLICT (channel_id) DO UPDATE SET master_key_id = EXCLUDED.master_key_id, wrapped_key = EXCLUDED.wrapped_key
 )
-SELECT (SELECT count(*)::int FROM fence) AS fenced, (SELECT count(*)::int FROM creds) AS restored`,
+SELECT (SELECT count(*)::int FROM fence) AS fenced, (SELECT sealed FROM creds) AS creds,
+  (SELECT count(*) FROM keys) < cardinality($5) OR EXISTS (SELECT 1 FROM auth_keys WHERE channel_id = $3) AS has_others`,
   parameters: ['int4', 'int8', 'text', 'bytea', 'text[]', 'text[]', 'bytea[]', 'text', 'bytea'],
-  row: { fenced: 'int4', restored: 'int4' },
+  row: { fenced: 'int4', creds: 'bytea?', has_others: 'bool' },
 });
 
 /** The state of a channel; undefined when it has no rows. */
@@ -94,9 +102,17 @@ export async function dropState(connection: Connection, channelId: string, expec
 const placeOf = (type: string | null, id: string | null): string => JSON.stringify([type, id]);
 const digestOf = (sealed: Buffer): string => hash('sha256', sealed, 'hex');
 
+/** What is stored after a state was restored. */
+export interface RestoredRows {
+  /** The credentials: those that were given, or newer ones. */
+  readonly creds: Buffer;
+  /** The keys that were given are all that are stored, each as it was given. */
+  readonly isExact: boolean;
+}
+
 /**
- * Writes the state of a channel unless it has rows, under the fence.
- * @returns whether it was written
+ * Writes the state of a channel unless it has one, under the fence. Single rows that a late write has left stay.
+ * @returns undefined when it was not written
  * @throws {FencedError} when the shard has a newer owner; nothing was written then
  */
 export async function restoreState(
@@ -104,7 +120,7 @@ export async function restoreState(
   fence: Fence,
   channelId: string,
   { creds, keys, masterKeyId, wrappedKey }: StateRows,
-): Promise<boolean> {
+): Promise<RestoredRows | undefined> {
   const row = await RESTORE.first(
     pool,
     ...([fence.shard, fence.epoch, channelId, creds] as const),
@@ -114,7 +130,7 @@ export async function restoreState(
     ...([masterKeyId, wrappedKey] as const),
   );
   if (row?.fenced !== 1) throw new FencedError(fence);
-  return row.restored === 1;
+  return row.creds ? { creds: row.creds, isExact: !row.has_others } : undefined;
 }
 
 /** Deletes the state of a channel that was deleted and whose session has ended: no worker writes for it any more. */

@@ -113,6 +113,38 @@ describe('hibernation', () => {
     expect(Buffer.from(woken?.['friend'] ?? []).toString()).toBe('next step');
   });
 
+  it.each([
+    ['keys', false],
+    ['keys and of credentials', true],
+  ])(
+    'a number wakes also where a write of %s was committed after its state had moved away, with what was written last',
+    async (what, credsToo) => {
+      const id = `late ${what}`;
+      await channel(id);
+      const states = networkAuthStates(new AuthRows(database), masterKeys);
+      const late = await states.load(before, id);
+      if (!late) throw new Error('not stored');
+      await hibernation.seal(before, id, WAKE_AT_MS);
+      await late.keys.set({ session: { friend: Buffer.from('late step') }, 'lid-mapping': { '2': 'late' } });
+      late.creds.accountSyncCounter = 77;
+      if (credsToo) await late.saveCreds();
+
+      expect(await states.load(before, id)).toBeUndefined();
+      const opened = await hibernation.restore(before, id);
+      const woken = opened && states.open(before, id, opened);
+      const reloaded = await states.load(before, id);
+      for (const state of [woken, reloaded]) {
+        expect(state?.creds.accountSyncCounter).toBe(credsToo ? 77 : 0);
+        expect(await state?.keys.get('lid-mapping', ['1', '2'])).toEqual({ '1': 'stays', '2': 'late' });
+        const found = await state?.keys.get('session', ['friend']);
+        expect(Buffer.from(found?.['friend'] ?? []).toString()).toBe('late step');
+      }
+      await expect(hibernation.restore(before, id)).rejects.toThrow('has rows already');
+      await hibernation.seal(before, id, WAKE_AT_MS);
+      expect(await typesOf(id)).toEqual([]);
+    },
+  );
+
   it('after a database was restored, keys of conversations are gone, of numbers that are awake and asleep; earlier owners are fenced out; events count on', async () => {
     await channel('awake');
     await channel('asleep');

@@ -124,11 +124,12 @@ export class Hibernation {
   }
 
   /**
-   * Moves the state from the newest object that opens back into rows. The caller has found no rows.
+   * Moves the state from the newest object that opens back into rows. The caller has found no state there; a row that a late
+   * write left is newer than the object and stays.
    * @returns the credentials; undefined when the channel has no snapshot
    * @throws {UnsealableError} when it has snapshots and none opens; nothing is changed then
    * @throws {ObjectStorageError} 'away'
-   * @throws {Error} when there are rows after all; they are unchanged
+   * @throws {Error} when there is a state after all; it is unchanged
    */
   async restore(owner: Ownership, channelId: string): Promise<OpenedCredentials | undefined> {
     const { log, onDamaged } = this.options;
@@ -142,9 +143,9 @@ export class Hibernation {
       });
       if (opened) {
         const fresh = entry.restored ? withoutMovingKeys(opened) : opened;
-        const packed = await this.writeRows(owner, channelId, fresh);
+        const restored = await this.writeRows(owner, channelId, fresh);
         if (damaged.length > 0) await this.markDamaged(owner, channelId, damaged);
-        return { dataKey: opened.dataKey, creds: fresh.state.creds, packed, keys: fresh.state.keys };
+        return restored;
       }
       damaged.push(entry);
       onDamaged?.();
@@ -250,12 +251,11 @@ export class Hibernation {
     });
   }
 
-  /** @returns whether pre-keys are in a packed row now */
   private async writeRows(
     { fence }: Ownership,
     channelId: string,
     { dataKey, wrapped, packed, state }: OpenedSnapshot,
-  ): Promise<boolean> {
+  ): Promise<OpenedCredentials> {
     const plain = this.options.packsPreKeys ? rowsWithPacked(state.keys, packed) : state.keys;
     const rows: StateRows = {
       creds: seal(dataKey, credsPlace(channelId), state.creds),
@@ -266,10 +266,13 @@ export class Hibernation {
       })),
       ...wrapped,
     };
-    if (!(await restoreState(this.options.database, fence, channelId, rows))) {
-      throw new Error(`the state of ${channelId} has rows already`);
-    }
-    return arePacked(plain);
+    const restored = await restoreState(this.options.database, fence, channelId, rows);
+    if (!restored) throw new Error(`the state of ${channelId} has rows already`);
+    const creds = restored.creds.equals(rows.creds)
+      ? state.creds
+      : open(dataKey, credsPlace(channelId), restored.creds);
+    const opened = { dataKey, creds, packed: arePacked(plain) };
+    return restored.isExact ? { ...opened, keys: state.keys } : opened;
   }
 
   /** If this is not stored, the next wake finds them damaged again. */
