@@ -117,7 +117,14 @@ export class Delivery {
   async run(claim: Claim, turn: DeliveryTurn): Promise<DeliveryEnd> {
     const { cursors, leased, runAhead } = this.#parts;
     const accepted = new Acceptances(() => leased.write(claim, () => cursors.advance(claim)), runAhead);
-    return this.#deliver(claim, turn, { beside: new Beside(), accepted }).finally(() => accepted.end());
+    const beside = new Beside();
+    try {
+      return await this.#deliver(claim, turn, { beside, accepted });
+    } finally {
+      // However it ended, nothing goes on that a stop does not wait for. What that threw is less than what ended it.
+      await accepted.end();
+      await beside.end().catch(() => undefined);
+    }
   }
 
   async #deliver(claim: Claim, turn: DeliveryTurn, underWay: UnderWay): Promise<DeliveryEnd> {
@@ -158,6 +165,10 @@ export class Delivery {
       const tried = claim.paused ? await this.#trial(claim, webhook, { turn, accepted }) : ON;
       if (tried.kind !== 'on') return tried;
       claim.paused = false;
+      const retried = beside.isRunning ? ON : await beside.end();
+      // A failure that called for a pause counts as long as nothing was accepted after it.
+      const isVoid = retried.kind === 'pause' && claim.attempts === 0;
+      if (retried.kind !== 'on' && !isVoid) return retried;
       if (claim.hasHeld && !beside.isRunning)
         beside.start(retries.run(claim, webhook, turn).then((end) => this.#stepOf(claim, webhook, end)));
       const batch = await this.#read(claim, webhook, limit);
