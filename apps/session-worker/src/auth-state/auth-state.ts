@@ -16,7 +16,7 @@ import { newDataKey, openDataKey, sealDataKey, type MasterKeys } from '../encryp
 import type { Ownership } from '../shards/ownership.js';
 import { KeyCache, type KeyValue } from './key-cache.js';
 import type { KeyChanges, KeyFormat, KeyStore } from './key-format.js';
-import { PACKED, packedPreKeys, PRE_KEY, REMOVED } from './packed-pre-keys.js';
+import { newestPreKeyId, PACKED, packedPreKeys, PRE_KEY, REMOVED } from './packed-pre-keys.js';
 import type { PlainKey } from './plain-state.js';
 import { whileHeld } from './while-held.js';
 import { open, seal, UnsealableError } from '../encryption/sealing.js';
@@ -132,6 +132,8 @@ export class AuthState<Creds extends object, Keys extends object> {
   private readonly channelId: string;
   private readonly dataKey: Buffer;
   private readonly packed: boolean;
+  /** The newest pre-key of the packed row; undefined while that is not known. */
+  private newestPacked: number | undefined;
   /** Digest of the credentials that are stored; undefined while that is not certain. */
   private storedCreds: string | undefined;
 
@@ -146,7 +148,10 @@ export class AuthState<Creds extends object, Keys extends object> {
     this.dataKey = dataKey;
     this.packed = packed;
     this.storedCreds = stored && digestOf(stored);
-    if (keys) this.cache.fill(keys);
+    if (keys) {
+      this.cache.fill(keys);
+      this.newestPacked = newestPreKeyId(keys);
+    }
     this.keys = {
       get: (type, ids) => this.getKeys(type, ids),
       set: (data) => this.setKeys(data),
@@ -225,43 +230,60 @@ export class AuthState<Creds extends object, Keys extends object> {
   private async addPacked(plain: Map<string, KeyValue | undefined>): Promise<void> {
     const missing = new Set([...plain].filter(([, value]) => value === null).map(([id]) => id));
     if (missing.size === 0) return;
-    const { type, id: packedId } = PACKED;
-    const rows = await whileHeld(
-      () => this.usable(),
-      () => this.rows.readKeys(this.channelId, type, [packedId]),
-    );
-    const sealed = rows.get(packedId);
-    const place = keyPlace(this.channelId, type, packedId);
-    if (!sealed) throw new UnsealableError(place); // it is never removed while there are credentials
-    for (const key of await packedPreKeys(place, open(this.dataKey, place, sealed))) {
+    for (const key of await this.readPacked(() => this.usable())) {
       if (missing.has(key.id)) plain.set(key.id, key.plain);
     }
   }
 
+  private async readPacked(mayRead: () => boolean): Promise<readonly PlainKey[]> {
+    const { type, id: packedId } = PACKED;
+    const rows = await whileHeld(mayRead, () => this.rows.readKeys(this.channelId, type, [packedId]));
+    const sealed = rows.get(packedId);
+    const place = keyPlace(this.channelId, type, packedId);
+    if (!sealed) throw new UnsealableError(place); // it is never removed while there are credentials
+    const preKeys = await packedPreKeys(place, open(this.dataKey, place, sealed));
+    this.newestPacked = newestPreKeyId(preKeys);
+    return preKeys;
+  }
+
   private async setKeys(data: KeyChanges<Keys>): Promise<void> {
     this.assertMayWrite();
+    const write = this.storeKeys(data);
+    this.keyWrites.add(write);
+    try {
+      await write;
+    } finally {
+      this.keyWrites.delete(write);
+    }
+  }
+
+  private async storeKeys(data: KeyChanges<Keys>): Promise<void> {
+    if (this.packed && this.newestPacked === undefined && removesPreKeys(data)) {
+      await this.readPacked(() => this.owner.isHeld());
+    }
     const writes: (KeyWrite & { value: KeyValue })[] = [];
     for (const [type, values = {}] of Object.entries<Record<string, unknown> | undefined>(data)) {
       for (const [id, given] of Object.entries(values)) {
         const value = given === null || given === undefined ? null : this.format.serializeKey(type, given);
-        const stored = value ?? (type === PRE_KEY && this.packed ? REMOVED : null);
+        const stored = value ?? (type === PRE_KEY && this.mayBePacked(id) ? REMOVED : null);
         const sealed = stored && seal(this.dataKey, keyPlace(this.channelId, type, id), stored);
         writes.push({ type, id, sealed, value });
       }
     }
     if (writes.length === 0) return;
     const ended = this.cache.beginWrite(writes);
-    const write = this.write(() => this.rows.writeKeys(this.owner.fence, this.channelId, writes));
-    this.keyWrites.add(write);
     try {
-      await write;
+      await this.write(() => this.rows.writeKeys(this.owner.fence, this.channelId, writes));
       ended(true);
     } catch (error) {
       ended(false);
       throw error;
-    } finally {
-      this.keyWrites.delete(write);
     }
+  }
+
+  /** Whether a pre-key can be in the packed row, so that its removal must be marked. Later ones than that row simply go. */
+  private mayBePacked(id: string): boolean {
+    return this.packed && !(Number(id) > (this.newestPacked ?? Infinity));
   }
 
   /** The library reports credentials that have not changed at each connect: they cost nothing. */
@@ -291,6 +313,12 @@ export class AuthState<Creds extends object, Keys extends object> {
 }
 
 const digestOf = (serialized: Buffer): string => hash('sha256', serialized, 'base64');
+
+const removesPreKeys = (data: object): boolean =>
+  Object.entries(data).some(
+    ([type, values]: [string, object | undefined]) =>
+      type === PRE_KEY && Object.values(values ?? {}).some((value) => value === null || value === undefined),
+  );
 
 const NO_ROWS: ReadonlyMap<string, Buffer> = new Map();
 

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { UnsealableError } from '../encryption/sealing.js';
 import { arePacked, keysOfRows, PACKED, PRE_KEY, REMOVED, rowsWithPacked } from './packed-pre-keys.js';
-import { packText, stateText, type PlainKey } from './plain-state.js';
+import { packText, stateText, type PlainKey, type PlainState } from './plain-state.js';
 
 const preKey = (id: number, value = `pre-key ${id}`): PlainKey => ({
   type: PRE_KEY,
@@ -11,8 +12,10 @@ const session: PlainKey = { type: 'session', id: 'friend', plain: Buffer.from('r
 const many = Array.from({ length: 100 }, (_, index) => preKey(index + 1));
 const keys = [session, ...many];
 
+const sealedOf = (state: PlainState): Promise<Buffer> => packText(stateText(state));
+const stateOf = (given: readonly PlainKey[]): PlainState => ({ creds: Buffer.from('{}'), keys: given });
 const rowsOf = async (given: readonly PlainKey[]): Promise<readonly PlainKey[]> =>
-  rowsWithPacked(given, await packText(stateText({ creds: Buffer.from('{}'), keys: given })));
+  rowsWithPacked(stateOf(given), await sealedOf(stateOf(given)));
 
 const sorted = (given: readonly PlainKey[]): string[] =>
   given.map(({ type, id, plain }) => `${type} ${id} ${plain.toString()}`).sort();
@@ -61,6 +64,20 @@ describe('packed pre-keys', () => {
   it('are not given back where removed ones have left empty rows without the packed row', async () => {
     const left = { ...preKey(3), plain: REMOVED };
     expect(await keysOfRows('spec', [session, preKey(1), left])).toEqual([session, preKey(1)]);
+  });
+
+  it('are the state as it was sealed, but without what else a number with many contacts has', async () => {
+    const packedOf = async (given: readonly PlainKey[]): Promise<Buffer | undefined> =>
+      (await rowsOf(given)).find(({ type }) => type === PACKED.type)?.plain;
+    expect(await packedOf(keys)).toEqual(await sealedOf(stateOf(keys)));
+    const contacts = Array.from({ length: 500 }, (_, n) => ({
+      type: 'session',
+      id: `contact ${n}`,
+      plain: randomBytes(1_000),
+    }));
+    const large = [...contacts, ...keys];
+    expect(await packedOf(large)).toEqual(await sealedOf(stateOf(many)));
+    expect(sorted(await keysOfRows('spec', await rowsOf(large)))).toEqual(sorted(large));
   });
 
   it('are not made of a few', async () => {

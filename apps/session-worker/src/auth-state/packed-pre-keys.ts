@@ -1,33 +1,45 @@
 /**
  * The pre-keys of a session that was woken: one row in place of some 800, of which it uses one or two before it sleeps again.
  *
- * What it guarantees: the packed row is the state as it was sealed when the session fell asleep, and is never changed; only its
- * pre-keys are read. What is in a row of its own is newer: another value, or an empty one for a pre-key that was removed. So
+ * What it guarantees: the packed row is a state with all pre-keys that the session fell asleep with, and is never changed; only
+ * its pre-keys are read. It is the state as it was sealed, which costs a wake nothing, or, where most of that is something else
+ * (a number with many contacts), one that was made of the pre-keys alone: it is never much larger than they are. What is in a row of its own is newer: another value, or an empty one for a pre-key that was removed. So
  * rows and packed row together are the whole state at any moment, and every change is one row, durable by itself.
  */
-import { unpackState, type PlainKey } from './plain-state.js';
+import { packText, stateText, unpackState, type PlainKey, type PlainState } from './plain-state.js';
 
 /** The packed row. */
 export const PACKED = { type: 'packed-state', id: 'pre-key' } as const;
 /** The type of keys that is read from it. */
 export const PRE_KEY = 'pre-key';
-/** Value of the row of a pre-key that is in the packed row and was removed. */
+/** Value of the row of a pre-key that is in the packed row and was removed. Of one that is not in it, the row goes. */
 export const REMOVED = Buffer.alloc(0);
+
+/** In the place of credentials, which a packed row need not have. */
+const NO_CREDS = Buffer.from('{}');
 
 /** Fewer pre-keys are as well in rows of their own. */
 const WORTH_PACKING = 32;
 
 /**
  * The rows of a state that was just unsealed.
- * @param packed the state as it was sealed
+ * @param sealed the state as it was sealed, compressed
  */
-export function rowsWithPacked(keys: readonly PlainKey[], packed: Buffer): readonly PlainKey[] {
+export async function rowsWithPacked({ creds, keys }: PlainState, sealed: Buffer): Promise<readonly PlainKey[]> {
   const preKeys = keys.filter(({ type }) => type === PRE_KEY);
   if (preKeys.length < WORTH_PACKING) return keys;
+  const newest = newestPreKeyId(preKeys);
   // The library reads the newest one at each connect.
-  const newest = preKeys.reduce((one, other) => (Number(other.id) > Number(one.id) ? other : one));
-  return [...keys.filter((key) => key.type !== PRE_KEY || key === newest), { ...PACKED, plain: packed }];
+  const own = keys.filter(({ type, id }) => type !== PRE_KEY || Number(id) === newest);
+  const others = own.reduce((sum, { plain }) => sum + plain.length, creds.length);
+  const isMostlyPreKeys = others <= preKeys.reduce((sum, { plain }) => sum + plain.length, 0);
+  const plain = isMostlyPreKeys ? sealed : await packText(stateText({ creds: NO_CREDS, keys: preKeys }));
+  return [...own, { ...PACKED, plain }];
 }
+
+/** The highest id of the pre-keys among these keys. No other of a later time has one that is lower or the same. */
+export const newestPreKeyId = (keys: readonly PlainKey[]): number =>
+  keys.reduce((newest, { type, id }) => (type === PRE_KEY ? Math.max(newest, Number(id)) : newest), 0);
 
 /** Is the packed row among them? */
 export const arePacked = (rows: readonly Pick<PlainKey, 'type'>[]): boolean =>

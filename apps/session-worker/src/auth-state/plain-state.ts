@@ -1,4 +1,4 @@
-/** A session's whole state in the form in which it is sealed as one value: in a snapshot, and in the packed row of a woken session. */
+/** A session's state in the form in which it is sealed as one value: whole in a snapshot, at least its pre-keys in the packed row. */
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { z } from 'zod';

@@ -95,6 +95,26 @@ describe('hibernation', () => {
     expect(idsOf((await (await states.load(before, id))?.keys.get('pre-key', ids)) ?? {})).toEqual(left);
   });
 
+  it('pre-keys that were made after the wake and removed leave no row, on another worker too', async () => {
+    const id = 'long awake';
+    const states = networkAuthStates(new AuthRows(database), masterKeys);
+    await channel(id);
+    const linked = await states.load(before, id);
+    await linked?.keys.set({ 'pre-key': Object.fromEntries(upTo(40).map((number) => [`${number}`, preKey()])) });
+    await hibernation.seal(before, id, WAKE_AT_MS);
+    const opened = await hibernation.restore(before, id);
+    const woken = opened && states.open(before, id, opened);
+    const rowsOfPreKeys = async (): Promise<string[]> =>
+      [...(await new AuthRows(database).readAllKeys(id, 'pre-key')).keys()].sort();
+    for (const state of [woken, await states.load(before, id)]) {
+      await state?.keys.set({ 'pre-key': { '41': preKey(), '42': preKey() } });
+      await state?.keys.set({ 'pre-key': { '5': null, '40': null, '41': null, '42': null } });
+      expect(await rowsOfPreKeys()).toEqual(['40', '5']);
+      const left = upTo(39).filter((number) => number !== 5);
+      expect(idsOf((await state?.keys.get('pre-key', upTo(42).map(String))) ?? {})).toEqual(left);
+    }
+  });
+
   it('rows that change while they are sealed stay, and are sealed by the next attempt', async () => {
     const id = 'changing';
     await channel(id);

@@ -256,7 +256,7 @@ export class Hibernation {
     channelId: string,
     { dataKey, wrapped, packed, state }: OpenedSnapshot,
   ): Promise<OpenedCredentials> {
-    const plain = this.options.packsPreKeys ? rowsWithPacked(state.keys, packed) : state.keys;
+    const plain = this.options.packsPreKeys ? await rowsWithPacked(state, packed) : state.keys;
     const rows: StateRows = {
       creds: seal(dataKey, credsPlace(channelId), state.creds),
       keys: plain.map(({ type, id, plain: value }) => ({
