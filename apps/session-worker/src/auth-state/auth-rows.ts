@@ -1,8 +1,9 @@
 /**
  * The rows that hold a live session's credentials and keys, as sealed bytes.
  *
- * Guarantee: a write is one statement under the fence. When its promise resolves, all of it is durable; when it rejects,
- * nothing was written. Once the shard has a newer owner, it is refused with `FencedError`. Keys that many channels set at
+ * Guarantee: a write is one statement under the fence. When its promise resolves, all of it is durable; when the server has
+ * refused it, nothing of it is; when the connection broke, either, and it may be repeated. Once the shard has a newer owner,
+ * it is refused with `FencedError`. Keys that many channels set at
  * the same time are written in one statement; see `GroupedWrites`.
  */
 import {
@@ -195,7 +196,10 @@ export class AuthRows {
     await this.keys.write({ fence, channelId, writes });
   }
 
-  /** Removes credentials, keys and the data key. Without the data key, copies of them elsewhere cannot be opened. */
+  /**
+   * Removes credentials, keys and the data key. Without the data key, copies of these rows cannot be opened. Snapshots bring
+   * their own copy of it, wrapped: `Hibernation.forget` deletes them.
+   */
   async wipe(fence: Fence, channelId: string): Promise<void> {
     await fenced(fence, (...owner) => WIPE.first(this.pool, ...owner, channelId));
   }

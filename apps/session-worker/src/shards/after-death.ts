@@ -8,7 +8,7 @@
 
 /** Interval between two looks at whether the worker is dead. Its end takes as long as the kernel needs for its memory. */
 const LOOK_EVERY_MS = 10;
-/** From the proof of death to the freeing: the last threads of the process may still be closing its sockets. */
+/** From the proof of death to the freeing: the last thread of the process may still be closing its sockets. */
 const SOCKETS_CLOSE_MS = 50;
 /**
  * Pause before the shards are freed once more: a claim or a heartbeat that the worker had sent may have been executed after

@@ -8,8 +8,9 @@
  * - **A process beside the worker** (`death-watch-program.ts`), started by this class. It waits at the end of a pipe that the
  *   kernel closes with the worker, and then checks that its parent is another process than before: the kernel gives a child
  *   a new parent only when the old one is dead. A paused, busy or swapping worker has neither; a cut network is not seen
- *   at all. The kernel closes a process's sockets before its children get another parent, and the network sees those of the
- *   numbers close. Only then their shards are freed, so no number ever has two sockets.
+ *   at all. The kernel closes the pipe along with all other files of the process, its sockets among them, in no certain order:
+ *   some of those may still be closing when both proofs are there. So `after-death.ts` leaves them a moment before it frees
+ *   the shards, and the network has seen the sockets of the numbers close before others are opened.
  * - **The next worker in the same pod** (`ShardLeases.freeThoseOfEarlierWorkers`). In a container the worker is the first process,
  *   with which the kernel ends all others there, the one beside it included. Kubernetes starts a container of a pod again when
  *   the one before it has ended, never beside it, and gives no two pods the same uid.
