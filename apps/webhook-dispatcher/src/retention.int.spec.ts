@@ -1,9 +1,25 @@
+import { deleteOldDeadLetters } from '@dormouse/event-outbox/delivery';
 import { Retention } from './retention.js';
+import { intercepted } from './testing/intercepted-database.js';
 import { TestOutbox } from './testing/test-outbox.js';
 import { webhook } from './testing/test-dispatcher.js';
 
 const DAY_S = 86_400;
 const silent = { info: () => undefined, warn: () => undefined };
+
+/** A node of a plan that was run. */
+interface PlanNode {
+  'Rows Removed by Filter'?: number;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  Plans?: PlanNode[];
+}
+
+/** Rows that a plan has read and thrown away, or passed on. */
+function rowsRead(node: PlanNode): number {
+  const below = (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0);
+  return below + ((node['Rows Removed by Filter'] ?? 0) + node['Actual Rows']) * node['Actual Loops'];
+}
 
 describe('Retention', () => {
   let outbox: TestOutbox;
@@ -83,5 +99,55 @@ describe('Retention', () => {
     expect(await sweep()).toEqual({ events: 1, attempts: 2, deadLetters: 1 });
     expect(await left(id)).toEqual([1]);
     expect((await pool.query('SELECT 1 FROM webhook_attempts')).rowCount).toBe(3);
+  });
+
+  it.each([
+    ['delete-dead-letters', 'deadLetters'],
+    ['delete-attempts', 'attempts'],
+    ['channels-with-events', 'events'],
+    ['delete-events', 'events'],
+  ])('deletes all else that is old when %s fails, and reports what stays', async (failing, what) => {
+    const id = await outbox.channel([webhook({ url: 'http://127.0.0.1:9' })]);
+    await outbox.write(id, 2, 'messages.post', 40 * DAY_S);
+    await movePosition(id, 2);
+    const { pool } = outbox.database;
+    await pool.query(`INSERT INTO dead_letters (channel_id, webhook_id, seq, attempts, died_at)
+      SELECT channel_id, webhook_id, 9, 1, now() - interval '40 days' FROM webhook_cursors`);
+    await pool.query(`INSERT INTO webhook_attempts (channel_id, webhook_id, seq, event_id, type, method, attempt, outcome, took_ms, at)
+      SELECT channel_id, webhook_id, 1, gen_random_uuid(), 'messages', 'post', 1, 'taken', 5, now() - interval '9 days'
+      FROM webhook_cursors`);
+    const database = intercepted(outbox.database, {
+      before: async (name) => {
+        if (name === failing) throw new Error('canceled');
+      },
+    });
+    const warned: object[] = [];
+    const log = { info: () => undefined, warn: (facts: object) => void warned.push(facts) };
+    const all = { events: 2, attempts: 1, deadLetters: 1 };
+    expect(await new Retention(database, log).sweep()).toEqual({ ...all, [what]: 0 });
+    expect(warned).toEqual([{ what, reason: 'canceled' }]);
+    expect(await sweep()).toEqual({ events: 0, attempts: 0, deadLetters: 0, [what]: all[what as keyof typeof all] });
+  });
+
+  it('looks at old dead letters alone, however many there are', async () => {
+    const { pool } = outbox.database;
+    await pool.query(`INSERT INTO dead_letters (channel_id, webhook_id, seq, attempts, died_at)
+      SELECT 'C' || n % 50, 'w', n, 1, now() - CASE WHEN n % 5000 = 0 THEN 40 ELSE 5 END * interval '1 day'
+      FROM generate_series(1, 20000) AS n`);
+    await pool.query('ANALYZE dead_letters');
+    const plans: PlanNode[] = [];
+    const query = async ({ text, values }: { text: string; values: unknown[] }) => {
+      const explained = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
+      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explained, values);
+      plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+      return { rows: [], rowCount: 0 };
+    };
+    const explaining = new Proxy(pool, {
+      get: (target, name): unknown => (name === 'query' ? query : Reflect.get(target, name, target)),
+    });
+    await deleteOldDeadLetters(explaining, 30 * DAY_S * 1_000, 100);
+    expect(plans.map(rowsRead)).toEqual([expect.any(Number)]);
+    expect(Math.max(...plans.map(rowsRead))).toBeLessThan(100);
+    expect((await pool.query('SELECT 1 FROM dead_letters')).rowCount).toBe(20_000 - 4);
   });
 });

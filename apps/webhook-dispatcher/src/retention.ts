@@ -3,8 +3,8 @@
  * log, both after 7 days; dead letters after 30.
  *
  * Guarantees: an event that has still to be delivered to a webhook, that waits or was set aside, or that is a dead letter, stays.
- * Work goes in small batches with pauses, along primary keys, so that traffic is not disturbed; several dispatchers may do it at once. With
- * PostgreSQL away the round ends, and the next one goes on.
+ * Work goes in small batches with pauses, along indexes, so that traffic is not disturbed; several dispatchers may do it at once.
+ * Of the three kinds each fails by itself: what could not be deleted is logged and stays for the next round, the others go.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RegionalDatabase } from '@dormouse/database';
@@ -65,16 +65,23 @@ export class Retention {
     await this.#running;
   }
 
-  /** One round. @throws when PostgreSQL is away */
+  /** One round. What fails of it is logged. */
   async sweep(): Promise<Deleted> {
     const { keepMs, keepDeadMs, batch } = this.#settings;
-    const deadLetters = await this.#inBatches(() => deleteOldDeadLetters(this.#pool, keepDeadMs, batch));
-    const attempts = await this.#inBatches(() => deleteOldAttempts(this.#pool, keepMs, batch));
-    let events = 0;
-    for await (const channelId of this.#channels()) {
-      events += await this.#inBatches(() => deleteOldEvents(this.#pool, channelId, keepMs, batch));
+    const deleted: Deleted = { events: 0, attempts: 0, deadLetters: 0 };
+    await this.#delete('deadLetters', deleted, () => deleteOldDeadLetters(this.#pool, keepDeadMs, batch));
+    await this.#delete('attempts', deleted, () => deleteOldAttempts(this.#pool, keepMs, batch));
+    try {
+      for await (const channelId of this.#channels()) {
+        const isDone = await this.#delete('events', deleted, () =>
+          deleteOldEvents(this.#pool, channelId, keepMs, batch),
+        );
+        if (!isDone) break;
+      }
+    } catch (error) {
+      this.#stays('events', error);
     }
-    return { events, attempts, deadLetters };
+    return deleted;
   }
 
   async *#channels(): AsyncGenerator<string> {
@@ -87,15 +94,28 @@ export class Retention {
     }
   }
 
-  async #inBatches(deleteBatch: () => Promise<number>): Promise<number> {
-    let deleted = 0;
-    while (!this.#stopped.signal.aborted) {
-      const count = await deleteBatch();
-      deleted += count;
-      if (count < this.#settings.batch) return deleted;
-      await this.#pause(this.#settings.pauseMs);
+  /** Deletes in batches and counts them. False: it failed. */
+  async #delete(what: keyof Deleted, deleted: Deleted, deleteBatch: () => Promise<number>): Promise<boolean> {
+    try {
+      while (!this.#stopped.signal.aborted) {
+        const count = await deleteBatch();
+        deleted[what] += count;
+        if (count < this.#settings.batch) break;
+        await this.#pause(this.#settings.pauseMs);
+      }
+      return true;
+    } catch (error) {
+      this.#stays(what, error);
+      return false;
     }
-    return deleted;
+  }
+
+  #stays(what: keyof Deleted, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.log.warn(
+      { what, reason },
+      'what is old stays for now: it could not be deleted, and is tried again next round',
+    );
   }
 
   async #repeat(): Promise<void> {
@@ -103,11 +123,7 @@ export class Retention {
     // At a random moment of the period, so that dispatchers started together do not do it together.
     await this.#pause(Math.random() * intervalMs);
     while (!this.#stopped.signal.aborted) {
-      try {
-        this.log.info(await this.sweep(), 'old events deleted');
-      } catch (error) {
-        this.log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'old events stay for now');
-      }
+      this.log.info(await this.sweep(), 'old events deleted');
       await this.#pause(intervalMs);
     }
   }

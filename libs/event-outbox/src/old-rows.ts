@@ -1,5 +1,5 @@
 /**
- * What the retention deletes, in small batches along primary keys, so that traffic is not disturbed; and from when on a channel's
+ * What the retention deletes, in small batches along indexes, so that traffic is not disturbed; and from when on a channel's
  * webhooks still wait for its events.
  */
 import { defineStatement, type RegionalDatabase } from '@dormouse/database';
@@ -45,7 +45,8 @@ const DELETE_DEAD = defineStatement({
   name: 'delete-dead-letters',
   text: `
 DELETE FROM dead_letters WHERE (channel_id, webhook_id, seq) IN (
-  SELECT channel_id, webhook_id, seq FROM dead_letters WHERE died_at < now() - $1::float8 * interval '1 ms' LIMIT $2)`,
+  SELECT channel_id, webhook_id, seq FROM dead_letters WHERE died_at < now() - $1::float8 * interval '1 ms'
+  ORDER BY died_at LIMIT $2)`,
   parameters: ['float8', 'int8'],
 });
 
