@@ -44,7 +44,10 @@ export async function setWebhooks(
   await ADD_CURSORS.count(connection, channelId, webhookIds, accountId);
 }
 
-/** Ends all webhooks of a channel, in the transaction that deletes it. Its events stay until they are old. */
+/**
+ * Ends all webhooks of a channel, in the transaction that deletes it. Its events go in the next round
+ * that deletes what is left of deleted channels (`purgeEvents`), however old they are.
+ */
 export async function endWebhooks(connection: Connection, channelId: string): Promise<void> {
   for (const statement of OF_CHANNEL) await statement.count(connection, channelId);
 }
