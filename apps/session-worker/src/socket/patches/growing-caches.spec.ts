@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { MessageRetryManager, proto } from '@whiskeysockets/baileys';
+import { MessageRetryManager, type proto } from '@whiskeysockets/baileys';
 import { libraryLog } from '../library-log.js';
 import { letCachesGrow } from './growing-caches.js';
 
