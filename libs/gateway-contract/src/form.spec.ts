@@ -42,6 +42,16 @@ describe('parseForm', () => {
     expect(mentionsOf('15550002222')).toEqual(['15550002222']);
   });
 
+  it('refuses a JSON list with more values or levels than a JSON body may have, without creating them', () => {
+    const refusalOf = (text: string) =>
+      detailsOf(() => parseForm(sendImageBody, [to, file(), { name: 'mentions', text }], 'media'));
+    for (const unit of ['[]', '{}', '0', '{"a":1}'])
+      expect(refusalOf(`[${`${unit},`.repeat(10_001)}0]`)).toMatch(/^mentions: has more than 10000 values: send less/);
+    expect(refusalOf(`${'['.repeat(65)}${']'.repeat(65)}`)).toBe('mentions: nested deeper than 64 levels');
+    expect(refusalOf(`["${'[,'.repeat(20_000)}"]`)).not.toMatch(/more than 10000|deeper/);
+    expect(refusalOf(`["${'\\"'.repeat(500_000)}`)).toMatch(/^mentions/);
+  });
+
   it('takes empty texts as absent and ignores unknown parts', () => {
     const parts = [to, file(), { name: 'caption', text: '' }, { name: 'width', text: '' }, { name: 'x', text: 'y' }];
     expect(Object.keys(parseForm(sendImageBody, parts, 'media')).sort()).toEqual(['media', 'to']);

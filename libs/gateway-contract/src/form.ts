@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from './errors.js';
+import { requireFewValues } from './form-lists.js';
 import { FilePart } from './media.js';
 import { parseInput } from './parse.js';
 
@@ -34,7 +35,7 @@ export function parseForm<Schema extends z.ZodObject>(
   const fields = new Map<string, unknown>();
   for (const [name, texts] of textsByName(parts)) {
     const field: unknown = Object.hasOwn(schema.shape, name) ? Reflect.get(schema.shape, name) : undefined;
-    fields.set(name, valueOfTexts(field, texts));
+    fields.set(name, valueOfTexts(name, field, texts));
   }
   const file = fileOf(parts, fileField);
   if (file) fields.set(fileField, file);
@@ -59,9 +60,9 @@ function fileOf(parts: readonly FormPart[], fileField: FormFileField): FilePart 
 }
 
 /** What the texts of one field mean; what does not fit stays text, for the schema to refuse. */
-function valueOfTexts(field: unknown, texts: readonly string[]): unknown {
+function valueOfTexts(name: string, field: unknown, texts: readonly string[]): unknown {
   const schema = innermost(field);
-  if (schema instanceof z.ZodArray) return texts.length === 1 ? jsonList(texts[0]) : texts;
+  if (schema instanceof z.ZodArray) return texts.length === 1 ? jsonList(name, texts[0] ?? '') : texts;
   const last = texts.at(-1) ?? '';
   if (schema instanceof z.ZodNumber) return /^-?\d{1,15}(\.\d{1,15})?$/.test(last) ? Number(last) : last;
   if (schema instanceof z.ZodBoolean)
@@ -69,9 +70,11 @@ function valueOfTexts(field: unknown, texts: readonly string[]): unknown {
   return last;
 }
 
-function jsonList(text: string | undefined): unknown[] {
+function jsonList(name: string, text: string): unknown[] {
+  if (!/^\s*\[/.test(text)) return [text];
+  requireFewValues(name, text);
   try {
-    const value: unknown = JSON.parse(text ?? '');
+    const value: unknown = JSON.parse(text);
     if (Array.isArray(value)) return value;
   } catch {
     // Not JSON: the one entry of the list.

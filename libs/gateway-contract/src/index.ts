@@ -8,6 +8,7 @@ export * from './error-answer.js';
 export * from './errors.js';
 export * from './event-payloads.js';
 export * from './form.js';
+export { MAX_JSON_DEPTH, MAX_JSON_VALUES } from './form-lists.js';
 export * from './groups.js';
 export * from './ids.js';
 export * from './media.js';

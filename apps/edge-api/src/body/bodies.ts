@@ -11,8 +11,10 @@ import { readJson, type LongTextField } from './json-reader.js';
 export class UnreadBody {
   constructor(
     readonly form: 'form' | 'raw',
+    /** Unbounded: whoever reads it holds it to `limits`. */
     readonly stream: Readable,
-    private readonly limit: BodySizeLimit,
+    /** `keep` is called with the bytes held in memory, as in {@link readJson}. */
+    readonly limits: BodySizeLimit & { keep: (bytes: number) => void },
   ) {}
 
   /** @throws {GatewayError} 413 beyond the largest body that the endpoint takes; 400 when it ends too early */
@@ -20,7 +22,7 @@ export class UnreadBody {
     let arrivedBytes = 0;
     for await (const chunk of bytesOf(this.stream)) {
       arrivedBytes += chunk.length;
-      if (arrivedBytes > this.limit.maxBytes) throw this.limit.refusal();
+      if (arrivedBytes > this.limits.maxBytes) throw this.limits.refusal();
       yield chunk;
     }
   }
@@ -54,8 +56,8 @@ declare module 'fastify' {
 const UNCOUNTED_BYTES = 64 * 1024;
 
 /**
- * Reads JSON bodies; endpoints that take files read theirs themselves. A missing body is accepted with any content type:
- * clients send `content-type: application/json` without one. A body without a content type is read as JSON. Errors: 413
+ * Reads JSON bodies; endpoints that take files read theirs themselves, in the same memory. A missing body is accepted
+ * with any content type: clients send `content-type: application/json` without one. A body without a content type is read as JSON. Errors: 413
  * as soon as the body exceeds its limit, 400 for another content type (unread), for invalid JSON and for more values than
  * any request needs, 503 when the bodies in progress use all the memory they share.
  */
@@ -81,23 +83,24 @@ export function readBodies(fastify: FastifyInstance, limits: BodyLimits & { body
     if (policy.ignoresBody) return undefined;
     const form = bodyFormOf(request, policy);
     const limit = bodyLimitOf(request, policy, limits);
-    if (form === 'form' || form === 'raw') return new UnreadBody(form, payload, limit);
+    const hasFile = policy.file !== undefined;
+    const keep = keeping(request.bodyMemory, hasFile ? MAX_BESIDE_FILE_BYTES : limit.maxBytes, form);
+    if (form === 'form' || form === 'raw') return new UnreadBody(form, payload, { ...limit, keep });
     if (form === 'unknown') {
       if (!announcesBody(request)) return undefined;
       throw new GatewayError(400, { details: 'body: JSON expected' });
     }
-    const hasFile = policy.file !== undefined;
-    const keep = keeping(request.bodyMemory, hasFile ? MAX_BESIDE_FILE_BYTES : limit.maxBytes);
     const read = (longText?: LongTextField) => readJson(bytesOf(payload), { ...limit, keep }, longText);
     return hasFile ? new UnreadJson(read) : read();
   });
 }
 
-function keeping(memory: HeldBytes | null, maxBytes: number): (bytes: number) => void {
+function keeping(memory: HeldBytes | null, maxBytes: number, form: string): (bytes: number) => void {
+  const advice = form === 'form' ? ': send the file as a part with a filename' : '';
   let counted = UNCOUNTED_BYTES;
   return (bytes) => {
     if (bytes > maxBytes) {
-      throw new GatewayError(413, { details: `body: larger than ${maxBytes} bytes beside the file` });
+      throw new GatewayError(413, { details: `body: larger than ${maxBytes} bytes beside the file${advice}` });
     }
     if (bytes <= counted) return;
     memory?.hold(bytes - counted);

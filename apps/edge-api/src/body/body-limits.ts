@@ -24,7 +24,10 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 /** Room beside the file, in bytes: for the texts and boundaries of a form, for the other fields of a JSON body. */
 const BESIDE_THE_FILE = 1024 * 1024;
-/** Most bytes of a JSON body with a file held in memory: other fields, and the text of a file until it is known to be long. */
+/**
+ * Most bytes of a body with a file held in memory. JSON: other fields, and the text of a file until it is known to be long.
+ * A form: everything that is not the content of a file part.
+ */
 export const MAX_BESIDE_FILE_BYTES = BESIDE_THE_FILE + 4 * LONG_TEXT_BYTES;
 /** Base64 is a third longer; broken into lines it is a little more. */
 const BASE64_FACTOR = 1.4;

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -85,7 +86,11 @@ async function listening(child: ChildProcess): Promise<string> {
 }
 
 /** Sends the pieces as one body, as fast as they are taken; reads the answer, also when it comes before the end. */
-function send(path: string, pieces: Iterable<Buffer | string>, type = 'application/json'): Promise<Sent> {
+function send(
+  path: string,
+  pieces: Iterable<Buffer | string> | AsyncIterable<Buffer | string>,
+  type = 'application/json',
+): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': type };
     const asking = request(`${url}${path}`, { method: 'POST', headers });
@@ -113,6 +118,37 @@ function* repeated(head: string, unit: string, bytes: number, tail: string): Gen
   yield head;
   for (let sent = 0; sent < bytes; sent += piece.length) yield piece;
   yield tail;
+}
+
+const FORM_TYPE = 'multipart/form-data; boundary=b';
+const formPart = (name: string, more = '') => `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
+
+/** A form of texts alone, of this many bytes each. */
+function* formOfTexts(texts: number, bytes: number): Generator<string> {
+  for (let text = 0; text < texts; text += 1) yield* repeated(formPart(`text${text}`), 'a', bytes, '\r\n');
+  yield '--b--\r\n';
+}
+
+/** Sends a form whose text comes in chunks of one byte each, until there is an answer. */
+async function sendByteByByte(path: string, bytes: number): Promise<Sent> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const head = formPart('text');
+  const fields = [`host: ${hostname}`, `authorization: Bearer ${token}`, `content-type: ${FORM_TYPE}`];
+  socket.write(
+    [`POST ${path} HTTP/1.1`, ...fields, 'transfer-encoding: chunked', '', head.length.toString(16), head, ''].join(
+      '\r\n',
+    ),
+  );
+  const body = Readable.from(repeated('', '1\r\na\r\n', 6 * bytes, ''), { objectMode: false });
+  body.pipe(socket, { end: false });
+  let text = '';
+  for await (const part of socket.setEncoding('utf8')) {
+    text += String(part);
+    if (text.endsWith('}')) break;
+  }
+  body.destroy();
+  return { status: Number(text.split(' ', 2)[1]), text };
 }
 
 /**
@@ -183,5 +219,54 @@ describe('an edge with a bounded heap', () => {
     const { result } = await watched(Promise.all([1, 2, 3, 4, 5].map(() => send('/messages/document', document()))));
     expect(result.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await readdir(spool)).toEqual([]);
+  });
+
+  it.each([
+    ['texts alone', '/media', () => formOfTexts(64, MIB - 64 * 1024)],
+    ['one text without end', '/media', () => repeated(formPart('media'), 'a', 64 * MIB, '')],
+    ['long names', '/media', () => repeated('', `${formPart('n'.repeat(15_000))}\r\n`, 3 * MIB, '')],
+    ['parts that are ignored', '/media', () => repeated('--b\r\nx: y\r\n\r\n', 'a', 64 * MIB, '')],
+    ['bytes before the first part', '/messages/image', () => repeated('', 'a', 64 * MIB, '')],
+    ['bytes behind the last part', '/messages/image', () => repeated('--b--\r\n', 'a', 64 * MIB, '')],
+    [
+      'texts beside a small file',
+      '/messages/image',
+      function* () {
+        yield `${formPart('media', '; filename="a.png"')}a\r\n`;
+        yield* formOfTexts(64, MIB - 64 * 1024);
+      },
+    ],
+  ])('refuses twelve forms of %s at once, and serves others meanwhile', async (_what, path, body) => {
+    const twelve = Promise.all(Array.from({ length: 12 }, () => send(path, body(), FORM_TYPE)));
+    const { result } = await watched(twelve);
+    for (const { status, text } of result) {
+      expect([413, 503]).toContain(status);
+      expect(JSON.parse(text)).toMatchObject({ error: { code: status, details: expect.any(String) as string } });
+    }
+    expect(await readdir(spool)).toEqual([]);
+  });
+
+  it('refuses two forms whose texts come byte by byte, and serves others meanwhile', async () => {
+    const two = Promise.all([sendByteByByte('/media', 3 * MIB), sendByteByByte('/media', 3 * MIB)]);
+    const { result } = await watched(two);
+    for (const { status } of result) expect([413, 503]).toContain(status);
+  });
+
+  it('refuses forms with 503 while others hold the memory that a channel may have, and takes them afterwards', async () => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const slow = async function* (): AsyncGenerator<string> {
+      yield* repeated(formPart('text'), 'a', MIB, '');
+      await finished;
+      yield '\r\n--b--\r\n';
+    };
+    const forms = Array.from({ length: 24 }, () => send('/media', slow(), FORM_TYPE));
+    const refused = await Promise.race(forms);
+    expect([refused.status, refused.text]).toEqual([503, expect.stringMatching(/too many large bodies/)]);
+    finish();
+    const statuses = (await Promise.all(forms)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([400, 503]));
+    const one = await send('/media', formOfTexts(1, MIB), FORM_TYPE);
+    expect([one.status, one.text]).toEqual([400, expect.stringMatching(/"details":"media: required/)]);
   });
 });

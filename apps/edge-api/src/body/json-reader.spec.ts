@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { GatewayError } from '@dormouse/gateway-contract';
-import { LONG_TEXT_BYTES, MAX_JSON_DEPTH, MAX_JSON_VALUES, readJson, type LongTextField } from './json-reader.js';
+import { GatewayError, MAX_JSON_DEPTH, MAX_JSON_VALUES } from '@dormouse/gateway-contract';
+import { LONG_TEXT_BYTES, readJson, type LongTextField } from './json-reader.js';
 
 const MIB = 1024 * 1024;
 const refusal = (details: RegExp): Error =>

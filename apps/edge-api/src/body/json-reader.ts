@@ -7,13 +7,10 @@
  * This code only scans the bytes; JSON.parse reads what is held, so that the rules of JSON text (duplicate keys,
  * numbers, `__proto__`, bytes that are no UTF-8) are those of JSON.parse.
  */
-import { GatewayError } from '@dormouse/gateway-contract';
+import { GatewayError, MAX_JSON_DEPTH, MAX_JSON_VALUES } from '@dormouse/gateway-contract';
 import { GrowingBytes } from './growing-bytes.js';
 import { JsonText } from './json-text.js';
 
-/** Three times as many as the longest list that the contract takes has. */
-export const MAX_JSON_VALUES = 10_000;
-export const MAX_JSON_DEPTH = 64;
 /** A text of the named field beyond this many bytes goes to its reader. Longer than a URL or the header of a data: URI. */
 export const LONG_TEXT_BYTES = 64 * 1024;
 

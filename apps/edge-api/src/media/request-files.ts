@@ -151,7 +151,7 @@ export class RequestFiles {
         await place.take();
         return heldFile(await this.options.intake.takeStream(bytes, { field, ...(kind && { kind }), ...claimed }));
       };
-      const parts = await readForm(body.stream, request.headers, take, held);
+      const parts = await readForm(body.stream, request.headers, body.limits, take, held);
       return { json: undefined, parse: (schema) => parseForm(schema, parts, field) };
     }
     await place.take();
