@@ -78,6 +78,22 @@ describe('an event that a webhook does not accept', () => {
     expect(dead.map(({ seq, attempts }) => [seq, attempts])).toEqual([[1, 2], ...[2, 3, 4, 5].map((seq) => [seq, 0])]);
   });
 
+  it('takes new events that are overdue with it: they are not posted as well', async () => {
+    const channelId = await outbox.channel([webhook({ url: hook.url })]);
+    hook.behaviour = ({ number }, response) => (number === 1 ? void response.destroy() : 200);
+    await outbox.write(channelId, 3);
+    await outbox.age(channelId, 73 * HOUR_MS);
+    await publish(channelId);
+    await again();
+    await cursor(channelId, { position: 4 });
+    expect([...new Set(hook.numbers)]).toEqual([1, 4]);
+    expect((await outbox.deadLetters(channelId)).map(({ seq, attempts }) => [seq, attempts])).toEqual([
+      [1, 1],
+      [2, 0],
+      [3, 0],
+    ]);
+  });
+
   it('is delivered once more on a redrive, before newer events and with its id, and then leaves', async () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = ({ number }) => (number <= 3 ? 410 : 200);

@@ -176,8 +176,10 @@ export class Delivery {
       if (step.kind === 'read again') limit = batchSize;
       if (step.kind === 'read again') continue;
       if (step.kind !== 'on') return step;
-      if (batch.upTo > claim.position) accepted.note();
-      claim.position = batch.upTo;
+      if (batch.upTo > claim.position) {
+        accepted.note();
+        claim.position = batch.upTo;
+      }
       if (batch.isAll) return ON;
       const tookMs = this.#now() - batch.readAtMs;
       limit = tookMs < QUICK_BATCH_MS ? Math.min(limit * 2, batchSize * LARGEST_BATCH) : batchSize;
@@ -204,6 +206,7 @@ export class Delivery {
     for (const event of batch.events) {
       if (turn.shouldYield()) return { kind: 'yield' };
       if (event !== batch.events[0] && isOutdated()) return READ_AGAIN;
+      if (event.seq <= claim.position) continue; // a dead letter since an earlier one was not answered
       if (this.#passesOver(claim, webhook, event, batch.readAtMs)) {
         accepted.note();
         continue;
@@ -247,6 +250,7 @@ export class Delivery {
     const batch = left > 0 ? await this.#read(claim, webhook, batchSize) : undefined;
     for (const event of batch?.events ?? []) {
       if (turn.shouldYield()) return { kind: 'yield' };
+      if (event.seq <= claim.position) continue;
       if (this.#passesOver(claim, webhook, event, batch?.readAtMs ?? 0)) continue;
       const attempted = await attempts.ofNew(claim, webhook, event);
       if (attempted.kind === 'accepted') {
