@@ -1,25 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
+import { rowsOfPlan } from '@dormouse/stack/test-stores';
 import { DUE_TO_WAKE } from './channel-sleep.js';
 import { LINKED_AWAKE, TO_TIDY } from './shard-channels.js';
 
 const url = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
 const SLEEPING = 4_000;
-
-/** A node of a plan that was run. */
-interface PlanNode {
-  'Node Type': string;
-  'Rows Removed by Filter'?: number;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  Plans?: PlanNode[];
-}
-
-/** Rows that a plan has read and thrown away, or passed on to be thrown away. */
-function rowsRead(node: PlanNode): number {
-  const below = (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0);
-  return below + ((node['Rows Removed by Filter'] ?? 0) + node['Actual Rows']) * node['Actual Loops'];
-}
 
 describe('searches for the channels of a shard that its worker has work for', () => {
   let database: RegionalDatabase;
@@ -52,12 +38,8 @@ describe('searches for the channels of a shard that its worker has work for', ()
     { finds: 'what is half done', statement: TO_TIDY, parameters: () => [shard], found: 0 },
     { finds: 'those due to wake', statement: DUE_TO_WAKE, parameters: () => [[shard], 16], found: 0 },
   ])('the search for $finds reads none of those that sleep', async ({ statement, parameters, found }) => {
-    const { rows } = await database.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) ${statement.declaration.text}`,
-      parameters(),
-    );
-    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-    expect(plan?.['Actual Rows']).toBe(found);
-    expect(plan && rowsRead(plan)).toBeLessThan(20);
+    const plan = await rowsOfPlan(database.pool, statement.declaration.text, parameters());
+    expect(plan.found).toBe(found);
+    expect(plan.read).toBeLessThan(20);
   });
 });

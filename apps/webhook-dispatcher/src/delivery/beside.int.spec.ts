@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { intercepted } from '../testing/intercepted-database.js';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { eventually } from '../testing/eventually.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
 import { TestOutbox } from '../testing/test-outbox.js';
 import { TestReceiver } from '../testing/test-receiver.js';
 
@@ -23,10 +24,7 @@ describe('attempts at held events, beside new ones', () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = () => 500;
     await write(channelId, ADA);
-    await eventually(
-      () => outbox.cursors(channelId),
-      ([first]) => first?.held.length === 1 && !first.leased,
-    );
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 1);
     await outbox.passTime(HOUR_MS);
     return channelId;
   };

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
-import { TestOutbox, type CursorState } from '../testing/test-outbox.js';
+import { eventually } from '../testing/eventually.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { TestOutbox } from '../testing/test-outbox.js';
 import { TestReceiver } from '../testing/test-receiver.js';
 
 jest.setTimeout(30_000);
@@ -16,18 +17,13 @@ describe('conversations', () => {
     await outbox.write(channelId, chats.length, 'messages.post', 0, chats);
     running.signal(channelId);
   };
-  const cursor = (channelId: string, isRight: (state: CursorState) => boolean) =>
-    eventually(
-      () => outbox.cursors(channelId),
-      ([first]) => first !== undefined && !first.leased && isRight(first),
-    );
   /** Lets the present waits pass, once, and waits until what is due was tried. */
   const again = async (channelId: string, ms = HOUR_MS): Promise<void> => {
     const before = hook.calls.length;
     await outbox.passTime(ms, { leases: false });
     running.dispatcher.sweepNow();
     await hook.received(before + 1);
-    await cursor(channelId, () => true);
+    await outbox.cursorAtRest(channelId, () => true);
   };
   const refuse = (...numbers: number[]): void => {
     hook.behaviour = ({ number }) => (numbers.includes(number) ? 500 : 200);
@@ -50,7 +46,7 @@ describe('conversations', () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     refuse(1);
     await write(channelId, ADA, BOB, ADA, EVE, BOB, ADA);
-    const [state] = await cursor(channelId, ({ held }) => held.length === 3);
+    const [state] = await outbox.cursorAtRest(channelId, ({ held }) => held.length === 3);
     expect(hook.numbers).toEqual([1, 2, 4, 5]);
     expect(state).toMatchObject({ position: 0, held: [1, 3, 6], attempts: 0 });
     await write(channelId, BOB, ADA);
@@ -58,7 +54,7 @@ describe('conversations', () => {
     expect(hook.numbers.at(-1)).toBe(7);
     refuse();
     await again(channelId);
-    await cursor(channelId, ({ position }) => position === 8);
+    await outbox.cursorAtRest(channelId, ({ position }) => position === 8);
     expect(hook.numbers).toEqual([1, 2, 4, 5, 7, 1, 3, 6, 8]);
     expect(
       new Set(hook.calls.filter(({ number }) => number === 1).map(({ headers }) => headers['webhook-id'])).size,
@@ -72,11 +68,11 @@ describe('conversations', () => {
     refuse(1);
     await outbox.write(channelId, 2);
     await write(channelId, ADA);
-    await cursor(channelId, ({ held }) => held.length === 2);
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 2);
     expect(hook.numbers).toEqual([1, 3]);
     refuse();
     await again(channelId);
-    await cursor(channelId, ({ position }) => position === 3);
+    await outbox.cursorAtRest(channelId, ({ position }) => position === 3);
     expect(hook.numbers).toEqual([1, 3, 1, 2]);
   });
 
@@ -84,7 +80,7 @@ describe('conversations', () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     refuse(1);
     await write(channelId, ADA, BOB, ADA, ADA);
-    await cursor(channelId, ({ held }) => held.length === 3);
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 3);
     for (let attempt = 2; attempt <= 9; attempt += 1) {
       await outbox.passTime(80_000, { leases: false }); // in all less than a quarter of an hour
       running.dispatcher.sweepNow();
@@ -92,17 +88,20 @@ describe('conversations', () => {
         () => Promise.resolve(hook.numbers.filter((number) => number === 1).length),
         (count) => count === attempt,
       );
-      await cursor(channelId, () => true);
+      await outbox.cursorAtRest(channelId, () => true);
     }
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2]);
     await outbox.passTime(80_000, { leases: false });
     running.dispatcher.sweepNow();
     // Its conversation goes on once it is set aside.
-    const [state] = await cursor(channelId, ({ setAside, position }) => setAside.length === 1 && position === 4);
+    const [state] = await outbox.cursorAtRest(
+      channelId,
+      ({ setAside, position }) => setAside.length === 1 && position === 4,
+    );
     expect(state).toMatchObject({ setAside: [1], held: [] });
     expect(hook.numbers.filter((number) => number > 1)).toEqual([2, 3, 4]);
     await write(channelId, ADA);
-    await cursor(channelId, ({ position }) => position === 5);
+    await outbox.cursorAtRest(channelId, ({ position }) => position === 5);
     await again(channelId);
     expect(hook.numbers.filter((number) => number === 1)).toHaveLength(11);
     expect((await outbox.log(channelId)).filter((line) => line.includes('set_aside'))).toEqual([
@@ -111,7 +110,7 @@ describe('conversations', () => {
     ]);
     refuse();
     await again(channelId);
-    await cursor(channelId, ({ setAside, position }) => setAside.length === 0 && position === 5);
+    await outbox.cursorAtRest(channelId, ({ setAside, position }) => setAside.length === 0 && position === 5);
     expect(await outbox.deadLetters(channelId)).toEqual([]);
   });
 
@@ -119,13 +118,13 @@ describe('conversations', () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     refuse(1);
     await write(channelId, ADA, BOB, ADA);
-    await cursor(channelId, ({ held }) => held.length === 2);
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 2);
     await again(channelId);
-    await cursor(channelId, ({ setAside, position }) => setAside.length === 1 && position === 3);
+    await outbox.cursorAtRest(channelId, ({ setAside, position }) => setAside.length === 1 && position === 3);
     expect(hook.numbers).toEqual([1, 2, 1, 3]);
     await outbox.age(channelId, 73 * HOUR_MS);
     await again(channelId);
-    await cursor(channelId, ({ setAside }) => setAside.length === 0);
+    await outbox.cursorAtRest(channelId, ({ setAside }) => setAside.length === 0);
     expect(await outbox.deadLetters(channelId)).toEqual([{ seq: 1, attempts: 3, redriving: false }]);
   });
 
@@ -135,7 +134,7 @@ describe('conversations', () => {
     const channelId = await outbox.channel([webhook({ url })]);
     await write(channelId, ADA, BOB, EVE, ADA, BOB);
     for (let attempts = 1; attempts <= 12; attempts += 1) {
-      const [state] = await cursor(channelId, (each) => each.attempts === attempts);
+      const [state] = await outbox.cursorAtRest(channelId, (each) => each.attempts === attempts);
       expect(state).toMatchObject({ position: 0, held: [1], setAside: [], lastError: 'connection refused' });
       if (attempts === 6) await write(channelId, EVE);
       if (attempts === 12) break;
@@ -144,7 +143,7 @@ describe('conversations', () => {
     }
     hook = await TestReceiver.open(port);
     await again(channelId);
-    await cursor(channelId, ({ position }) => position === 6);
+    await outbox.cursorAtRest(channelId, ({ position }) => position === 6);
     expect(hook.numbers).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
@@ -153,7 +152,7 @@ describe('conversations', () => {
     hook.behaviour = () => 500;
     const chats = Array.from({ length: 20 }, (_, index) => `${index}@s.whatsapp.net`);
     await write(channelId, ...chats, ...chats);
-    await cursor(channelId, ({ attempts }) => attempts === 3);
+    await outbox.cursorAtRest(channelId, ({ attempts }) => attempts === 3);
     expect(hook.numbers).toEqual([1, 2, 3]);
     for (let round = 1; round <= 3; round += 1) {
       await again(channelId);
@@ -164,7 +163,7 @@ describe('conversations', () => {
     expect(hook.numbers).toHaveLength(12);
     hook.behaviour = () => 200;
     await again(channelId);
-    await cursor(channelId, ({ position }) => position === 41);
+    await outbox.cursorAtRest(channelId, ({ position }) => position === 41);
     const after = hook.numbers.slice(12);
     expect(after.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
     for (const chat of chats.keys()) expect(after.indexOf(chat + 1)).toBeLessThan(after.indexOf(chat + 21));
@@ -177,9 +176,9 @@ describe('conversations', () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     hook.behaviour = (call, response) => (call.number === 1 ? behaviour(call, response) : 200);
     await write(channelId, ADA, BOB, ADA, EVE);
-    await cursor(channelId, ({ attempts }) => attempts === 1);
+    await outbox.cursorAtRest(channelId, ({ attempts }) => attempts === 1);
     await again(channelId, 10_000);
-    await cursor(channelId, ({ held }) => held.length === 2);
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 2);
     expect(new Set(hook.numbers)).toEqual(new Set([1, 2, 4]));
     await write(channelId, BOB);
     await eventually(
@@ -193,7 +192,7 @@ describe('conversations', () => {
     const channelId = await outbox.channel([webhook({ url: hook.url })]);
     refuse(1);
     await write(channelId, ADA, BOB);
-    await cursor(channelId, ({ held }) => held.length === 1);
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 1);
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     hook.behaviour = async ({ number }) => {
@@ -207,7 +206,7 @@ describe('conversations', () => {
     await hook.received(5);
     expect(hook.numbers).toEqual([1, 2, 1, 3, 4]);
     end();
-    await cursor(channelId, ({ position }) => position === 4);
+    await outbox.cursorAtRest(channelId, ({ position }) => position === 4);
   });
 
   it('that wait lose no event that the webhook has stopped asking for, or that is too old, to the others', async () => {
@@ -219,14 +218,15 @@ describe('conversations', () => {
     await outbox.write(channelId, 1, 'messages.put', 0, [ADA]);
     await write(channelId, ADA);
     await write(aged, ADA, ADA);
-    for (const id of [channelId, aged]) await cursor(id, ({ held }) => held.length === 2);
+    for (const id of [channelId, aged]) await outbox.cursorAtRest(id, ({ held }) => held.length === 2);
     await outbox.updateSettings(channelId, {
       webhooks: [webhook({ url: hook.url, events: [{ type: 'messages', method: 'patch' }] })],
     });
     await outbox.age(aged, 61_000);
     await outbox.passTime(HOUR_MS, { leases: false });
     running.dispatcher.sweepNow();
-    for (const id of [channelId, aged]) await cursor(id, ({ position, held }) => position === 2 && held.length === 0);
+    for (const id of [channelId, aged])
+      await outbox.cursorAtRest(id, ({ position, held }) => position === 2 && held.length === 0);
     expect(hook.numbers).toEqual([1, 1]);
   });
 });

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { WebhookSecrets } from '@dormouse/channel-directory';
 import { Webhook } from 'standardwebhooks';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { eventually } from '../testing/eventually.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
 import { TestOutbox } from '../testing/test-outbox.js';
 import { TestReceiver } from '../testing/test-receiver.js';
 
@@ -19,10 +20,9 @@ describe('an event that a webhook does not accept', () => {
     running.signal(channelId);
   };
   const cursor = (channelId: string, state: { position: number; attempts?: number }) =>
-    eventually(
-      () => outbox.cursors(channelId),
-      ([first]) =>
-        first?.position === state.position && first.attempts === (state.attempts ?? 0) && first.leased === false,
+    outbox.cursorAtRest(
+      channelId,
+      ({ position, attempts }) => position === state.position && attempts === (state.attempts ?? 0),
     );
   const again = async (): Promise<void> => {
     await outbox.passTime(HOUR_MS);

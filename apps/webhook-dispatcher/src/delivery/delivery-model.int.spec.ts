@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import type { RegionalDatabase } from '@dormouse/database';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { eventually } from '../testing/eventually.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
 import { TestOutbox } from '../testing/test-outbox.js';
 import { TestReceiver } from '../testing/test-receiver.js';
 

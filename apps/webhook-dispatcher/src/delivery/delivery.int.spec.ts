@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { TestOutbox } from '../testing/test-outbox.js';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { eventually } from '../testing/eventually.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
 import { DELIVERY_DEFAULTS } from './create-dispatcher.js';
 import { TestReceiver } from '../testing/test-receiver.js';
 
@@ -23,10 +24,7 @@ describe('a webhook', () => {
     running.signal(channelId);
   };
   const cursorAt = (channelId: string, position: number) =>
-    eventually(
-      () => outbox.cursors(channelId),
-      ([first]) => first?.position === position && !first.leased,
-    );
+    outbox.cursorAtRest(channelId, (cursor) => cursor.position === position);
 
   beforeAll(async () => {
     outbox = await TestOutbox.open();

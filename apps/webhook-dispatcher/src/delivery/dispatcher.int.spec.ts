@@ -4,19 +4,13 @@ import { closeRedis, openRedis } from '@dormouse/redis';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { claimTestRedis } from '@dormouse/stack/test-stores';
 import { freezable, intercepted } from '../testing/intercepted-database.js';
-import {
-  DISPATCHER_NAME,
-  eventually,
-  startDispatcher,
-  webhook,
-  type RunningDispatcher,
-} from '../testing/test-dispatcher.js';
-import { TestOutbox } from '../testing/test-outbox.js';
+import { eventually } from '../testing/eventually.js';
+import { DISPATCHER_NAME, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { type TestOutbox } from '../testing/test-outbox.js';
 import { TestReceiver, type ReceivedCall } from '../testing/test-receiver.js';
+import { TestRegion, upTo } from '../testing/test-region.js';
 
 jest.setTimeout(30_000);
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** The numbers each channel's webhook received, in order. */
 function byChannel(calls: readonly ReceivedCall[]): Map<string, number[]> {
@@ -29,35 +23,19 @@ function byChannel(calls: readonly ReceivedCall[]): Map<string, number[]> {
 }
 
 describe('Dispatcher', () => {
+  let region: TestRegion;
   let outbox: TestOutbox;
   let hook: TestReceiver;
-  const started: RunningDispatcher[] = [];
-  const start = (options: Parameters<typeof startDispatcher>[1] = {}): RunningDispatcher => {
-    const running = startDispatcher(outbox.url, options);
-    started.push(running);
-    return running;
-  };
-  const channels = (count: number): Promise<string[]> =>
-    Promise.all(upTo(count).map(() => outbox.channel([webhook({ url: hook.url })])));
-  const allAt = (ids: string[], position: number) =>
-    eventually(
-      async () => (await Promise.all(ids.map((id) => outbox.cursors(id)))).flat(),
-      (cursors) => cursors.every((cursor) => cursor.position === position && !cursor.leased),
-    );
 
   beforeEach(async () => {
-    outbox = await TestOutbox.open();
-    hook = await TestReceiver.open();
+    region = await TestRegion.open();
+    ({ outbox, hook } = region);
   });
-  afterEach(async () => {
-    await Promise.all(started.splice(0).map((running) => running.stop()));
-    await hook.close();
-    await outbox.close();
-  });
+  afterEach(() => region.close());
 
   it('side by side with another delivers every event once and in sequence', async () => {
-    const ids = await channels(20);
-    const both = [start(), start()];
+    const ids = await region.channels(20);
+    const both = [region.start(), region.start()];
     await Promise.all(both.map(({ dispatcher }) => dispatcher.idle())); // neither looks by itself any more
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(ids.map((id) => outbox.write(id, 10)));
@@ -65,7 +43,7 @@ describe('Dispatcher', () => {
       ids.forEach((id, index) => both.forEach((running, at) => (round > 0 || index % 2 === at) && running.signal(id)));
     }
     await hook.received(1_000);
-    await allAt(ids, 50);
+    await region.allAt(ids, 50);
     const received = byChannel(hook.calls);
     expect([...received.values()]).toEqual(ids.map(() => upTo(50)));
     const exposed = await Promise.all(both.map(async ({ registry }) => registry.metrics()));
@@ -78,11 +56,11 @@ describe('Dispatcher', () => {
   ])(
     'killed between the 2xx of %s and recording it has the event delivered again with the same id, and none lost',
     async (_which, first, later) => {
-      const [id = ''] = await channels(1);
+      const [id = ''] = await region.channels(1);
       const frozen: { until?: Promise<void> } = {};
       let thaw: () => void = () => undefined;
       const settings = { leaseMs: 16_000, runAhead: { mostEvents: 16, withinMs: 5, quickMs: 0 } }; // any answer counts as slow
-      const dying = start({ settings, wrap: (database) => freezable(database, frozen) });
+      const dying = region.start({ settings, wrap: (database) => freezable(database, frozen) });
       hook.behaviour = () => {
         // From the third call on nothing the first dispatcher sends reaches the database: for all others it is dead.
         if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
@@ -92,7 +70,7 @@ describe('Dispatcher', () => {
       dying.signal(id);
       await hook.received(3);
       expect(await outbox.cursors(id)).toMatchObject([{ position: 2, leased: true }]);
-      const next = start();
+      const next = region.start();
       next.dispatcher.sweepNow();
       await next.dispatcher.idle();
       expect(hook.numbers).toEqual([1, 2, 3]); // the lease is respected while it lasts
@@ -100,7 +78,7 @@ describe('Dispatcher', () => {
       if (later > 0) await outbox.write(id, later);
       next.dispatcher.sweepNow();
       await hook.received(6);
-      await allAt([id], 5);
+      await region.allAt([id], 5);
       expect(hook.numbers).toEqual([1, 2, 3, 3, 4, 5]);
       const [, , posted, again] = hook.calls;
       expect(again?.headers['webhook-id']).toBe(posted?.headers['webhook-id']);
@@ -113,10 +91,10 @@ describe('Dispatcher', () => {
   );
 
   it('delivers an event that is announced while the cursor is being given back', async () => {
-    const [id = ''] = await channels(1);
+    const [id = ''] = await region.channels(1);
     let looks = 0;
     let isFirst = true;
-    const running: RunningDispatcher = start({
+    const running: RunningDispatcher = region.start({
       settings: { pollMs: 60_000 }, // nothing but the signal leads to the event
       wrap: (database) =>
         intercepted(database, {
@@ -138,12 +116,12 @@ describe('Dispatcher', () => {
     await outbox.write(id);
     running.signal(id);
     await hook.received(2);
-    await allAt([id], 2);
+    await region.allAt([id], 2);
   });
 
   it('goes on where it was, without a duplicate, when PostgreSQL drops every connection', async () => {
-    const ids = await channels(5);
-    const running = start({ settings: { pollMs: 50, sweepMs: 50 } });
+    const ids = await region.channels(5);
+    const running = region.start({ settings: { pollMs: 50, sweepMs: 50 } });
     await Promise.all(ids.map((id) => outbox.write(id, 40)));
     ids.forEach((id) => running.signal(id));
     for (const count of [20, 60, 120]) {
@@ -154,16 +132,16 @@ describe('Dispatcher', () => {
       );
     }
     await hook.received(200);
-    await allAt(ids, 40);
+    await region.allAt(ids, 40);
     expect([...byChannel(hook.calls).values()]).toEqual(ids.map(() => upTo(40)));
   });
 
   it('finds events whose signal was lost at the next sweep', async () => {
-    const ids = await channels(3);
-    start({ settings: { pollMs: 50, sweepMs: 200 } });
+    const ids = await region.channels(3);
+    region.start({ settings: { pollMs: 50, sweepMs: 200 } });
     await Promise.all(ids.map((id) => outbox.write(id, 2)));
     await hook.received(6);
-    await allAt(ids, 2);
+    await region.allAt(ids, 2);
   });
 
   it('is woken by Redis, polls while Redis is away, and is woken again when it is back', async () => {
@@ -172,8 +150,8 @@ describe('Dispatcher', () => {
     const proxy = await FaultProxy.to(store.url);
     const subscriber = openRedis({ url: proxy.url, name: 'dispatcher-spec-subscriber' });
     const isLive = { now: (): boolean => false };
-    const [id = ''] = await channels(1);
-    start({
+    const [id = ''] = await region.channels(1);
+    region.start({
       settings: { pollMs: 100 },
       subscribe: (onEvents) => {
         const signals = subscribeEventsReady(subscriber, onEvents);
@@ -206,10 +184,10 @@ describe('Dispatcher', () => {
       await outbox.write(id);
       await publishEventsReady(redis, id);
       await hook.received(before + 4);
-      await allAt([id], before + 4);
+      await region.allAt([id], before + 4);
       expect(hook.numbers).toEqual(upTo(before + 4));
     } finally {
-      await Promise.all(started.splice(0).map((running) => running.stop()));
+      await region.stopDispatchers();
       await Promise.all([closeRedis(redis), closeRedis(subscriber)]);
       await proxy.close();
       await store.drop();
@@ -225,11 +203,11 @@ describe('Dispatcher', () => {
       await outbox.database.pool.query(
         'UPDATE webhook_cursors SET attempts = 1, paused = true, next_attempt_at = now()',
       );
-      const ids = await channels(30);
+      const ids = await region.channels(30);
       await Promise.all(ids.map((id) => outbox.write(id, 3)));
-      start({ settings: { maxDeliveries: 4, pollMs: 50, drainMs: 10 } });
+      region.start({ settings: { maxDeliveries: 4, pollMs: 50, drainMs: 10 } });
       await hook.received(90);
-      await allAt(ids, 3);
+      await region.allAt(ids, 3);
       expect(dead.calls.length).toBe(2);
     } finally {
       await dead.close();
@@ -237,14 +215,14 @@ describe('Dispatcher', () => {
   });
 
   it('tries a webhook again at once whose pause ends while the dispatcher looks for webhooks to try again', async () => {
-    const [id = ''] = await channels(1);
+    const [id = ''] = await region.channels(1);
     await outbox.write(id);
     await outbox.database.pool.query(
       "UPDATE webhook_cursors SET attempts = 1, paused = true, next_attempt_at = now() + interval '1 s'",
     );
     const isRetryQuery = (name: unknown): boolean => name === 'claim-retries' || name === 'next-retry';
     let queries = 0;
-    start({
+    region.start({
       settings: { pollMs: 60_000 }, // nothing but the end of the pause leads to the event
       wrap: (database) =>
         intercepted(database, {
@@ -255,11 +233,11 @@ describe('Dispatcher', () => {
         }),
     });
     await hook.received(1);
-    await allAt([id], 1);
+    await region.allAt([id], 1);
   });
 
   it('keeps to the number of posts a host may have under way, and still delivers all', async () => {
-    const ids = await channels(12);
+    const ids = await region.channels(12);
     let [now, most] = [0, 0];
     hook.behaviour = async () => {
       most = Math.max(most, (now += 1));
@@ -267,11 +245,11 @@ describe('Dispatcher', () => {
       now -= 1;
       return 200;
     };
-    const running = start({ settings: { postsPerHost: 3, hostWaitMs: 50, pollMs: 50 } });
+    const running = region.start({ settings: { postsPerHost: 3, hostWaitMs: 50, pollMs: 50 } });
     await Promise.all(ids.map((id) => outbox.write(id, 3)));
     ids.forEach((id) => running.signal(id));
     await hook.received(36);
-    await allAt(ids, 3);
+    await region.allAt(ids, 3);
     expect(most).toBe(3);
     expect([...byChannel(hook.calls).values()]).toEqual(ids.map(() => upTo(3)));
   });
@@ -279,7 +257,7 @@ describe('Dispatcher', () => {
   it('stopped lets a post finish, abandons one that does not, and leaves every cursor free at its place', async () => {
     const hanging = await TestReceiver.open();
     hanging.behaviour = () => undefined;
-    const [id = ''] = await channels(1);
+    const [id = ''] = await region.channels(1);
     const hangingId = await outbox.channel([webhook({ url: hanging.url })]);
     let finish: () => void = () => undefined;
     const stopping = new Promise<void>((resolve) => (finish = resolve));
@@ -287,7 +265,7 @@ describe('Dispatcher', () => {
       await stopping;
       return 200;
     };
-    const running = start({ settings: { drainMs: 100 } });
+    const running = region.start({ settings: { drainMs: 100 } });
     await Promise.all([outbox.write(id, 2), outbox.write(hangingId, 2)]);
     [id, hangingId].forEach((each) => running.signal(each));
     await Promise.all([hook.received(1), hanging.received(1)]);

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
+import { eventually } from '../testing/eventually.js';
+import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
 import { TestOutbox } from '../testing/test-outbox.js';
 import { TestReceiver } from '../testing/test-receiver.js';
 
@@ -17,10 +18,7 @@ describe('in the middle of a batch, when what was read is no longer new', () => 
     running.signal(channelId);
   };
   const doneAt = (channelId: string, position: number) =>
-    eventually(
-      () => outbox.cursors(channelId),
-      ([first]) => first?.position === position && !first.leased,
-    );
+    outbox.cursorAtRest(channelId, (cursor) => cursor.position === position);
   const withHeader = (value: string) => webhook({ url: hook.url, headers: { 'X-Version': value } });
   const versions = (): unknown[] => hook.calls.map(({ headers }) => headers['x-version']);
   /** A channel with three events that its receiver did not accept in time. */

@@ -1,52 +1,36 @@
 import { jest } from '@jest/globals';
 import { freezable, intercepted } from '../testing/intercepted-database.js';
-import { eventually, startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';
-import { TestOutbox } from '../testing/test-outbox.js';
-import { TestReceiver } from '../testing/test-receiver.js';
+import { eventually } from '../testing/eventually.js';
+import type { RunningDispatcher } from '../testing/test-dispatcher.js';
+import type { TestOutbox } from '../testing/test-outbox.js';
+import type { TestReceiver } from '../testing/test-receiver.js';
+import { TestRegion, upTo } from '../testing/test-region.js';
 
 jest.setTimeout(30_000);
 
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-
 describe('a dispatcher ahead of what is recorded', () => {
+  let region: TestRegion;
   let outbox: TestOutbox;
   let hook: TestReceiver;
-  const started: RunningDispatcher[] = [];
-  const start = (options: Parameters<typeof startDispatcher>[1] = {}): RunningDispatcher => {
-    const running = startDispatcher(outbox.url, options);
-    started.push(running);
-    return running;
-  };
-  const channels = (count: number): Promise<string[]> =>
-    Promise.all(upTo(count).map(() => outbox.channel([webhook({ url: hook.url })])));
-  const allAt = (ids: string[], position: number) =>
-    eventually(
-      async () => (await Promise.all(ids.map((id) => outbox.cursors(id)))).flat(),
-      (cursors) => cursors.every((cursor) => cursor.position === position && !cursor.leased),
-    );
 
   beforeEach(async () => {
-    outbox = await TestOutbox.open();
-    hook = await TestReceiver.open();
+    region = await TestRegion.open();
+    ({ outbox, hook } = region);
   });
-  afterEach(async () => {
-    await Promise.all(started.splice(0).map((running) => running.stop()));
-    await hook.close();
-    await outbox.close();
-  });
+  afterEach(() => region.close());
 
   it('killed while a quick receiver is ahead has as many delivered again as it may be ahead, and none lost', async () => {
-    const [id = ''] = await channels(1);
+    const [id = ''] = await region.channels(1);
     const frozen: { until?: Promise<void> } = {};
     let thaw: () => void = () => undefined;
     const runAhead = { mostEvents: 4, withinMs: 5, quickMs: 1_000 };
-    const dying = start({
+    const dying = region.start({
       settings: { leaseMs: 16_000, runAhead },
       wrap: (database) => freezable(database, frozen),
     });
     await outbox.write(id); // gives the channel its secret
     dying.signal(id);
-    await allAt([id], 1);
+    await region.allAt([id], 1);
     hook.behaviour = () => {
       if (hook.calls.length === 3) frozen.until = new Promise((resolve) => (thaw = resolve));
       return 200;
@@ -58,10 +42,10 @@ describe('a dispatcher ahead of what is recorded', () => {
       () => outbox.cursors(id),
       ([cursor]) => cursor !== undefined && hook.calls.length === cursor.position + runAhead.mostEvents,
     );
-    const next = start();
+    const next = region.start();
     await outbox.passTime(16_000);
     next.dispatcher.sweepNow();
-    await allAt([id], 20);
+    await region.allAt([id], 20);
     const from = recorded?.position ?? 0;
     expect(hook.numbers).toEqual([...upTo(from + runAhead.mostEvents), ...upTo(20).slice(from)]);
     expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(20);
@@ -77,8 +61,8 @@ describe('a dispatcher ahead of what is recorded', () => {
   ])(
     'posts no further ahead of what is recorded to a %s receiver when every event is announced during the one before',
     async (_pace, quickMs, most) => {
-      const [id = ''] = await channels(1);
-      const running = start({ settings: { runAhead: { mostEvents: 4, withinMs: 60_000, quickMs } } });
+      const [id = ''] = await region.channels(1);
+      const running = region.start({ settings: { runAhead: { mostEvents: 4, withinMs: 60_000, quickMs } } });
       const ahead: number[] = [];
       hook.behaviour = async ({ number }) => {
         const [cursor] = await outbox.cursors(id);
@@ -91,17 +75,17 @@ describe('a dispatcher ahead of what is recorded', () => {
       await outbox.write(id);
       running.signal(id);
       await hook.received(12);
-      await allAt([id], 12);
+      await region.allAt([id], 12);
       expect(hook.numbers).toEqual(upTo(12));
       expect(Math.max(...ahead)).toBeLessThanOrEqual(most);
     },
   );
 
   it('records within a moment what was accepted, while the cursor is kept for events that the webhook does not want', async () => {
-    const [id = ''] = await channels(1);
+    const [id = ''] = await region.channels(1);
     const writes: unknown[] = [];
     let reads = 0;
-    const running: RunningDispatcher = start({
+    const running: RunningDispatcher = region.start({
       wrap: (database) =>
         intercepted(database, {
           before: async (name) => {

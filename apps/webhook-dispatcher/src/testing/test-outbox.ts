@@ -3,6 +3,7 @@ import { ChannelDirectory, type Standing } from '@dormouse/channel-directory';
 import { openRegionalDatabase, transaction, type RegionalDatabase } from '@dormouse/database';
 import type { SettingsPatch } from '@dormouse/gateway-contract';
 import { createTestDatabase } from '@dormouse/stack/test-stores';
+import { eventually } from './eventually.js';
 
 /** A cursor's row, as specs look at it. */
 export interface CursorState {
@@ -138,6 +139,14 @@ export class TestOutbox {
       lastStatus: row.last_status,
       lastError: row.last_error,
     }));
+  }
+
+  /** Resolves once no dispatcher holds the channel's first cursor and it is as it should be. */
+  cursorAtRest(channelId: string, isRight: (state: CursorState) => boolean): Promise<CursorState[]> {
+    return eventually(
+      () => this.cursors(channelId),
+      ([first]) => first !== undefined && !first.leased && isRight(first),
+    );
   }
 
   /** Sequence numbers and attempts of the channel's dead letters. */

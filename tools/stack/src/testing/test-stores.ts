@@ -63,6 +63,33 @@ async function copyOf(template: string, scope: TestScope): Promise<TestStore> {
   };
 }
 
+/** What a node of an executed plan reports. */
+interface PlanNode {
+  'Rows Removed by Filter'?: number;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  Plans?: PlanNode[];
+}
+
+/** Executes a statement of PostgreSQL. @returns how many rows it found, and how many its plan read to find them */
+export async function rowsOfPlan(
+  connection: { query<Row extends object>(text: string, values: unknown[]): Promise<{ rows: Row[] }> },
+  text: string,
+  values: readonly unknown[],
+): Promise<{ found: number; read: number }> {
+  const explained = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
+  const { rows } = await connection.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explained, [...values]);
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  if (plan === undefined) throw new Error('PostgreSQL returned no plan.');
+  return { found: plan['Actual Rows'], read: readBy(plan) };
+}
+
+/** Rows that the nodes of a plan have passed on, or read and thrown away. */
+function readBy(node: PlanNode): number {
+  const below = (node.Plans ?? []).reduce((sum, child) => sum + readBy(child), 0);
+  return below + ((node['Rows Removed by Filter'] ?? 0) + node['Actual Rows']) * node['Actual Loops'];
+}
+
 /**
  * An empty Redis database of its own. Keys are apart from other specs; published messages are not, as Redis publishes
  * across databases: use channel names that are yours.
