@@ -1,3 +1,4 @@
+import { limitSql } from '@dormouse/database';
 import type { ListMessagesQuery } from '@dormouse/gateway-contract';
 import { contactIdSql, messageColumns } from './message-rows.js';
 
@@ -17,7 +18,7 @@ export function messageListQueries(
   const { where, values, name, counted } = conditions(channelId, query, chatId);
   const order = query.sort === 'asc' ? 'ASC' : 'DESC';
   const page = `SELECT m.* FROM messages m WHERE ${where}
-    ORDER BY m.timestamp ${order}, m.id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
+    ORDER BY m.timestamp ${order}, m.id ${order} ${limitSql(`$${values.length + 1}`, `$${values.length + 2}`)}`;
   return {
     page: {
       name: `list-messages-${query.sort}-${name}`,
@@ -63,13 +64,21 @@ function keptTotal(channelId: string, { normal_types: normal }: ListMessagesQuer
   };
 }
 
-/** Messages of `source` (a SELECT of whole rows) with the names of their chats and authors. */
+/**
+ * Messages of `source` (a SELECT of whole rows) with the names of their chats and authors. Names are looked up by key for each
+ * row, not joined: planning joins of five tables takes longer than reading a page, and a name is looked up only where
+ * those before it are missing.
+ */
 export function selectNamed(source: string): string {
   return `SELECT ${messageColumns('m')},
-      coalesce(g.facts ->> 'name', c.name, p.name, p.push_name) AS chat_name, coalesce(a.name, a.push_name) AS contact_name
-    FROM (${source}) m
-    LEFT JOIN groups g ON g.channel_id = m.channel_id AND g.id = m.chat_id
-    LEFT JOIN chats c ON c.channel_id = m.channel_id AND c.id = m.chat_id
-    LEFT JOIN contacts p ON p.channel_id = m.channel_id AND p.id = ${contactIdSql('m.chat_id')}
-    LEFT JOIN contacts a ON a.channel_id = m.channel_id AND a.id = m.author`;
+      coalesce(
+        (SELECT g.facts ->> 'name' FROM groups g WHERE g.channel_id = m.channel_id AND g.id = m.chat_id),
+        (SELECT c.name FROM chats c WHERE c.channel_id = m.channel_id AND c.id = m.chat_id),
+        ${contactName(contactIdSql('m.chat_id'))}) AS chat_name,
+      ${contactName('m.author')} AS contact_name
+    FROM (${source}) m`;
+}
+
+function contactName(id: string): string {
+  return `(SELECT coalesce(k.name, k.push_name) FROM contacts k WHERE k.channel_id = m.channel_id AND k.id = ${id})`;
 }
