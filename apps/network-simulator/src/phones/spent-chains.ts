@@ -14,7 +14,7 @@ interface StoredSession {
   _chains: Record<string, { chainKey: { key?: string }; chainType: number; messageKeys: Record<string, string> }>;
 }
 
-/** How many turns back a message that is brought again is known as such. */
+/** How many turns back a message that began a session is known as such when it is delivered again. */
 const SPENT_KEPT = 5;
 /** How many turns back a message that was overtaken can be read. */
 const CLOSED_KEPT = 40;
