@@ -153,7 +153,7 @@ export class Delivery {
 
   /** Delivers what is there now; `on`: nothing is left, but for held events that may be under way beside. */
   async #deliverAll(claim: Claim, turn: DeliveryTurn, { beside, accepted }: UnderWay): Promise<Step> {
-    const { batchSize, database, leased, retries, seals } = this.#parts;
+    const { batchSize, database, leased, seals } = this.#parts;
     for (let limit = batchSize; ;) {
       if (!(await accepted.settle())) return { kind: 'lost' };
       turn.takeAnnouncement(); // what was announced until now is in what is read next
@@ -169,8 +169,7 @@ export class Delivery {
       // A failure that called for a pause counts as long as nothing was accepted after it.
       const isVoid = retried.kind === 'pause' && claim.attempts === 0;
       if (retried.kind !== 'on' && !isVoid) return retried;
-      if (claim.hasHeld && !beside.isRunning)
-        beside.start(retries.run(claim, webhook, turn).then((end) => this.#stepOf(claim, webhook, end)));
+      if (claim.hasHeld && !beside.isRunning) beside.start(this.#retry(claim, webhook, turn));
       const batch = await this.#read(claim, webhook, limit);
       const step = await this.#deliverBatch(claim, webhook, batch, { turn, accepted });
       if (step.kind === 'read again') limit = batchSize;
@@ -267,10 +266,15 @@ export class Delivery {
 
   /** What waited for a receiver that was away goes first, in order, before new events. */
   async #recover(claim: Claim, webhook: Webhook, turn: DeliveryTurn, tried: bigint | undefined): Promise<Step> {
-    const { held, leased, retries } = this.#parts;
+    const { held, leased } = this.#parts;
     if (!claim.hasHeld) return ON;
     await leased.write(claim, () => held.letAllTry(claim, tried === undefined ? [] : [tried]));
-    return this.#stepOf(claim, webhook, await retries.run(claim, webhook, turn));
+    return this.#retry(claim, webhook, turn);
+  }
+
+  async #retry(claim: Claim, webhook: Webhook, turn: DeliveryTurn): Promise<Step> {
+    const retryTurn = { shouldYield: () => turn.shouldYield(), isOutdated: this.#outdated() };
+    return this.#stepOf(claim, webhook, await this.#parts.retries.run(claim, webhook, retryTurn));
   }
 
   /** Delivers the dead letters with a redrive. */

