@@ -65,6 +65,15 @@ describe('a drain of serveApp', () => {
     await ended;
   });
 
+  it('ends soon while a client has stopped in the middle of the headers of a request', async () => {
+    const early = await openInAdvance();
+    early.write('GET /quick HTTP/1.1\r\nHost: here\r\n');
+    expect(await bodyOf('/quick')).toBe('answered');
+    const ended = once(early, 'close');
+    await server.drain();
+    await ended;
+  });
+
   it('answers what is under way first, and then ends its connection, which its client keeps', async () => {
     const agent = new Agent({ keepAlive: true });
     const ended = once(await openInAdvance(), 'close');
