@@ -67,7 +67,7 @@ export interface OpenEdge extends RunningServer {
  */
 export async function openEdge(config: EdgeConfig, log: Logger): Promise<OpenEdge> {
   const { region, regionHosts, redisUrl, maxJsonBytes, site, allowPrivateWebhooks } = config;
-  const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api' });
+  const database = openRegionalDatabase({ ...config.database, applicationName: 'edge-api', plansOnce: true });
   const redis = openRedis({ url: redisUrl, name: 'edge-api', whenAway: 'fail', log });
   const commands = new CommandClient({ redisUrl, startWithinMs: config.startWithinMs, log });
   const { changes, directory, regionCheck } = channelsOf(database, config, log);

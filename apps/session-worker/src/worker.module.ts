@@ -38,7 +38,8 @@ export class WorkerModule implements OnApplicationBootstrap, OnApplicationShutdo
       providers: [
         {
           provide: DATABASE,
-          useFactory: () => openRegionalDatabase({ ...config.database, applicationName: 'session-worker' }),
+          useFactory: () =>
+            openRegionalDatabase({ ...config.database, applicationName: 'session-worker', plansOnce: true }),
         },
         {
           provide: LEASE_DATABASE,

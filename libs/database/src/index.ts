@@ -3,7 +3,6 @@ export { Prisma as RegionalPrismaNamespace } from './generated/regional/client.j
 export { Coalescer, type CoalescerTerms, type Flushed } from './coalescer.js';
 export { FENCE_CTE, FENCES_CTE, FencedError, fencedTransaction, type Fence } from './fence.js';
 export { GroupedWrites, type Outcome, type WritingWays } from './grouped-writes.js';
-export { limitSql } from './limit-sql.js';
 export type { Listener, ListenOptions } from './listen.js';
 export { migrate, migrationsFolder, type DatabaseScope } from './migrate.js';
 export {

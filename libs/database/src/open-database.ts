@@ -15,6 +15,12 @@ export interface DatabaseOptions {
   statementTimeoutMs?: number;
   /** A transaction that was idle for longer is ended by the server. */
   silentTransactionMs?: number;
+  /**
+   * For an app whose statements find their rows by keys: PostgreSQL plans each once per connection, for any values. Otherwise it plans
+   * an execution anew while that seems cheaper, which for a page of a large channel is always (for a limit that it does not know it
+   * assumes a tenth of all rows), and takes longer than reading the page.
+   */
+  plansOnce?: boolean;
 }
 
 /**
@@ -63,6 +69,7 @@ function openPool(options: DatabaseOptions): pg.Pool {
     // A connection that died without a word (a router that forgot it) would hold its caller for a quarter of an hour.
     query_timeout: statementTimeoutMs + CANCEL_ON_ITS_WAY_MS,
     idle_in_transaction_session_timeout: options.silentTransactionMs ?? SILENT_TRANSACTION_MS,
+    ...(options.plansOnce && { options: '-c plan_cache_mode=force_generic_plan' }),
   });
   // One that ends while somebody uses it, between two statements, fails the next one; unheard it would end the process.
   pool.on('connect', (connection) => connection.on('error', () => undefined));

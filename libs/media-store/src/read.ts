@@ -58,7 +58,7 @@ const FILES_BY_ID = defineStatement({
 
 /** The uploaded files of `$1` that have not expired at `$2`, made from `$3` on and before `$4`, if that is given. */
 const UPLOADED = `${FILES} WHERE f.channel_id = $1 AND f.origin = 'uploaded' AND f.expires_at > $2
-  AND f.created_at >= $3 AND ($4::timestamptz IS NULL OR f.created_at < $4)`;
+  AND f.created_at >= $3 AND f.created_at < coalesce($4::timestamptz, 'infinity')`;
 
 const COUNT_UPLOADED = defineStatement({
   name: 'media-count',

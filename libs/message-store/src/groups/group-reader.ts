@@ -1,4 +1,4 @@
-import { defineStatement, limitSql, narrowed, type RegionalDatabase, type RowOfColumns } from '@dormouse/database';
+import { defineStatement, narrowed, type RegionalDatabase, type RowOfColumns } from '@dormouse/database';
 import type { Group, GroupsList, PageQuery } from '@dormouse/gateway-contract';
 import { CHAT_WITH_LAST_ROW, chatsQuery, toChat } from '../chats/chat-rows.js';
 import { shownGroup, type GroupFacts, type LaterNumbers, type MemberRecord } from './group-record.js';
@@ -14,7 +14,7 @@ const LIST = defineStatement({
   name: 'list-groups',
   text: `SELECT g.id, g.facts, g.members FROM groups g
          LEFT JOIN chats c ON c.channel_id = g.channel_id AND c.id = g.id
-         WHERE g.channel_id = $1 AND g.member ORDER BY coalesce(c.timestamp, 0) DESC, g.id ${limitSql('$2', '$3')}`,
+         WHERE g.channel_id = $1 AND g.member ORDER BY coalesce(c.timestamp, 0) DESC, g.id LIMIT $2 OFFSET $3`,
   parameters: ['text', 'int8', 'int8'],
   row: ROW,
 });

@@ -22,7 +22,7 @@ describe('the writes of sends and of what is received', () => {
     server = openRegionalDatabase({ url: serverUrl, applicationName: 'kept-plans-spec' });
     await server.pool.query(`CREATE DATABASE "${name}" TEMPLATE template0`);
     await migrate(url, 'regional');
-    database = openRegionalDatabase({ url, applicationName: 'kept-plans-spec', maxConnections: 1 });
+    database = openRegionalDatabase({ url, applicationName: 'kept-plans-spec', maxConnections: 1, plansOnce: true });
     await database.pool.query('INSERT INTO shard_leases (shard, epoch) VALUES (1, 1)');
   });
   afterAll(async () => {

@@ -1,4 +1,3 @@
-import { limitSql } from '@dormouse/database';
 import type { ListMessagesQuery } from '@dormouse/gateway-contract';
 import { contactIdSql, messageColumns } from './message-rows.js';
 
@@ -18,7 +17,7 @@ export function messageListQueries(
   const { where, values, name, counted } = conditions(channelId, query, chatId);
   const order = query.sort === 'asc' ? 'ASC' : 'DESC';
   const page = `SELECT m.* FROM messages m WHERE ${where}
-    ORDER BY m.timestamp ${order}, m.id ${order} ${limitSql(`$${values.length + 1}`, `$${values.length + 2}`)}`;
+    ORDER BY m.timestamp ${order}, m.id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
   return {
     page: {
       name: `list-messages-${query.sort}-${name}`,

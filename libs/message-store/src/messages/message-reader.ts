@@ -1,4 +1,4 @@
-import { defineStatement, limitSql, narrowed, type RegionalDatabase } from '@dormouse/database';
+import { defineStatement, narrowed, type RegionalDatabase } from '@dormouse/database';
 import { eventsAfter } from '@dormouse/event-outbox';
 import {
   GatewayError,
@@ -66,7 +66,7 @@ const STATUSES = defineStatement({
 
 const CHATS = defineStatement({
   name: 'list-chats',
-  text: chatsQuery(`SELECT * FROM chats WHERE channel_id = $1 ORDER BY timestamp DESC, id ${limitSql('$2', '$3')}`),
+  text: chatsQuery(`SELECT * FROM chats WHERE channel_id = $1 ORDER BY timestamp DESC, id LIMIT $2 OFFSET $3`),
   parameters: ['text', 'int8', 'int8'],
   row: CHAT_WITH_LAST_ROW,
 });
@@ -87,7 +87,7 @@ const CHAT_TIMER = defineStatement({
 
 const CONTACTS = defineStatement({
   name: 'list-contacts',
-  text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 ORDER BY id ${limitSql('$2', '$3')}`,
+  text: `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE channel_id = $1 ORDER BY id LIMIT $2 OFFSET $3`,
   parameters: ['text', 'int8', 'int8'],
   row: CONTACT_ROW,
 });
