@@ -29,8 +29,9 @@ const ARRAYS = ['keyList', 'valList', 'next', 'prev', 'starts', 'ttls', 'autopur
 function laidOut(retries: MessageRetryManager): number {
   const caches = ['recentMessagesMap', 'baseKeys'].map((name) => Reflect.get(retries, name) as object);
   const arrays = caches.flatMap((cache) => {
-    const { unsafeExposeInternals } = cache.constructor as unknown as { unsafeExposeInternals(of: object): object };
-    const parts = unsafeExposeInternals(cache);
+    const expose: unknown = Reflect.get(cache.constructor, 'unsafeExposeInternals');
+    if (typeof expose !== 'function') throw new Error('lru-cache shows its arrays no longer');
+    const parts = Reflect.apply(expose, undefined, [cache]) as object;
     return ARRAYS.map((name) => Reflect.get(parts, name) as ArrayLike<unknown> | undefined);
   });
   return arrays.reduce((sum, array) => sum + (array?.length ?? 0), 0);
