@@ -78,6 +78,8 @@ describeInBrowser('a newcomer', () => {
     const phones = await opened;
     await click(phones.locator(`[data-phone="${phone.phone}"]`).getByRole('button', { name: 'Scan code' }));
     await click(phones.getByRole('button', { name: /^Link Shop/ }));
+    // A tab behind another one is drawn once a second.
+    await page.bringToFront();
     await page.getByText(`Linked: +${phone.phone} (Nora New)`).waitFor();
     await press('Send');
     await page.getByText('Answer: 200').waitFor();

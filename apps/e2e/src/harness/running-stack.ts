@@ -1,7 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startStack, type FirstRegion, type Region, type Stack, type StackOptions } from '@dormouse/stack';
+import {
+  createTestFolder,
+  deleteFolder,
+  startStack,
+  type FirstRegion,
+  type Region,
+  type Stack,
+  type StackOptions,
+} from '@dormouse/stack';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { eventually } from './eventually.js';
@@ -57,7 +64,7 @@ export class RunningStack<Parts extends SharedStack = Stack> {
   static async start<Code extends Region = FirstRegion>(
     options: Partial<StackOptions<Code | FirstRegion>> = {},
   ): Promise<RunningStack<Stack<Code | FirstRegion>>> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
+    const dataDir = await createTestFolder();
     const stack = await startStack<Code | FirstRegion>({
       dataDir,
       network: 'simulator',
@@ -113,7 +120,7 @@ export class RunningStack<Parts extends SharedStack = Stack> {
       await Promise.all(this.channels.map((id) => this.management.deleteChannel(id)));
     }
     await this.stack.stop();
-    if (this.dataDir !== undefined) await rm(this.dataDir, { recursive: true, force: true });
+    if (this.dataDir !== undefined) deleteFolder(this.dataDir);
   }
 }
 

@@ -12,6 +12,12 @@ export function emptyFolder(dataDir: string): void {
   }
 }
 
+/** Deletes the folder with all in it, once what ran on it has ended. */
+export function deleteFolder(dataDir: string): void {
+  emptyFolder(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
 /** What is stored is for the account that runs us alone: keys, messages, files. Children inherit the mask. */
 export function keepPrivate(dataDir: string): void {
   process.umask(0o077);

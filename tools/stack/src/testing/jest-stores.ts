@@ -4,42 +4,20 @@
  * TEST_* switches are used instead of own ones. Each run has a folder of its own, so that runs do not disturb another; a run
  * that is killed is cleaned up by its watchdog, and its folder by the next run.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrate } from '@dormouse/database';
-import { ROOT_FOLDER } from '../app-names.js';
 import { publishTestStores, readEnvironment } from '../config.js';
+import { deleteFolder } from '../launch/data-folder.js';
 import { ProcessRegister } from '../processes/process-register.js';
-import { ensureDatabase, postgresDataFolder, type PostgresServer, startPostgres } from '../stores/postgres.js';
+import { ensureDatabase, type PostgresServer, startPostgres } from '../stores/postgres.js';
 import { copyPreparedData, STACK_DATABASES } from '../stores/prepared-data.js';
 import { type RedisServer, startRedis } from '../stores/redis.js';
+import { createTestFolder, sweepTestFolders } from './test-folder.js';
 import { TEST_REDIS_DATABASES, templateName, type TestScope } from './test-stores.js';
-
-const TEST_FOLDER = `${ROOT_FOLDER}.dormouse/test`;
 
 /** On standard error, where Jest's own report is. */
 function log(message: string): void {
   process.stderr.write(`${message}\n`);
-}
-
-function removeFolder(folder: string): void {
-  rmSync(postgresDataFolder(join(folder, 'postgres')), { recursive: true, force: true });
-  rmSync(folder, { recursive: true, force: true });
-}
-
-/** Stops and deletes what killed runs left behind. */
-async function sweepDeadRuns(): Promise<void> {
-  for (const name of readdirSync(TEST_FOLDER)) {
-    const folder = join(TEST_FOLDER, name);
-    if (ProcessRegister.holder(folder) !== undefined) continue;
-    try {
-      const register = await ProcessRegister.open(folder);
-      register.close();
-      removeFolder(folder);
-    } catch {
-      // another run sweeps it
-    }
-  }
 }
 
 async function migrateScope(serverUrl: string, scope: TestScope, database: string): Promise<string> {
@@ -70,14 +48,13 @@ export async function stopTestStores(): Promise<void> {
   if (!stopping) return;
   await Promise.all(stopping.servers.map((server) => server.stop()));
   stopping.register.close();
-  removeFolder(stopping.folder);
+  deleteFolder(stopping.folder);
 }
 
 export default async function startTestStores(): Promise<void> {
   const given = readEnvironment();
-  mkdirSync(TEST_FOLDER, { recursive: true });
-  await sweepDeadRuns();
-  const folder = join(TEST_FOLDER, String(process.pid));
+  await sweepTestFolders();
+  const folder = await createTestFolder();
   const register = await ProcessRegister.open(folder);
   const started: Running = { register, folder, servers: [] };
   running = started;
