@@ -9,7 +9,8 @@ const AXE_FILE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const SERIOUS = new Set(['serious', 'critical']);
 const SMALLEST = { width: 360, height: 740 };
-const LOOKS = ['light', 'dark'] as const;
+/** The dark look differs in its colours alone. */
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /** The page notices another look or size with the next frame; what it then moves or fades is over with its animations. */
 const SETTLED = `(async () => {
@@ -23,12 +24,12 @@ const SETTLED = `(async () => {
  * whether it is wider than a screen of 360 px. Empty for a good page. The page is left in the light look and in its size.
  */
 export async function pageFaults(page: Page): Promise<string[]> {
-  const faults: string[] = [];
-  for (const look of [...LOOKS].reverse()) {
+  const faultsIn = async (look: 'light' | 'dark', rules?: readonly string[]): Promise<string[]> => {
     await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
     await page.evaluate(SETTLED);
-    faults.push(...(await axeFaults(page)).map((fault) => `${look}: ${fault}`));
-  }
+    return (await axeFaults(page, rules)).map((fault) => `${look}: ${fault}`);
+  };
+  const faults = [...(await faultsIn('dark', RULES_OF_COLOURS)), ...(await faultsIn('light'))];
   const beyondPx = await widthBeyondSmallest(page);
   return beyondPx > 0 ? [...faults, `${beyondPx} px wider than ${SMALLEST.width} px`] : faults;
 }
