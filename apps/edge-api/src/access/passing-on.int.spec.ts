@@ -22,6 +22,8 @@ const LARGE_BYTES = 100 * MB;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 /** What the system's buffers of two connections hold, and some: far below a file. */
 const MOST_ON_THE_WAY_BYTES = 40 * MB;
+/** Of both ends and the edge between them, which are one process here. */
+const MOST_LEFT_BYTES = 40 * MB;
 
 type Exchange = [request: IncomingMessage, response: ServerResponse];
 
@@ -90,6 +92,30 @@ describe('a body by way of another region', () => {
     expect(readBytes).toBeGreaterThanOrEqual(LARGE_BYTES);
     expect(readBytes - sentBytes).toBeLessThanOrEqual('first,'.length);
     expect(mostBytes).toBeLessThan(MOST_ON_THE_WAY_BYTES);
+    client.destroy();
+  });
+
+  it.each([
+    ['POST', 'an upload'],
+    ['GET', 'a download'],
+  ])('%s of 100 MB (%s) leaves little behind that waits to be collected', async (method) => {
+    const { client, exchange } = await begin(method);
+    const [request, response] = exchange;
+    let from: Writable = client;
+    let to: Readable = request;
+    if (method === 'GET') {
+      const answered = once(client, 'response') as Promise<[IncomingMessage]>;
+      response.write('first,');
+      [from, [to]] = [response, await answered];
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    let most = before;
+    to.on('data', () => (most = Math.max(most, process.memoryUsage().arrayBuffers)));
+    const ended = once(to, 'end');
+    for (let sent = 0; sent < LARGE_BYTES; sent += PIECE.length) if (!from.write(PIECE)) await once(from, 'drain');
+    from.end();
+    await ended;
+    expect(most - before).toBeLessThan(MOST_LEFT_BYTES);
     client.destroy();
   });
 

@@ -15,6 +15,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ANSWER_WITHIN_HEADER } from './caller-patience.js';
 import { FORWARDED_HEADER } from './home-region.js';
 import { forwardTarget, type ForwardTarget } from './forward-target.js';
+import { countPassed } from './passed-chunks.js';
 
 /** Longer than any command, so that the home region's own answer comes first. */
 const IDLE_MS = 150_000;
@@ -72,6 +73,7 @@ export class RegionProxy {
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
     reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
     // Broken off in the middle: the client sees its connection end.
+    answer.on('data', countPassed);
     await pipeline(answer, reply.raw, { end: false }).catch(() => reply.raw.destroy());
     // The other edge has answered without the rest of the body; its connection cannot be used again.
     if (!outgoing.writableEnded) {
@@ -148,7 +150,7 @@ export class RegionProxy {
       reply.raw.once('close', () => {
         if (!reply.raw.writableEnded) outgoing.destroy();
       });
-      request.raw.pipe(outgoing);
+      request.raw.on('data', countPassed).pipe(outgoing);
     });
   }
 }
