@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createTestDatabase, recordPlanModes } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import { RunningEdge } from './test-edge.js';
 
@@ -75,5 +76,16 @@ describe('an edge', () => {
     expect(answer.error).toMatchObject({ code: 503, details: 'the channel directory is not reachable' });
     expect(answer.headers.get('retry-after')).toBe('3');
     await edge.stop();
+  });
+
+  it('has PostgreSQL plan each of its statements once per connection', async () => {
+    const store = await createTestDatabase('regional');
+    const edge = await RunningEdge.start({ REGIONAL_DATABASE_URL: store.url }, store.url);
+    const { token } = await edge.channel();
+    const planModes = await recordPlanModes(store.url, 'channels');
+    expect((await edge.ask('PATCH /settings', { token, body: { auto_read: true } })).status).toBe(200);
+    expect(await planModes('edge-api')).toEqual(['force_generic_plan']);
+    await edge.stop();
+    await store.drop();
   });
 });

@@ -80,8 +80,11 @@ export class RunningEdge {
     this.directory = new ChannelDirectory({ database, seals, cacheMs: 0 });
   }
 
-  static async start(environment: Record<string, string> = {}): Promise<RunningEdge> {
-    const databaseUrl = process.env.TEST_REGIONAL_DATABASE_URL ?? '';
+  /** @param databaseUrl where its channels are made, also when its own switches name a database that is away */
+  static async start(
+    environment: Record<string, string> = {},
+    databaseUrl = process.env.TEST_REGIONAL_DATABASE_URL ?? '',
+  ): Promise<RunningEdge> {
     const config = edgeConfig({ ...testSwitches(), ...environment });
     const logged: string[] = [];
     const log = openLog({ name: 'edge-api', destination: { write: (line: string) => void logged.push(line) } });

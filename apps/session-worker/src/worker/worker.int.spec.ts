@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { CommandClient } from '@dormouse/queues';
-import { claimTestRedis, createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
+import { claimTestRedis, createTestDatabase, recordPlanModes, type TestStore } from '@dormouse/stack/test-stores';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -158,4 +158,12 @@ describe('session worker', () => {
     for (const phone of to) expect(await textsOf(phone)).toEqual(texts);
     expect(await overlaps()).toBe(0);
   }, 180_000);
+
+  it('has PostgreSQL plan each of its statements once per connection', async () => {
+    const worker = await startWorker('w-plans');
+    const planModes = await recordPlanModes(store.url, 'channels');
+    await link(await newChannel(200));
+    expect(await planModes('session-worker')).toEqual(['force_generic_plan']);
+    await worker.end('SIGTERM');
+  }, 60_000);
 });

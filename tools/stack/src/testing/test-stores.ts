@@ -63,6 +63,29 @@ async function copyOf(template: string, scope: TestScope): Promise<TestStore> {
   };
 }
 
+/**
+ * Records from now on in which mode PostgreSQL plans for those that write to a table of a database of one's own.
+ * @returns gives the modes of all connections with this name
+ */
+export async function recordPlanModes(url: string, table: string): Promise<(application: string) => Promise<string[]>> {
+  await withConnection(url, (connection) =>
+    connection.query(`
+      CREATE TABLE recorded_plan_modes (application text, mode text);
+      CREATE FUNCTION record_plan_mode() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO recorded_plan_modes VALUES (current_setting('application_name'), current_setting('plan_cache_mode'));
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER record_plan_mode AFTER INSERT OR UPDATE ON ${connection.escapeIdentifier(table)}
+        FOR EACH STATEMENT EXECUTE FUNCTION record_plan_mode()`),
+  );
+  const text = 'SELECT DISTINCT mode FROM recorded_plan_modes WHERE application = $1';
+  return (application) =>
+    withConnection(url, async (connection) => {
+      const { rows } = await connection.query<{ mode: string }>(text, [application]);
+      return rows.map(({ mode }) => mode);
+    });
+}
+
 /** What a node of an executed plan reports. */
 interface PlanNode {
   'Rows Removed by Filter'?: number;
