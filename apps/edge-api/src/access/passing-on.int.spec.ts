@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import type { Readable, Writable } from 'node:stream';
 import { mintToken } from '@dormouse/channel-token';
 import { jest } from '@jest/globals';
@@ -53,6 +54,17 @@ describe('a body by way of another region', () => {
     return { client, exchange: await arrived };
   };
 
+  /** The same, and its body: that of the request, or of the answer to a GET. */
+  const beginTransfer = async (method: string): Promise<{ client: ClientRequest; from: Writable; to: Readable }> => {
+    const { client, exchange } = await begin(method);
+    const [request, response] = exchange;
+    if (method !== 'GET') return { client, from: client, to: request };
+    const answered = once(client, 'response') as Promise<[IncomingMessage]>;
+    response.write('first,');
+    const [answer] = await answered;
+    return { client, from: response, to: answer };
+  };
+
   it('of unknown length arrives piece by piece, each before the next is sent, and so does the answer', async () => {
     const { client, exchange } = await begin('POST');
     const [request, response] = exchange;
@@ -79,15 +91,7 @@ describe('a body by way of another region', () => {
     ['POST', 'an upload'],
     ['GET', 'a download'],
   ])('%s of 100 MB (%s) waits for a slow reader: little of it is between the two', async (method) => {
-    const { client, exchange } = await begin(method);
-    const [request, response] = exchange;
-    let from: Writable = client;
-    let to: Readable = request;
-    if (method === 'GET') {
-      const answered = once(client, 'response') as Promise<[IncomingMessage]>;
-      response.write('first,');
-      [from, [to]] = [response, await answered];
-    }
+    const { client, from, to } = await beginTransfer(method);
     const { sentBytes, readBytes, mostBytes } = await transfer(from, to);
     expect(readBytes).toBeGreaterThanOrEqual(LARGE_BYTES);
     expect(readBytes - sentBytes).toBeLessThanOrEqual('first,'.length);
@@ -99,15 +103,8 @@ describe('a body by way of another region', () => {
     ['POST', 'an upload'],
     ['GET', 'a download'],
   ])('%s of 100 MB (%s) leaves little behind that waits to be collected', async (method) => {
-    const { client, exchange } = await begin(method);
-    const [request, response] = exchange;
-    let from: Writable = client;
-    let to: Readable = request;
-    if (method === 'GET') {
-      const answered = once(client, 'response') as Promise<[IncomingMessage]>;
-      response.write('first,');
-      [from, [to]] = [response, await answered];
-    }
+    const { client, from, to } = await beginTransfer(method);
+    const collections = new RequestedCollections();
     const before = process.memoryUsage().arrayBuffers;
     let most = before;
     to.on('data', () => (most = Math.max(most, process.memoryUsage().arrayBuffers)));
@@ -116,6 +113,8 @@ describe('a body by way of another region', () => {
     from.end();
     await ended;
     expect(most - before).toBeLessThan(MOST_LEFT_BYTES);
+    await collections.end();
+    expect(collections.count).toBeGreaterThanOrEqual(10);
     client.destroy();
   });
 
@@ -229,6 +228,31 @@ async function transfer(from: Writable, to: Readable) {
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { sentBytes, readBytes, mostBytes };
+}
+
+interface Collection {
+  detail?: { kind?: number; flags?: number };
+}
+
+/** Counts the collections of young objects that V8 is asked for in this process; those of its own are not counted. */
+class RequestedCollections {
+  count = 0;
+  private readonly observer = new PerformanceObserver((list) => {
+    for (const { detail } of list.getEntries() as Collection[]) {
+      const isForced = ((detail?.flags ?? 0) & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0;
+      if (isForced && detail?.kind === constants.NODE_PERFORMANCE_GC_MINOR) this.count += 1;
+    }
+  });
+
+  constructor() {
+    this.observer.observe({ type: 'gc' });
+  }
+
+  /** Those of the last moment are reported in the next turn. */
+  async end(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.observer.disconnect();
+  }
 }
 
 async function wholeBody(body: Readable): Promise<string> {

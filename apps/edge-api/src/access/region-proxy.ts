@@ -72,8 +72,8 @@ export class RegionProxy {
     // Answered while the body is still arriving and is no longer read: the connection cannot be used again.
     const headers = { ...endToEnd(answer.headers), ...(request.raw.complete ? {} : { connection: 'close' }) };
     reply.raw.writeHead(answer.statusCode ?? 502, { 'x-request-id': request.id, ...headers });
-    // Broken off in the middle: the client sees its connection end.
     answer.on('data', countPassed);
+    // Broken off in the middle: the client sees its connection end.
     await pipeline(answer, reply.raw, { end: false }).catch(() => reply.raw.destroy());
     // The other edge has answered without the rest of the body; its connection cannot be used again.
     if (!outgoing.writableEnded) {
