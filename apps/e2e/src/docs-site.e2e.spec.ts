@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { axeFaults } from './harness/accessibility.js';
+import { faultsInLook } from './harness/accessibility.js';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { RunningStack } from './harness/running-stack.js';
 import type { SharedStack } from './harness/shared-stack.js';
@@ -64,11 +64,7 @@ describeInBrowser('the documentation site', () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     const repeated = 'tbody tr:nth-child(n + 4), section.operation:nth-of-type(n + 6)';
     await page.evaluate(`document.querySelectorAll('${repeated}').forEach((one) => one.remove())`);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const faults = await axeFaults(page, colorScheme === 'dark' ? ['color-contrast'] : undefined);
-      found.push(...faults.map((fault) => `${colorScheme}: ${fault}`));
-    }
+    for (const look of ['light', 'dark'] as const) found.push(...(await faultsInLook(page, look)));
     return found.map((fault) => `${path}: ${fault}`);
   };
 

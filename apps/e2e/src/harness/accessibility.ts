@@ -24,14 +24,17 @@ const SETTLED = `(async () => {
  * whether it is wider than a screen of 360 px. Empty for a good page. The page is left in the light look and in its size.
  */
 export async function pageFaults(page: Page): Promise<string[]> {
-  const faultsIn = async (look: 'light' | 'dark', rules?: readonly string[]): Promise<string[]> => {
-    await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
-    await page.evaluate(SETTLED);
-    return (await axeFaults(page, rules)).map((fault) => `${look}: ${fault}`);
-  };
-  const faults = [...(await faultsIn('dark', RULES_OF_COLOURS)), ...(await faultsIn('light'))];
+  const faults = [...(await faultsInLook(page, 'dark')), ...(await faultsInLook(page, 'light'))];
   const beyondPx = await widthBeyondSmallest(page);
   return beyondPx > 0 ? [...faults, `${beyondPx} px wider than ${SMALLEST.width} px`] : faults;
+}
+
+/** Serious findings of axe in one look, in which the page is left; in the dark one of its colours alone. */
+export async function faultsInLook(page: Page, look: 'light' | 'dark'): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
+  await page.evaluate(SETTLED);
+  const faults = await axeFaults(page, look === 'dark' ? RULES_OF_COLOURS : undefined);
+  return faults.map((fault) => `${look}: ${fault}`);
 }
 
 /**
@@ -39,7 +42,7 @@ export async function pageFaults(page: Page): Promise<string[]> {
  * policy, which stays in force for the page itself.
  * @param rules names of single rules; absent: all of WCAG 2.2 AA
  */
-export async function axeFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
+async function axeFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await readFile(AXE_FILE, 'utf8'));
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run(document, ${JSON.stringify(rules ? { ...OPTIONS, runOnly: rules } : OPTIONS)})`,

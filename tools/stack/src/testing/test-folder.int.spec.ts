@@ -12,7 +12,7 @@ describe('the folder of a run of tests', () => {
   afterEach(() => deleteFolder(all));
 
   const make = (name: string): string => {
-    const folder = join(all, name);
+    const folder = join(all, `dormouse-test-${name}`);
     mkdirSync(folder);
     return folder;
   };

@@ -3,7 +3,7 @@
  * folder. A run creates and deletes a database for most of its files, each of some hundred files, for which a file system on
  * disk takes several times as long as the tests themselves need PostgreSQL.
  */
-import { mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, statfsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { IN_MEMORY } from '../stores/postgres.js';
 
 /** Several times what a whole run holds at any time. */
 const ROOM_BYTES = 6 * 2 ** 30;
+const PREFIX = 'dormouse-test-';
 const CLAIMED_WITHIN_MS = 60_000;
 
 function hasRoom(folder: string): boolean {
@@ -24,28 +25,26 @@ function hasRoom(folder: string): boolean {
   }
 }
 
-/** The folder of all runs of this account, made if missing. */
-function testFolder(): string {
-  const account = process.getuid?.() ?? 'user';
-  const folder = join(hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir(), `dormouse-test-${account}`);
-  mkdirSync(folder, { recursive: true });
-  return folder;
+function base(): string {
+  return hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir();
 }
 
 /** A new, private folder for the data of stores or of a stack; `deleteFolder` deletes it. */
 export function createTestFolder(): Promise<string> {
-  return mkdtemp(join(testFolder(), 'run-'));
+  return mkdtemp(join(base(), PREFIX));
 }
 
 /**
  * Stops and deletes what runs that were killed have left behind.
- * @param all the folder of all runs
+ * @param all the folder that those of all runs are in
  * @param claimedWithinMs younger ones are left alone: a run claims its folder once it has made it
  */
-export async function sweepTestFolders(all = testFolder(), claimedWithinMs = CLAIMED_WITHIN_MS): Promise<void> {
-  for (const folder of readdirSync(all).map((name) => join(all, name))) {
+export async function sweepTestFolders(all = base(), claimedWithinMs = CLAIMED_WITHIN_MS): Promise<void> {
+  for (const name of readdirSync(all).filter((entry) => entry.startsWith(PREFIX))) {
+    const folder = join(all, name);
     try {
-      if (Date.now() - statSync(folder).ctimeMs < claimedWithinMs) continue;
+      const { ctimeMs, uid } = lstatSync(folder);
+      if (Date.now() - ctimeMs < claimedWithinMs || uid !== (process.getuid?.() ?? uid)) continue;
       if (ProcessRegister.holder(folder) !== undefined) continue;
       (await ProcessRegister.open(folder)).close();
       deleteFolder(folder);
