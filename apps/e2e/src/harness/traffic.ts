@@ -9,8 +9,11 @@ export interface TriedSend {
   channelId: string;
   text: string;
   beganAtMs: number;
+  tookMs: number;
   status: number;
   retryAfter: string | undefined;
+  /** Of a refusal: why. */
+  details: string | undefined;
 }
 
 export interface TrafficOptions {
@@ -45,6 +48,10 @@ interface DeliveredMessage {
   id: string;
   from_me: boolean;
   text?: { body: string };
+}
+
+interface Answer {
+  error?: { details?: string };
 }
 
 let runs = 0;
@@ -115,8 +122,11 @@ export class Traffic {
     for (let count = 1; !this.stopping.signal.aborted; count += 1) {
       const text = `run ${this.run}: ${id} sends ${count}`;
       const beganAtMs = Date.now();
-      const { status, headers } = await client.post('/messages/text', { to: this.options.friend.phone, body: text });
-      this.sends.push({ channelId: id, text, beganAtMs, status, retryAfter: headers['retry-after']?.toString() });
+      const message = { to: this.options.friend.phone, body: text };
+      const { status, headers, body } = await client.post<Answer>('/messages/text', message);
+      const tookMs = Date.now() - beganAtMs;
+      const retryAfter = headers['retry-after']?.toString();
+      this.sends.push({ channelId: id, text, beganAtMs, tookMs, status, retryAfter, details: body.error?.details });
       await this.pause();
     }
   }
