@@ -5,7 +5,8 @@
  * - A command is passed to `handle` at most once, ever. There is one attempt, and a job that stalled (its worker died or
  *   lost its lock) fails and is not run again. Its caller gets 502 from the shard's next worker: at once for jobs that
  *   the former owner left behind, else when BullMQ's stall check finds the job.
- * - A command is not passed on after its `startBy`; its caller gets 503. Nor is one of a later form than this worker reads.
+ * - A command is not passed on after its `startBy`; its caller gets 503. Nor is one of a later form than this worker reads,
+ *   nor one that a slow Redis gives out when closing has gone on without it.
  * - Commands are passed on in the order of the calls. BullMQ's own loop fetches in two interleaved ways and may swap
  *   neighbours; `job-fetcher.ts` fetches in one way and in order.
  * - Redis away: nothing is fetched; commands that run keep running, and their replies are published when Redis is back.
@@ -18,7 +19,7 @@ import { Job, Worker, type RedisQueueBackend } from 'bullmq';
 import pTimeout from 'p-timeout';
 import type { CommandJob, CommandReply, ReplyMessage } from './command-job.js';
 import { commandSpan } from './command-span.js';
-import { JobFetcher, oneConnection, FETCH_WAIT_S } from './job-fetcher.js';
+import { FETCH_WAIT_S, JobFetcher, oneConnection, SILENT_AFTER_MS } from './job-fetcher.js';
 import { isReadable, replyForm } from './message-form.js';
 import { commandQueueName } from './names.js';
 
@@ -26,6 +27,8 @@ import { commandQueueName } from './names.js';
 const LOCK_MS = 10_000;
 /** Timeout of each step of closing: without Redis neither a fetch nor the completion of a job ends. */
 const REDIS_TIMEOUT_MS = 2_000;
+/** Default of `lastFetchWithinMs`: by then the fetcher has noticed that its connection is silent. */
+const LAST_FETCH_WITHIN_MS = FETCH_WAIT_S * 1_000 + SILENT_AFTER_MS + 1_000;
 /** Wait before a retry of a command that this worker is too old for. */
 const UPGRADED_IN_S = 10;
 const atMost = (milliseconds: number) => ({ milliseconds, message: false as const });
@@ -62,6 +65,8 @@ export interface CommandWorkerSettings {
    * checked in intervals of half of it. Default 10 s.
    */
   lockMs?: number;
+  /** Closing waits so long for the fetch under way; what arrives later is refused. Default 6 s. */
+  lastFetchWithinMs?: number;
   /** Runs one command. An error it throws is reported to `onError`, and the caller gets 502. */
   handle: (command: ReceivedCommand) => Promise<CommandReply>;
   onError: (error: unknown) => void;
@@ -87,6 +92,9 @@ const tooLate = () =>
     }),
   );
 
+const leaving = () =>
+  toErrorReply(new GatewayError(503, { details: 'redeploying: the request was not started', retryAfterS: 2 }));
+
 const laterForm = () =>
   toErrorReply(
     new GatewayError(503, {
@@ -111,6 +119,8 @@ class CommandConsumer implements CommandWorker {
   readonly #stopping = new AbortController();
   readonly #renewals: NodeJS.Timeout;
   readonly #loop: Promise<void>;
+  /** Closing has waited for the handlers: from here on none may start. */
+  #handlesNoMore = false;
   #closed: Promise<void> | undefined;
 
   constructor(settings: CommandWorkerSettings) {
@@ -141,7 +151,8 @@ class CommandConsumer implements CommandWorker {
   async #close(): Promise<void> {
     this.#stopping.abort();
     this.#fetcher.stop(this.#redis);
-    await pTimeout(this.#loop, atMost(FETCH_WAIT_S * 1_000 + REDIS_TIMEOUT_MS));
+    await pTimeout(this.#loop, atMost(this.#settings.lastFetchWithinMs ?? LAST_FETCH_WITHIN_MS));
+    this.#handlesNoMore = true;
     await Promise.allSettled(this.#handling);
     await pTimeout(Promise.all(this.#running), atMost(REDIS_TIMEOUT_MS));
     clearInterval(this.#renewals);
@@ -215,6 +226,7 @@ class CommandConsumer implements CommandWorker {
   async #outcome(job: Job<CommandJob>, id: string, afterAnswer: ReceivedCommand['afterAnswer']): Promise<CommandReply> {
     const { form, revision = 1, channelId, input, startBy, requestId, sendAs } = job.data;
     const named = sendAs === undefined ? {} : { sendAs };
+    if (this.#handlesNoMore) return { ok: false, error: leaving() };
     if (!isReadable(form)) return { ok: false, error: laterForm() };
     if (Date.now() > startBy) return { ok: false, error: tooLate() };
     const asSent = { channelId, name: job.name, input, revision, startBy, requestId, ...named };

@@ -20,7 +20,8 @@ export const FETCH_WAIT_S = 1;
 const MAX_BATCH = 16;
 /** Interval between retries while Redis rejects fetches. */
 const FETCH_RETRY_MS = 500;
-const SILENT_AFTER_MS = 4_000;
+/** Default of `silentAfterMs`. */
+export const SILENT_AFTER_MS = 4_000;
 
 /** BullMQ's Redis backend without the second connection that BullMQ opens for its own blocking wait. */
 export const oneConnection: BackendFactory<RedisQueueBackend> = (name, options) => createRedisBackend(name, options);
