@@ -1,7 +1,8 @@
 import { eventually } from './harness/eventually.js';
 import type { GatewayClient } from './harness/gateway-client.js';
 import { MessageJourney, networkId, type Sent, type WireMessage } from './harness/message-journey.js';
-import { NO_RATE_LIMITS, RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
+import { RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { png, WebSite } from './harness/web-site.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
@@ -9,7 +10,7 @@ import { WebhookReceiver } from './harness/webhook-receiver.js';
 const VCARD = 'BEGIN:VCARD\nVERSION:3.0\nFN:Carl Card\nTEL;waid=15550007777:+1 555 000 7777\nEND:VCARD';
 
 describe('messages of every kind that carries no file', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let channel: LinkedChannel;
   let journey: MessageJourney;
   let client: GatewayClient;
@@ -20,9 +21,7 @@ describe('messages of every kind that carries no file', () => {
   let pageUrl: string;
 
   beforeAll(async () => {
-    running = await RunningStack.start({
-      env: { ...NO_RATE_LIMITS, 'session-worker': { ACK_WAIT_MS: '1500' } },
-    });
+    running = await RunningStack.shared();
     webhook = await WebhookReceiver.start();
     page = await WebSite.start();
     pageUrl = page.url;

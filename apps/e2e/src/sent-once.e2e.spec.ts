@@ -3,6 +3,7 @@ import { eventually } from './harness/eventually.js';
 import type { GatewayClient } from './harness/gateway-client.js';
 import { MessageJourney, networkId, type Sent, type WireMessage } from './harness/message-journey.js';
 import { RunningStack, untilConnected, type LinkedChannel } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 import { png, WebSite } from './harness/web-site.js';
 import { WebhookReceiver } from './harness/webhook-receiver.js';
@@ -15,7 +16,7 @@ const base64 = ({ type, bytes }: SampleFile) => `data:${type};base64,${bytes.toS
 const key = (value: string) => ({ headers: { 'idempotency-key': value } });
 
 describe('what is sent once', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let channel: LinkedChannel;
   let journey: MessageJourney;
   let client: GatewayClient;
@@ -26,7 +27,7 @@ describe('what is sent once', () => {
   let group: string;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.shared();
     webhook = await WebhookReceiver.start();
     page = await WebSite.start();
     channel = await running.createLinkedChannel('Olive Owner');

@@ -1,15 +1,16 @@
 import { eventually } from './harness/eventually.js';
 import { queryDatabase } from './harness/outages.js';
 import { type LinkedChannel, RunningStack, untilConnected } from './harness/running-stack.js';
+import type { SharedStack } from './harness/shared-stack.js';
 import type { VirtualPhone } from './harness/simulated-network.js';
 
 describe('a session worker that is killed', () => {
-  let running: RunningStack;
+  let running: RunningStack<SharedStack>;
   let channel: LinkedChannel;
   let friend: VirtualPhone;
 
   beforeAll(async () => {
-    running = await RunningStack.start();
+    running = await RunningStack.shared();
     friend = await running.network.createPhone();
     channel = await running.createLinkedChannel('crash');
     await channel.client.post('/messages/text', { to: friend.phone, body: 'before' });

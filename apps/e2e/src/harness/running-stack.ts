@@ -22,6 +22,8 @@ export const NO_RATE_LIMITS = { 'edge-api': { RATE_SENDS: 'off', RATE_HEALTH: 'o
 /** The switches of the stacks that journeys share. */
 const SHARED = {
   'edge-api': { ...NO_RATE_LIMITS['edge-api'], RATE_CONTACT_CHECKS: 'off', RATE_GROUP_WRITES: 'off' },
+  // Shorter than in production, for journeys that wait until no acknowledgement comes.
+  'session-worker': { ACK_WAIT_MS: '8000' },
 };
 
 /** A channel that a journey talks through, linked to a virtual phone of its own. */
@@ -50,7 +52,7 @@ export class RunningStack<Parts extends SharedStack = Stack> {
   }
 
   /**
-   * The stack of this Jest worker, without rate limits, for journeys that need no switches of their own and kill no process.
+   * The stack of this Jest worker, without rate limits, for journeys that need no switches of their own.
    * Channels and people of earlier files are still there; faults and limits of the network are not.
    */
   static async shared(): Promise<RunningStack<SharedStack>> {

@@ -1,7 +1,11 @@
 import type { AppName, AppSwitches, Stack } from '@dormouse/stack';
 
-/** What a journey uses of a stack that other journeys use after it: it gives no switches and kills no process. */
+/** What a journey uses of a stack that other journeys use after it: it gives no switches. */
 export interface SharedStack extends Addresses {
+  /** Kills every session worker. Start one again before the journey ends. */
+  killWorkers(signal: 'SIGKILL'): Promise<void>;
+  /** Starts a session worker, and waits until it is ready. */
+  startWorker(): Promise<unknown>;
   /** Ends an app (every worker) cleanly and starts it again, after `whileDown`. */
   restart(app: AppName, options?: { whileDown?: () => Promise<void> }): Promise<void>;
   stop(): Promise<void>;
@@ -25,6 +29,8 @@ export async function openSharedStack(switches: AppSwitches): Promise<SharedStac
   };
   return {
     ...(await post<Addresses>('', switches)),
+    killWorkers: () => post('/kills/session-worker', {}),
+    startWorker: () => post('/starts/session-worker', {}),
     restart: async (app, { whileDown } = {}) => {
       await post(`/stops/${app}`, {});
       try {

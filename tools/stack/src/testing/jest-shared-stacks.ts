@@ -1,10 +1,13 @@
 /**
- * Global setup of Jest's e2e project. Journeys that need no switches of their own, and neither kill nor replace a process,
- * share a stack: one for each of Jest's workers, which runs one file at a time. It has billing, and gives the first account more
- * free numbers than all files use. It is started when the first file requests it, and ends with the run. It lives in this process, as Jest's workers come and go; they request it over loopback HTTP:
+ * Global setup of Jest's e2e project. Journeys that need no switches of their own share a stack: one for each of Jest's
+ * workers, which runs one file at a time. It has billing, and gives the first account more free numbers than all files use. It
+ * is started when the first file requests it, and ends with the run. It lives in this process, as Jest's workers come and go;
+ * they request it over loopback HTTP:
  *   POST /stacks/<number of the worker>, with the apps' switches: its addresses and keys
  *   POST /stacks/<number of the worker>/stops/<app>: resolves when the app has ended
- *   POST /stacks/<number of the worker>/starts/<app>: resolves when the app that was stopped is ready again
+ *   POST /stacks/<number of the worker>/starts/<app>: resolves when the app that was stopped, or a killed worker's
+ *     successor, is ready
+ *   POST /stacks/<number of the worker>/kills/session-worker: every session worker is killed, and resolves when they are gone
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -28,7 +31,7 @@ interface Shared {
 const shared = new Map<string, Promise<Shared>>();
 let server: Server | undefined;
 
-async function start(env: AppSwitches): Promise<Shared> {
+async function open(env: AppSwitches): Promise<Shared> {
   const dataDir = await createTestFolder();
   const options = { dataDir, network: 'simulator', billing: true, fast: true, logs: 'silent', env } as const;
   const stack = await startStack(options);
@@ -54,6 +57,12 @@ function stop({ stack, stopped }: Shared, app: AppName): Promise<void> {
   });
 }
 
+async function start({ stack, stopped }: Shared, app: AppName): Promise<void> {
+  const startAgain = stopped.get(app);
+  if (startAgain) await startAgain();
+  else await stack.startWorker();
+}
+
 const isApp = (name: string): name is AppName => APP_NAMES.some((app) => app === name);
 
 /** @returns what the journey gets; undefined when the path leads nowhere */
@@ -63,11 +72,12 @@ async function answer(request: IncomingMessage): Promise<object | undefined> {
   if (found && isApp(app)) {
     const running = await found;
     if (action === 'stops') await stop(running, app);
-    if (action === 'starts') await running.stopped.get(app)?.();
+    if (action === 'starts') await start(running, app);
+    if (action === 'kills') await running.stack.killWorkers('SIGKILL');
     return {};
   }
   if (action !== undefined) return undefined;
-  const starting = found ?? start((await json(request)) as AppSwitches);
+  const starting = found ?? open((await json(request)) as AppSwitches);
   shared.set(worker, starting);
   const { urls, publicUrl, databases, accountKey } = (await starting).stack;
   return { urls, publicUrl, databases, accountKey };
