@@ -29,11 +29,14 @@ export async function pageFaults(page: Page): Promise<string[]> {
   return beyondPx > 0 ? [...faults, `${beyondPx} px wider than ${SMALLEST.width} px`] : faults;
 }
 
-/** Serious findings of axe in one look, in which the page is left; in the dark one of its colours alone. */
-export async function faultsInLook(page: Page, look: 'light' | 'dark'): Promise<string[]> {
+/**
+ * Serious findings of axe in one look, in which the page is left; in the dark one of its colours alone.
+ * @param without selector of what is not looked at; absent: everything is
+ */
+export async function faultsInLook(page: Page, look: 'light' | 'dark', without?: string): Promise<string[]> {
   await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
   await page.evaluate(SETTLED);
-  const faults = await axeFaults(page, look === 'dark' ? RULES_OF_COLOURS : undefined);
+  const faults = await axeFaults(page, { ...(look === 'dark' && { rules: RULES_OF_COLOURS }), without });
   return faults.map((fault) => `${look}: ${fault}`);
 }
 
@@ -42,10 +45,14 @@ export async function faultsInLook(page: Page, look: 'light' | 'dark'): Promise<
  * policy, which stays in force for the page itself.
  * @param rules names of single rules; absent: all of WCAG 2.2 AA
  */
-async function axeFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
+async function axeFaults(
+  page: Page,
+  { rules, without }: { rules?: readonly string[]; without: string | undefined },
+): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await readFile(AXE_FILE, 'utf8'));
+  const context = JSON.stringify({ exclude: without === undefined ? [] : [[without]] });
   const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, ${JSON.stringify(rules ? { ...OPTIONS, runOnly: rules } : OPTIONS)})`,
+    `axe.run(${context}, ${JSON.stringify(rules ? { ...OPTIONS, runOnly: rules } : OPTIONS)})`,
   );
   return violations
     .filter(({ impact }) => SERIOUS.has(impact ?? ''))
