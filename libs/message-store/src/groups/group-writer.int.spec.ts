@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
+import { jest } from '@jest/globals';
 import { incoming } from '../example-records.js';
 import { GroupReader } from './group-reader.js';
 import type { GroupRecord, MemberRecord, RequestAction } from './group-record.js';
@@ -217,25 +218,24 @@ describe('groups', () => {
     await expect(writer.changeGroup(old, channel, ID, (before) => before)).rejects.toBeInstanceOf(FencedError);
   });
 
-  it('lists 400 groups by pages of 100 with all their members, in a few statements a page', async () => {
+  it('lists 400 groups by pages of 100 with all their members, in four statements a page', async () => {
     const members = Array.from({ length: 60 }, (_, n): MemberRecord => {
       const lid = String(900_000_000_000 + n);
-      return { jid: `${lid}@lid`, lid, phone: String(15_550_000_000 + n), rank: 'member' };
+      return { jid: `${lid}@lid`, lid, ...(n % 2 === 0 && { phone: String(15_550_000_000 + n) }), rank: 'member' };
     });
     const ids = Array.from({ length: 400 }, (_, n) => `1203630000000${String(n).padStart(5, '0')}@g.us`);
     for (let at = 0; at < ids.length; at += 50) {
       const some = ids.slice(at, at + 50).map((id) => group({ id, members }));
       await writer.recordGroups(fence, channel, some, { quiet: true });
     }
-    await reader.listGroups(channel, { count: 100, offset: 0 });
-    const took: number[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      const startedMs = performance.now();
-      const page = await reader.listGroups(channel, { count: 100, offset: n * 60 });
-      took.push(performance.now() - startedMs);
+    const query = jest.spyOn(database.pool, 'query');
+    for (let offset = 0; offset < ids.length; offset += 100) {
+      query.mockClear();
+      const page = await reader.listGroups(channel, { count: 100, offset });
       expect([page.total, page.groups.length]).toEqual([400, 100]);
+      expect(new Set(page.groups.map(({ participants }) => participants.length))).toEqual(new Set([60]));
+      expect(query).toHaveBeenCalledTimes(4);
     }
-    // 100 ms on a machine that does nothing else (benchmark of reads); this is for one that does.
-    expect(Math.min(...took)).toBeLessThan(1_000);
+    query.mockRestore();
   }, 30_000);
 });
