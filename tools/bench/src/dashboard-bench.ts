@@ -56,6 +56,7 @@ function report(first: FirstPage, newcomer: Newcomer, list: LongList, live: Live
     ['newcomer, from sign-up form to message on the phone', `${newcomer.seconds.toFixed(1)} s`, '20 s'],
     ['newcomer, clicks', String(newcomer.clicks), '12'],
     [`list of ${MANY} channels opens in`, ms(list.opensMs), '1000 ms'],
+    ['a page of 500 of them, p50 / p95', `${ms(list.pages.p50Ms)} / ${ms(list.pages.p95Ms)}`, 'p50 100 ms'],
     ['frames while it scrolls, p50 / p95', `${ms(list.frames.p50Ms)} / ${ms(list.frames.p95Ms)}`, 'smooth'],
     ['live events, sent / rows shown', `${live.sent} / ${live.shown}`, 'the newest 200'],
     ['keys meanwhile, pressed / received', `${live.keysSent} / ${live.keysReceived}`, 'none dropped'],

@@ -8,6 +8,7 @@ import type { World } from './world.js';
 const WHEEL_TURNS = 60;
 const WHEEL_PX = 600;
 const TURN_EVERY_MS = 50;
+const PAGES = 50;
 const EVENTS_PER_MINUTE = 500;
 const LIVE_S = 30;
 const KEY_EVERY_MS = 250;
@@ -16,6 +17,8 @@ export interface LongList {
   opensMs: number;
   /** Between two frames while it scrolls. */
   frames: Summary;
+  /** A page of 500 of it from the management API. */
+  pages: Summary;
 }
 
 export interface LiveEvents {
@@ -46,7 +49,22 @@ export async function visitLongList(page: Page, origin: string, total: number): 
     await delay(TURN_EVERY_MS);
   }
   const frames = await page.evaluate<number[]>('globalThis.frames');
-  return { opensMs, frames: summarize(frames, performance.now() - startedMs) };
+  return { opensMs, frames: summarize(frames, performance.now() - startedMs), pages: await readPages(page, origin) };
+}
+
+async function readPages(page: Page, origin: string): Promise<Summary> {
+  const latenciesMs: number[] = [];
+  for (let turn = 0; turn < PAGES; turn++) {
+    const startedMs = performance.now();
+    const answer = await page.request.get(`${origin}/api/v1/channels?count=500&offset=2000`);
+    const { channels } = (await answer.json()) as { channels?: unknown[] };
+    latenciesMs.push(performance.now() - startedMs);
+    if (channels?.length !== 500) throw new Error(`a page of channels: ${answer.status()}`);
+  }
+  return summarize(
+    latenciesMs,
+    latenciesMs.reduce((sum, ms) => sum + ms, 0),
+  );
 }
 
 /** Events at a steady rate on the live page, and key presses meanwhile. */

@@ -1,6 +1,8 @@
 import { ChannelDirectory } from '@dormouse/channel-directory';
+import type { RegionalDatabase } from '@dormouse/database';
 import { OPERATIONS, type ManagedChannel } from '@dormouse/management-contract';
 import { openCommandWorker, type CommandReply } from '@dormouse/queues';
+import { rowsOfPlan } from '@dormouse/stack/test-stores';
 import { jest } from '@jest/globals';
 import type { Cause } from '../accounts/cause.js';
 import { RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
@@ -36,6 +38,28 @@ describe('channels in the management API', () => {
     const names = Object.keys(columns);
     const sets = names.map((name, at) => `${name} = $${at + 2}`).join(', ');
     return plane.regional.pool.query(`UPDATE channels SET ${sets} WHERE id = $1`, [id, ...Object.values(columns)]);
+  };
+  /** Statements about channels of the account (whose ids have the end of its id) that run meanwhile. */
+  const statementsOf = async (work: () => Promise<unknown>) => {
+    const ran: { pool: RegionalDatabase['pool']; text: string; values: unknown[] }[] = [];
+    const pools = [
+      plane.database.pool,
+      await plane.regions.link('sg')?.run((_directory, { pool }) => Promise.resolve(pool)),
+    ];
+    const spies = pools.flatMap((pool) => {
+      if (!pool) return [];
+      const query = pool.query.bind(pool);
+      return jest.spyOn(pool, 'query').mockImplementation((...given: unknown[]) => {
+        const { text = '', values = [] } = given[0] as { text?: string; values?: unknown[] };
+        // What reaches regions meanwhile is for no account in particular.
+        const isOfAccount = JSON.stringify(values).includes(accountId.slice(-6));
+        if (isOfAccount && /\bchannels\b/.test(text)) ran.push({ pool, text, values });
+        return Reflect.apply(query, undefined, given) as never;
+      });
+    });
+    await work();
+    spies.forEach((spy) => spy.mockRestore());
+    return ran;
   };
   const lastAudit = async (): Promise<{ action: string; details: unknown }[]> =>
     (
@@ -108,11 +132,12 @@ describe('channels in the management API', () => {
       expect(await list('search=4915112345678')).toEqual([]);
     });
 
-    it('of 5,000 channels answers a page of 500 within 100 ms', async () => {
-      const ids = Array.from({ length: 5_000 }, (_, at) => `MANY-${accountId.slice(-6)}-${at}`);
+    it('of 5,000 channels reads a page with as many statements as one channel, and little beside it', async () => {
+      const ids = Array.from({ length: 5_000 }, (_, at) => `MANY-${at}-${accountId.slice(-6)}`);
       await plane.database.pool.query(
-        `INSERT INTO channels (id, account_id, region, name, unsettled_since)
-         SELECT id, $2, 'sg', 'Number ' || id, NULL FROM unnest($1::text[]) AS id`,
+        `INSERT INTO channels (id, account_id, region, name, unsettled_since, created_at)
+         SELECT id, $2, 'sg', 'Number ' || id, NULL, now() + at * interval '1 second'
+         FROM unnest($1::text[]) WITH ORDINALITY AS n (id, at)`,
         [ids, accountId],
       );
       await plane.regional.pool.query(
@@ -120,14 +145,14 @@ describe('channels in the management API', () => {
          SELECT id, $2, id, sha256(id::bytea), 0 FROM unnest($1::text[]) AS id`,
         [ids, accountId],
       );
-      const durations: number[] = [];
-      for (let tries = 0; tries < 5; tries += 1) {
-        const startedAt = performance.now();
-        const answer = await call('GET', '?count=500&offset=2000');
-        durations.push(performance.now() - startedAt);
-        expect((answer.body['channels'] as unknown[]).length).toBe(500);
-      }
-      expect(Math.min(...durations)).toBeLessThan(100);
+      for (const { pool } of [plane.database, plane.regional]) await pool.query('ANALYZE channels');
+      const one = await statementsOf(() => list('count=1'));
+      const page = await statementsOf(async () => expect(await list('count=100')).toHaveLength(100));
+      expect(page.map(({ text }) => text)).toEqual(one.map(({ text }) => text));
+      const plans = await Promise.all(page.map(({ pool, text, values }) => rowsOfPlan(pool, text, values)));
+      const ofPage = plans.filter(({ found }) => found === 100);
+      expect(ofPage).toHaveLength(2);
+      expect(Math.max(...ofPage.map(({ read }) => read))).toBeLessThan(500);
     });
   });
 
