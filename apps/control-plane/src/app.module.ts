@@ -22,6 +22,7 @@ import { OperatorKeys } from './operators/operator-keys.js';
 import type { InstallationFacts } from './pages/installation.controller.js';
 import { PagesModule } from './pages/pages.module.js';
 import { Regions } from './regions/regions.js';
+import { DEFAULT_STREAMS, type StreamSettings } from './streams/channel-streams.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { TeamsModule } from './teams/teams.module.js';
@@ -37,6 +38,7 @@ import {
   INSTALLATION_FACTS,
   JOBS_REDIS,
   LOG,
+  STREAM_SETTINGS,
 } from './services.js';
 
 /** Services that the process opens once and every module can inject. */
@@ -46,6 +48,8 @@ export interface Services {
   operators: OperatorKeys;
   /** Absent: the defaults. */
   limits?: ManagementLimits;
+  /** Absent: the defaults. */
+  streams?: StreamSettings | undefined;
   /** Absent: nobody can sign in. */
   signIn?: SignInSettings | undefined;
   /** Absent: billing is off. */
@@ -67,6 +71,7 @@ export class AppModule {
     regions,
     operators,
     limits = DEFAULT_LIMITS,
+    streams = DEFAULT_STREAMS,
     signIn,
     billing,
     allowPrivateWebhooks = false,
@@ -83,6 +88,7 @@ export class AppModule {
       { provide: OperatorKeys, useValue: operators },
       { provide: RequestLimits, useValue: new RequestLimits(limits) },
       { provide: CHANNEL_LIMITS, useValue: limits },
+      { provide: STREAM_SETTINGS, useValue: streams },
       { provide: ALLOW_PRIVATE_WEBHOOKS, useValue: allowPrivateWebhooks },
       { provide: SignIn, useValue: new SignIn(database, signIn, log) },
       { provide: UserSessions, useValue: new UserSessions(database, signIn) },

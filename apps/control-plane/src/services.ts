@@ -6,6 +6,7 @@ export const CHANNEL_LIMITS = 'limits of channels';
 export const BILLING_ADDRESS = 'address of billing';
 /** What pages are given before anybody is signed in. */
 export const INSTALLATION_FACTS = 'facts of the installation';
+export const STREAM_SETTINGS = 'settings of streams';
 export const JOBS_REDIS = 'Redis of the background jobs';
 /** Whether webhooks and proxies may be at private addresses. */
 export const ALLOW_PRIVATE_WEBHOOKS = 'private webhooks';

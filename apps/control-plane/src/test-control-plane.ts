@@ -22,6 +22,7 @@ import { createApp } from './control-plane.js';
 import type { ManagementLimits } from './management-limits.js';
 import { hashOperatorKey, mintOperatorKey, OperatorKeys } from './operators/operator-keys.js';
 import { Regions } from './regions/regions.js';
+import type { StreamSettings } from './streams/channel-streams.js';
 import type { SignInSettings } from './users/sign-in-settings.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -68,6 +69,7 @@ export class RunningControlPlane {
     changedLimits: Partial<ManagementLimits> = {},
     signIn: Partial<SignInSettings> = {},
     billing?: BillingAddress,
+    streams?: StreamSettings,
   ): Promise<RunningControlPlane> {
     const [globalStore, regionalStore, redisStore, bucket] = await Promise.all([
       createTestDatabase('global'),
@@ -105,7 +107,7 @@ export class RunningControlPlane {
       ...changedLimits,
     };
     const site = { docsUrl: 'https://docs.test', supportAddress: 'help@test' };
-    const services = { database, regions, operators, limits, signIn: { ...SIGN_IN, ...signIn }, billing, log };
+    const services = { database, regions, operators, limits, signIn: { ...SIGN_IN, ...signIn }, billing, streams, log };
     const app = await createApp(services, { site, probes });
     await app.init();
     const stores = [globalStore, regionalStore, redisStore];

@@ -48,7 +48,7 @@ export interface StreamFacts {
   isAuthorized: () => Promise<boolean>;
 }
 
-const DEFAULTS: StreamSettings = { pollMs: 1_000, pollWhileLiveMs: 5_000, checkMs: 15_000 };
+export const DEFAULT_STREAMS: StreamSettings = { pollMs: 1_000, pollWhileLiveMs: 5_000, checkMs: 15_000 };
 /** Open streams of one channel, and of one user or key, in this process. */
 const MOST_OF_CHANNEL = 10;
 const MOST_OF_OWNER = 20;
@@ -73,7 +73,7 @@ export class ChannelStreams {
 
   constructor(
     private readonly log: Logger,
-    private readonly settings: StreamSettings = DEFAULTS,
+    private readonly settings: StreamSettings = DEFAULT_STREAMS,
   ) {}
 
   /** Sends a content as the answer of a request, which it takes over. @throws {GatewayError} 429 beyond the open streams */

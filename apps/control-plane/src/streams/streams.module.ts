@@ -1,10 +1,16 @@
 import type { Logger } from '@dormouse/bootstrap';
 import { Module, type OnModuleDestroy } from '@nestjs/common';
-import { LOG } from '../services.js';
-import { ChannelStreams } from './channel-streams.js';
+import { LOG, STREAM_SETTINGS } from '../services.js';
+import { ChannelStreams, type StreamSettings } from './channel-streams.js';
 
 @Module({
-  providers: [{ provide: ChannelStreams, inject: [LOG], useFactory: (log: Logger) => new ChannelStreams(log) }],
+  providers: [
+    {
+      provide: ChannelStreams,
+      inject: [LOG, STREAM_SETTINGS],
+      useFactory: (log: Logger, settings: StreamSettings) => new ChannelStreams(log, settings),
+    },
+  ],
   exports: [ChannelStreams],
 })
 export class StreamsModule implements OnModuleDestroy {
