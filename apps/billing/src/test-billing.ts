@@ -13,7 +13,7 @@ import type { Region } from '@dormouse/gateway-contract';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';
 import { claimTestRedis, createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { openBilling } from './billing.js';
-import { billingConfig } from './config.js';
+import { billingConfig, type BillingConfig } from './config.js';
 
 const SHARD = 0;
 const FENCE = { shard: SHARD, epoch: 1n };
@@ -166,8 +166,14 @@ export class TestBilling {
     return this.#server?.url ?? '';
   }
 
-  /** @param switches beside those of the test */
-  async start(switches: Record<string, string> = {}): Promise<void> {
+  /**
+   * @param switches beside those of the test
+   * @param beyond what no switch allows
+   */
+  async start(
+    switches: Record<string, string> = {},
+    beyond: Partial<Pick<BillingConfig, 'regionPollMs'>> = {},
+  ): Promise<void> {
     const log = openLog({ name: 'billing', destination: { write: (line) => void this.logged.push(line) } });
     const addresses = this.regions.map(({ region, proxy }) => [region, { databaseUrl: proxy.url }]);
     const config = billingConfig({
@@ -186,7 +192,7 @@ export class TestBilling {
       ...this.terms.switches,
       ...switches,
     });
-    this.#server = await openBilling(config, log, this.terms.nowMs);
+    this.#server = await openBilling({ ...config, ...beyond }, log, this.terms.nowMs);
   }
 
   async stop(): Promise<void> {
