@@ -65,6 +65,7 @@ function report(payments: PaymentFigures | undefined, signIns: SignInFigures | u
   ];
   const rows: string[][] = [];
   if (payments) {
+    rows.push(row('link of a second number to 402 at the edge', payments.refused, 'p95 5,000'));
     rows.push(row('payment to 200 at the edge, by webhook', payments.byWebhook, 'p95 2,000'));
     rows.push(row('payment to 200 at the edge, without webhooks', payments.withoutWebhooks, 'p95 60,000'));
   }

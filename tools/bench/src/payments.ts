@@ -19,11 +19,15 @@ const SERVED_WITHIN_MS = 180_000;
 interface Buyer {
   key: string;
   unpaid: LinkedChannel;
+  /** From the link of the second number until a send of it is refused. */
+  refusedAfterMs: number;
 }
 
 export interface PaymentFigures {
   byWebhook: Summary;
   withoutWebhooks: Summary;
+  /** From the link of a second number until a send of it is refused. */
+  refused: Summary;
 }
 
 /** @param accounts how many pay, with webhooks and then without any */
@@ -43,7 +47,13 @@ export async function measurePayments(
     latenciesMs.push(await untilServed(world, buyer, friend, await paying(stack, world, stripe, buyer), 20));
   }
   const byWebhook = summarize(latenciesMs, performance.now() - startedAt);
-  return { byWebhook, withoutWebhooks: await payWithoutWebhooks(stack, world, stripe, friend, buyers.slice(accounts)) };
+  const withoutWebhooks = await payWithoutWebhooks(stack, world, stripe, friend, buyers.slice(accounts));
+  const refusals = buyers.map(({ refusedAfterMs }) => refusedAfterMs);
+  const refused = summarize(
+    refusals,
+    refusals.reduce((sum, ms) => sum + ms, 0),
+  );
+  return { byWebhook, withoutWebhooks, refused };
 }
 
 async function payWithoutWebhooks(
@@ -116,8 +126,9 @@ async function makeBuyers(stack: Stack, world: World, friend: string, count: num
     for (let key = keys[next++]; key !== undefined; key = keys[next++]) {
       await world.link(undefined, key);
       const unpaid = await world.link(undefined, key);
+      const linkedAt = performance.now();
       await untilStatus(world, unpaid, friend, { status: PAYMENT_REQUIRED, insteadOf: 200, pollMs: 200 });
-      buyers.push({ key, unpaid });
+      buyers.push({ key, unpaid, refusedAfterMs: performance.now() - linkedAt });
     }
   };
   await Promise.all(Array.from({ length: LINKING_AT_ONCE }, lane));
