@@ -255,6 +255,8 @@ describe('Dispatcher', () => {
   });
 
   it('stopped lets a post finish, abandons one that does not, and leaves every cursor free at its place', async () => {
+    // Longer than this spec: it is the stop that ends the post.
+    const longPosts = { postTimeoutMs: 600_000, leaseMs: 1_200_000 };
     const hanging = await TestReceiver.open();
     hanging.behaviour = () => undefined;
     const [id = ''] = await region.channels(1);
@@ -265,15 +267,13 @@ describe('Dispatcher', () => {
       await stopping;
       return 200;
     };
-    const running = region.start({ settings: { drainMs: 100 } });
+    const running = region.start({ settings: { drainMs: 100, ...longPosts } });
     await Promise.all([outbox.write(id, 2), outbox.write(hangingId, 2)]);
     [id, hangingId].forEach((each) => running.signal(each));
     await Promise.all([hook.received(1), hanging.received(1)]);
-    const startedAtMs = performance.now();
     const stopped = running.dispatcher.stop();
     finish();
     await stopped;
-    expect(performance.now() - startedAtMs).toBeLessThan(5_000); // the post itself is given 10 s
     expect(await outbox.cursors(id)).toMatchObject([{ position: 1, attempts: 0, leased: false }]);
     expect(await outbox.cursors(hangingId)).toMatchObject([{ position: 0, attempts: 0, leased: false }]);
     expect([hook.numbers, hanging.numbers]).toEqual([[1], [1]]);

@@ -59,7 +59,8 @@ export function startDispatcher(
     return { isLive: () => true, close: async () => undefined };
   };
   const registry = new Registry();
-  const settings = { ...DELIVERY_DEFAULTS, sweepMs: 60_000, allowPrivateWebhooks: true, ...options.settings };
+  // Longer than any spec: what comes sooner was signalled, or had its time.
+  const settings = { ...DELIVERY_DEFAULTS, sweepMs: 600_000, allowPrivateWebhooks: true, ...options.settings };
   const client = createWebhookClient(settings);
   const dispatcher = createDispatcher({
     database: options.wrap?.(database) ?? database,
