@@ -124,9 +124,7 @@ describe('mail of the control plane', () => {
 
   it('waits while Redis is away, which keeps no process from ending', async () => {
     await sending('redis://127.0.0.1:9');
-    const startedAt = performance.now();
-    for (const close of closes.splice(0)) await close();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    for (const close of closes.splice(0)) await expect(close()).resolves.toBeUndefined();
   });
 
   const looking = (): RegionMails => new RegionMails(plane.database, plane.regions, log);

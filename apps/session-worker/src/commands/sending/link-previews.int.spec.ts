@@ -106,12 +106,11 @@ describe('link previews', () => {
     expect(await previews().of(`${origin}/a`, 'CH')).toEqual({ title: 'Bomb' });
   });
 
-  it('are given up after three seconds', async () => {
+  it('are given up long before a download is', async () => {
+    const patient = new Downloader({ allowLoopback: true, idleTimeoutMs: 600_000, totalTimeoutMs: 600_000 });
     pages = { '/silent': (response) => void response.setHeader('content-type', 'text/html').write('<title>') };
-    const startedMs = performance.now();
-    expect(await previews().of(`${origin}/silent`, 'CH')).toBeUndefined();
-    expect(performance.now() - startedMs).toBeLessThan(6_000);
-  }, 15_000);
+    expect(await new LinkPreviews(patient, images).of(`${origin}/silent`, 'CH')).toBeUndefined();
+  });
 
   it('are never fetched from addresses that are not public', async () => {
     pages = { '/a': html('<title>Secret</title>') };
