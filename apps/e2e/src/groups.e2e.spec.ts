@@ -74,8 +74,8 @@ describe('groups', () => {
     await client.request('PATCH', '/settings', { body: { group_notices: false } });
   });
 
-  /** A second, and what a busy machine adds to it; what waits for a poll takes longer. */
-  const soon = (what: string, isSo: () => Promise<boolean>) => eventually(isSo, { what, withinMs: 3_000 });
+  /** By what the network says of the change: the worker asks for its groups by itself after a minute at the earliest. */
+  const soon = (what: string, isSo: () => Promise<boolean>) => eventually(isSo, { what });
   const onPhone = async (phone: VirtualPhone, id: string): Promise<PhoneGroup> => {
     const all = await running.network.call<PhoneGroup[]>('GET', `/phones/${phone.phone}/groups`);
     const group = all.find((each) => each.id === id);
@@ -217,7 +217,7 @@ describe('groups', () => {
     expect((await client.post(`/groups/${nowhere}/participants`, people)).status).toBe(404);
   }, 30_000);
 
-  it('follow what others do on their phones within a second, and report it', async () => {
+  it('follow what others do on their phones, and report it', async () => {
     const { id } = await foreign('Busy');
     await running.network.call('PATCH', `/phones/${ada.phone}/groups/${id}`, { subject: 'Busier', description: 'All' });
     await soon('the new name', async () => (await get(id)).name === 'Busier' && (await get(id)).description === 'All');
