@@ -11,6 +11,8 @@ jest.setTimeout(120_000);
 quietLibsignal();
 
 const GROUPS = 400;
+/** Each costs a session and decryptions. The benchmark of groups writes to 1,024. */
+const READERS = 100;
 
 describe('groups in great number and of great size', () => {
   let simulator: Simulator;
@@ -47,11 +49,11 @@ describe('groups in great number and of great size', () => {
     expect((await client.socket.groupMetadata(group.jid)).size).toBe(1024);
   });
 
-  it('a client writes into a group of 1,024 members, and every one of them reads it once', async () => {
+  it('a client writes into a group of 100 members, and every one of them reads it once', async () => {
     const { network, phones } = simulator;
-    const { group } = createGroup(network, alice.account, 'City', members(MAX_MEMBERS - 1));
+    const { group } = createGroup(network, alice.account, 'City', members(READERS - 1));
     const everybody = group.memberLids.flatMap((lid) => network.accounts.find(`${lid}@lid`) ?? []);
-    expect(everybody.length).toBe(1024);
+    expect(everybody.length).toBe(READERS);
     const sent = await client.send(group.jid, { text: 'to the whole city' });
     const id = sent.key.id ?? '';
     for (const account of everybody) {
@@ -74,7 +76,10 @@ describe('groups in great number and of great size', () => {
         .map(({ receipt }) => receipt),
       ...client.messages.flatMap(({ message }) => (message.key.id === id ? (message.userReceipt ?? []) : [])),
     ];
-    await client.until(() => new Set(readers().map(({ userJid }) => userJid)).size === 1023, 'the receipts of all');
+    await client.until(
+      () => new Set(readers().map(({ userJid }) => userJid)).size === READERS - 1,
+      'the receipts of all',
+    );
   });
 
   it('a client lists 400 groups at once', async () => {
