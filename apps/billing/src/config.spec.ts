@@ -13,4 +13,11 @@ describe('billingConfig', () => {
     expect(docsUrl({ PUBLIC_URL: 'https://api.example.com/' })).toBe('https://api.example.com/docs');
     expect(docsUrl({ DOCS_URL: 'https://docs.example.com/v1/' })).toBe('https://docs.example.com/v1');
   });
+
+  it('refuses one database for two regions', () => {
+    const entry = { databaseUrl: 'postgresql://localhost/sg', redisUrl: 'redis://localhost' };
+    expect(() => billingConfig({ ...enough, REGIONS: JSON.stringify({ sg: entry, eu: entry }) })).toThrow(
+      'REGIONS: sg and eu have the same database',
+    );
+  });
 });

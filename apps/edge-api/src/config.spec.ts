@@ -22,6 +22,10 @@ describe('edgeConfig', () => {
     expect(() => edgeConfig({})).toThrow(/REGION: .*\n {2}REGIONAL_DATABASE_URL: required\n {2}REDIS_URL: required/);
   });
 
+  it('refuses a region that does not exist', () => {
+    expect(() => edgeConfig({ ...needed, REGION: 'mars' })).toThrow('REGION: Invalid option: expected one of');
+  });
+
   it('reads hosts of regions as hosts or origins', () => {
     const hosts = { sg: 'sg.example.com', eu: 'http://127.0.0.1:4000/' };
     expect(edgeConfig({ ...needed, REGION_HOSTS: JSON.stringify(hosts) }).regionHosts).toEqual({

@@ -109,17 +109,9 @@ describe('a server', () => {
   );
 
   const half = { S3_ACCESS_KEY_ID: 'a' };
-  const twice = (): Variables => {
-    const entry = { databaseUrl: regional.url, redisUrl: redis.url };
-    return { REGIONS: JSON.stringify({ sg: entry, eu: entry }) };
-  };
+  // What else the configuration of a server refuses: its config.spec.ts.
   it.each<[string, Server, () => Variables, string]>([
     ['one half of the keys for S3', 'edge-api', () => half, 'S3_ACCESS_KEY_ID: given without S3_SECRET_ACCESS_KEY'],
-    ['one half of a network', 'session-worker', () => ({ NETWORK_SOCKET_URL: 'ws://a' }), 'without NETWORK_ROOT_KEY'],
-    ['no key for settings', 'webhook-dispatcher', () => ({ SETTINGS_MASTER_KEY: '' }), 'without SETTINGS_MASTER_KEY;'],
-    ['one database for two regions', 'control-plane', twice, 'REGIONS: sg and eu have the same database'],
-    ['one database for two regions', 'billing', twice, 'REGIONS: sg and eu have the same database'],
-    ['a region that does not exist', 'edge-api', () => ({ REGION: 'mars' }), 'REGION: Invalid option: expected one of'],
     ['a Redis that evicts', 'edge-api', () => ({ REDIS_URL: evicting.url }), 'the Redis of region sg evicts keys'],
     [
       'a Redis that evicts',
