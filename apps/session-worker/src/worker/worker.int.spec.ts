@@ -145,15 +145,15 @@ describe('session worker', () => {
     expect((await third.end('SIGTERM')).code).toBe(0);
   }, 180_000);
 
-  it('answers 200 sends over 20 channels at once, each channel in the order of calls', async () => {
+  it('answers 100 sends over 10 channels at once, each channel in the order of calls', async () => {
     await startWorker('crowd');
-    const channels = await Promise.all(Array.from({ length: 20 }, (_, n) => newChannel(100 + n)));
+    const channels = await Promise.all(Array.from({ length: 10 }, (_, n) => newChannel(100 + n)));
     for (let n = 0; n < channels.length; n += 4) await Promise.all(channels.slice(n, n + 4).map(link));
     const to = await Promise.all(channels.map(friend));
     const answers: Promise<unknown>[] = [];
     for (let n = 0; n < 10; n++)
       channels.forEach((channel, c) => answers.push(send(channel, to[c] ?? '', `text ${n}`)));
-    expect(await Promise.all(answers)).toHaveLength(200);
+    expect(await Promise.all(answers)).toHaveLength(100);
     const texts = Array.from({ length: 10 }, (_, n) => `text ${n}`);
     for (const phone of to) expect(await textsOf(phone)).toEqual(texts);
     expect(await overlaps()).toBe(0);
