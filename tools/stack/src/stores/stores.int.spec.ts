@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { byApp } from '../app-names.js';
 import { ProcessRegister } from '../processes/process-register.js';
 import { postgresDataFolder, startPostgres, withConnection } from './postgres.js';
+import { copyPreparedData } from './prepared-data.js';
 import { startRedis } from './redis.js';
 import { redisAnswers, redisLines } from './redis-wire.js';
 import { startStores } from './stores.js';
@@ -33,6 +34,12 @@ afterEach(() => {
   rmSync(postgresDataFolder(join(dir, 'postgres')), { recursive: true, force: true });
   rmSync(dir, { recursive: true, force: true });
 });
+
+/** For specs that do not depend on who makes the data: making it takes longer than all else that they do. */
+const startPrepared = async (ports: number[] = []) => {
+  await copyPreparedData(join(dir, 'postgres'));
+  return startServer(ports);
+};
 
 const startServer = (ports: number[] = [], password?: string) =>
   startPostgres({ register, dir: join(dir, 'postgres'), ports, durable: false, password });
@@ -64,7 +71,7 @@ describe('PostgreSQL of our own', () => {
 
   it('leaves no data behind once its folder was deleted', async () => {
     chmodSync(dir, 0o700);
-    const server = await startServer();
+    const server = await startPrepared();
     const data = postgresDataFolder(join(dir, 'postgres'));
     await server.stop();
     expect(existsSync(data)).toBe(true);
@@ -78,14 +85,14 @@ describe('PostgreSQL of our own', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const taken = typeof address === 'object' && address !== null ? address.port : 0;
-    const server = await startServer([taken]);
+    const server = await startPrepared([taken]);
     expect(server.port).not.toBe(taken);
     await server.stop();
     await new Promise((resolve) => other.close(resolve));
   }, 60_000);
 
   it('starts on the folder of a server that was killed', async () => {
-    const first = await startServer();
+    const first = await startPrepared();
     process.kill(first.pid, 'SIGKILL');
     await first.exited;
     const second = await startServer();
@@ -130,7 +137,7 @@ describe('PostgreSQL of our own', () => {
   }, 60_000);
 
   it('does not write what a failed statement held into its log, which is private', async () => {
-    const server = await startServer();
+    const server = await startPrepared();
     const failing = [
       `SELECT '{"body":"secret-text \\u0000"}'::jsonb`,
       `SELECT 'secret-text'::int`,
