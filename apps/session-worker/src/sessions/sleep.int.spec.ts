@@ -226,7 +226,7 @@ describe('sleep', () => {
     expect(await objects(channelId)).toHaveLength(1);
     await sendsTo(friend, phone, 'meanwhile');
     await sends(channelId, friend, 'after');
-    await receives('meanwhile');
+    await Promise.all([receives('meanwhile'), untilState(channelId, 'open')]);
     expect((await record(channelId)).session).toMatchObject({ state: 'open', linked: true, reason: null });
   });
 
