@@ -54,8 +54,8 @@ describeInBrowser('the documentation site', () => {
   };
 
   /**
-   * Findings on a page. Of a reference five calls are enough, of a table three rows, and the list of pages is looked at on the
-   * first page: one function makes them all.
+   * Findings on a page. Of a reference five calls are enough, of a table three rows, of the samples four, and the list of pages
+   * is looked at on the first page: one function makes them all.
    */
   const findingsOf = async (page: Page, path: string): Promise<string[]> => {
     await page.setViewportSize({ width: 360, height: 740 });
@@ -67,7 +67,7 @@ describeInBrowser('the documentation site', () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     const repeated = 'tbody tr:nth-child(n + 4), section.operation:nth-of-type(n + 6)';
     await page.evaluate(`document.querySelectorAll('${repeated}').forEach((one) => one.remove())`);
-    const without = path === '/docs' ? undefined : 'nav.pages';
+    const without = ['figure:nth-of-type(n + 5)', ...(path === '/docs' ? [] : ['nav.pages'])];
     for (const look of ['light', 'dark'] as const) found.push(...(await faultsInLook(page, look, without)));
     return found.map((fault) => `${path}: ${fault}`);
   };

@@ -31,9 +31,9 @@ export async function pageFaults(page: Page): Promise<string[]> {
 
 /**
  * Serious findings of axe in one look, in which the page is left; in the dark one of its colours alone.
- * @param without selector of what is not looked at; absent: everything is
+ * @param without selectors of what is not looked at
  */
-export async function faultsInLook(page: Page, look: 'light' | 'dark', without?: string): Promise<string[]> {
+export async function faultsInLook(page: Page, look: 'light' | 'dark', without: string[] = []): Promise<string[]> {
   await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
   await page.evaluate(SETTLED);
   const faults = await axeFaults(page, { ...(look === 'dark' && { rules: RULES_OF_COLOURS }), without });
@@ -47,10 +47,10 @@ export async function faultsInLook(page: Page, look: 'light' | 'dark', without?:
  */
 async function axeFaults(
   page: Page,
-  { rules, without }: { rules?: readonly string[]; without: string | undefined },
+  { rules, without }: { rules?: readonly string[]; without: string[] },
 ): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await readFile(AXE_FILE, 'utf8'));
-  const context = JSON.stringify({ exclude: without === undefined ? [] : [[without]] });
+  const context = JSON.stringify({ exclude: without.map((selector) => [selector]) });
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run(${context}, ${JSON.stringify(rules ? { ...OPTIONS, runOnly: rules } : OPTIONS)})`,
   );

@@ -248,10 +248,9 @@ describe('an edge with a bounded heap', () => {
     expect(await readdir(spool)).toEqual([]);
   });
 
-  it('refuses two forms whose texts come byte by byte, and serves others meanwhile', async () => {
-    const two = Promise.all([sendByteByByte('/media', 3 * MIB), sendByteByByte('/media', 3 * MIB)]);
-    const { result } = await watched(two);
-    for (const { status } of result) expect([413, 503]).toContain(status);
+  it('refuses a form whose text comes byte by byte, and serves others meanwhile', async () => {
+    const { result } = await watched(sendByteByByte('/media', 3 * MIB));
+    expect([413, 503]).toContain(result.status);
   });
 
   it('refuses forms with 503 while others hold the memory that a channel may have, and takes them afterwards', async () => {
