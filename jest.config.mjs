@@ -30,7 +30,7 @@ const tier = {
 /** The tier is in the file name: x.spec.ts has no I/O, x.int.spec.ts uses real stores, servers or processes, x.e2e.spec.ts the whole stack. */
 export default {
   workerIdleMemoryLimit: '700MB',
-  testSequencer: '<rootDir>/tools/stack/scripts/journeys-last.mjs',
+  testSequencer: '<rootDir>/tools/stack/scripts/file-order.mjs',
   // For what hangs: a test that is slow because the machine is busy has not failed. Jest ignores it in a project.
   testTimeout: 30_000,
   projects: [
