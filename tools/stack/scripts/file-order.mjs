@@ -7,18 +7,10 @@ import { readFileSync } from 'node:fs';
 import TestSequencer from '@jest/test-sequencer';
 
 /** Journeys of 35 s and more, the longest first. */
-const LONG_JOURNEYS = [
-  ...['cut-off', 'fleet', 'sleep', 'contract-samples', 'rolling-upgrade', 'dashboard-newcomer', 'regions'],
-  ...[
-    'events-outages',
-    'two-workers',
-    'events',
-    'dashboard-people',
-    'dashboard-channels',
-    'docs-site',
-    'large-accounts',
-  ],
-];
+const LONG_JOURNEYS = (
+  'cut-off fleet sleep contract-samples rolling-upgrade dashboard-newcomer regions events-outages two-workers ' +
+  'events dashboard-people dashboard-channels docs-site large-accounts'
+).split(' ');
 
 const tierOf = ({ context }) => context.config.displayName?.name;
 const shares = ({ path }) => readFileSync(path, 'utf8').includes('RunningStack.shared(');
