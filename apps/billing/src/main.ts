@@ -7,7 +7,7 @@ import { VERSION } from './version.js';
 const name = 'billing';
 const log = openLog({ name });
 
-await runServer({
+void runServer({
   log,
   start: () => {
     const config = billingConfig();

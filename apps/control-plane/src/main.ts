@@ -7,7 +7,7 @@ import { VERSION } from './version.js';
 const name = 'control-plane';
 const log = openLog({ name });
 
-await runServer({
+void runServer({
   log,
   start: () => {
     const config = controlPlaneConfig();

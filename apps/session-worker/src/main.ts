@@ -9,7 +9,7 @@ const name = 'session-worker';
 const log = openLog({ name });
 applyPatches(log);
 
-await runServer({
+void runServer({
   log,
   start: () => {
     const config = workerConfig();

@@ -7,7 +7,7 @@ import { VERSION } from './version.js';
 const name = 'webhook-dispatcher';
 const log = openLog({ name });
 
-await runServer({
+void runServer({
   log,
   start: () => {
     const config = dispatcherConfig();

@@ -56,9 +56,18 @@ describe('runServer', () => {
     expect(await exitCode).toBe(1);
   });
 
-  it('exits 1 when it cannot start', async () => {
-    const { exitCode, lines } = stage(() => Promise.reject(new Error('port taken')));
+  it.each([
+    ['rejects', () => Promise.reject(new Error('port taken'))],
+    [
+      'throws',
+      () => {
+        throw new Error('the environment is not usable');
+      },
+    ],
+  ])('exits 1 when its start %s, and does not reject', async (_how, start) => {
+    const { running, exitCode, lines } = stage(start);
     expect(await exitCode).toBe(1);
+    await running;
     expect(lines).toMatchObject([{ level: 'fatal', msg: 'could not start' }]);
   });
 

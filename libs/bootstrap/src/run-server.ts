@@ -35,7 +35,10 @@ export interface ServerLife {
   host?: HostProcess;
 }
 
-/** Starts a server and sees to its end. Logs `listening` with the url once it runs. */
+/**
+ * Starts a server and sees to its end. Logs `listening` with the url once it runs. Never rejects: a main module need not wait
+ * for it, and must not where it is bundled, as what is imported later may import a part of the bundle's entry.
+ */
 export async function runServer(life: ServerLife): Promise<void> {
   const { log, drainWithinMs = DRAIN_WITHIN_MS, host = process } = life;
   let ending: Promise<void> | undefined;
@@ -76,8 +79,8 @@ export async function runServer(life: ServerLife): Promise<void> {
     ending ??= end(1);
   });
 
-  started = life.start();
   try {
+    started = life.start();
     const { url } = await started;
     log.info(url === undefined ? {} : { url }, 'listening');
   } catch (error) {

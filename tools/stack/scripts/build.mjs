@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUNDLED } from './bundled-apps.mjs';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
@@ -101,6 +102,25 @@ async function buildPages() {
   }
 }
 
+const BUNDLER = 'tools/stack/scripts/bundle.mjs';
+
+/** Bundles the servers whose bundle is older than what it is made of. */
+async function bundleServers() {
+  const compiled = (project) => join(root, project, 'dist/.tsbuildinfo');
+  const ofAll = newest([
+    ...projects('libs', 'tsconfig.json').map(compiled),
+    join(root, BUNDLER),
+    join(root, 'package-lock.json'),
+  ]);
+  const stale = BUNDLED.filter((app) => {
+    const made = newest([join(root, 'apps', app, 'dist/bundle/main.js')]);
+    return made <= Math.max(ofAll, newest([compiled(`apps/${app}`)]));
+  });
+  if (stale.length > 0 && (await runScript(join(root, BUNDLER), stale)) !== 0) {
+    throw new Error(`Not bundled: ${stale.join(', ')}.`);
+  }
+}
+
 /** Projects below a folder that have this file. */
 function projects(folder, file) {
   return readdirSync(join(root, folder))
@@ -125,5 +145,5 @@ export async function build(wanted) {
   if ((await runScript(compiler, ['-b', ...(wanted === 'all' ? all : servers)])) !== 0) {
     throw new Error('The build failed.');
   }
-  await buildPages();
+  await Promise.all([buildPages(), bundleServers()]);
 }

@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The servers that the launcher starts, some of them on request, in the order in which they become ready. */
@@ -60,7 +61,19 @@ export function byApp<Value>(of: (app: StoreApp) => Value): Record<StoreApp, Val
 /** The checkout (or the image) that this launcher belongs to. */
 export const ROOT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The built entry file of an app. */
-export function appEntry(app: AppName): string {
-  return `${ROOT_FOLDER}apps/${app}/dist/main.js`;
+/**
+ * The built entry file of an app: its bundle, unless it has none or something that it is made of was compiled since.
+ * @param root with a slash at its end
+ */
+export function appEntry(app: AppName, root = ROOT_FOLDER): string {
+  const dist = `${root}apps/${app}/dist/`;
+  const bundle = `${dist}bundle/main.js`;
+  const compiled = [dist, ...readdirSync(`${root}libs`).map((lib) => `${root}libs/${lib}/dist/`)];
+  const compiledAtMs = Math.max(...compiled.map((folder) => changedAtMs(`${folder}.tsbuildinfo`)));
+  return changedAtMs(bundle) > compiledAtMs ? bundle : `${dist}main.js`;
+}
+
+/** 0 where there is no such file. */
+function changedAtMs(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
