@@ -9,6 +9,12 @@ const AWAY: readonly AppName[] = ['billing', 'stripe-simulator', 'mailbox', 'con
 /** Sends that are answered while each of them is away. */
 const WHILE_AWAY = SENDS / AWAY.length;
 
+const refusesConnections = (url = ''): Promise<boolean> =>
+  fetch(url).then(
+    () => false,
+    ({ cause }: Error) => (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED',
+  );
+
 describe('sending while everything about accounts and money is away', () => {
   let running: RunningStack<SharedStack>;
   let channel: LinkedChannel;
@@ -24,9 +30,11 @@ describe('sending while everything about accounts and money is away', () => {
 
   it(`${SENDS} sends: all accepted, all received once and in order, while billing, Stripe, the mailbox and the control plane stop in turn`, async () => {
     const statuses: number[] = [];
+    const isDown: boolean[] = [];
     for (const app of AWAY) {
       await running.stack.restart(app, {
         whileDown: async () => {
+          isDown.push(await refusesConnections(running.stack.probes[app][0]));
           for (let index = 0; index < WHILE_AWAY; index += 1) {
             const body = `text ${statuses.length}`;
             const { status } = await channel.client.post('/messages/text', { to: friend.phone, body });
@@ -35,6 +43,7 @@ describe('sending while everything about accounts and money is away', () => {
         },
       });
     }
+    expect(isDown).toEqual(AWAY.map(() => true));
     expect(statuses).toEqual(Array.from({ length: SENDS }, () => 200));
     await friend.waitFor({ chat: channel.phone.phone, text: `text ${SENDS - 1}` });
     const received = (await friend.messages()).toSorted((a, b) => a.receivedSeq - b.receivedSeq);

@@ -11,7 +11,7 @@ export interface SharedStack extends Addresses {
   stop(): Promise<void>;
 }
 
-type Addresses = Pick<Stack, 'urls' | 'publicUrl' | 'databases' | 'accountKey'>;
+type Addresses = Pick<Stack, 'urls' | 'publicUrl' | 'databases' | 'accountKey' | 'probes'>;
 
 /**
  * The stack of this Jest worker, started if this is the first file that requests it; every file gives the same switches.
@@ -30,7 +30,7 @@ export async function openSharedStack(switches: AppSwitches): Promise<SharedStac
   return {
     ...(await post<Addresses>('', switches)),
     killWorkers: () => post('/kills/session-worker', {}),
-    startWorker: () => post('/starts/session-worker', {}),
+    startWorker: () => post('/joins/session-worker', {}),
     restart: async (app, { whileDown } = {}) => {
       await post(`/stops/${app}`, {});
       try {

@@ -5,9 +5,9 @@
  * they request it over loopback HTTP:
  *   POST /stacks/<number of the worker>, with the apps' switches: its addresses and keys
  *   POST /stacks/<number of the worker>/stops/<app>: resolves when the app has ended
- *   POST /stacks/<number of the worker>/starts/<app>: resolves when the app that was stopped, or a killed worker's
- *     successor, is ready
- *   POST /stacks/<number of the worker>/kills/session-worker: every session worker is killed, and resolves when they are gone
+ *   POST /stacks/<number of the worker>/starts/<app>: resolves when the app that was stopped is ready again
+ *   POST /stacks/<number of the worker>/kills/session-worker: resolves when every session worker has been killed
+ *   POST /stacks/<number of the worker>/joins/session-worker: resolves when one more is ready
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -31,7 +31,7 @@ interface Shared {
 const shared = new Map<string, Promise<Shared>>();
 let server: Server | undefined;
 
-async function open(env: AppSwitches): Promise<Shared> {
+async function start(env: AppSwitches): Promise<Shared> {
   const dataDir = await createTestFolder();
   const options = { dataDir, network: 'simulator', billing: true, fast: true, logs: 'silent', env } as const;
   const stack = await startStack(options);
@@ -57,12 +57,6 @@ function stop({ stack, stopped }: Shared, app: AppName): Promise<void> {
   });
 }
 
-async function start({ stack, stopped }: Shared, app: AppName): Promise<void> {
-  const startAgain = stopped.get(app);
-  if (startAgain) await startAgain();
-  else await stack.startWorker();
-}
-
 const isApp = (name: string): name is AppName => APP_NAMES.some((app) => app === name);
 
 /** @returns what the journey gets; undefined when the path leads nowhere */
@@ -72,15 +66,16 @@ async function answer(request: IncomingMessage): Promise<object | undefined> {
   if (found && isApp(app)) {
     const running = await found;
     if (action === 'stops') await stop(running, app);
-    if (action === 'starts') await start(running, app);
+    if (action === 'starts') await running.stopped.get(app)?.();
     if (action === 'kills') await running.stack.killWorkers('SIGKILL');
+    if (action === 'joins') await running.stack.startWorker();
     return {};
   }
   if (action !== undefined) return undefined;
-  const starting = found ?? open((await json(request)) as AppSwitches);
+  const starting = found ?? start((await json(request)) as AppSwitches);
   shared.set(worker, starting);
-  const { urls, publicUrl, databases, accountKey } = (await starting).stack;
-  return { urls, publicUrl, databases, accountKey };
+  const { urls, publicUrl, databases, accountKey, probes } = (await starting).stack;
+  return { urls, publicUrl, databases, accountKey, probes };
 }
 
 export default async function serveSharedStacks(): Promise<void> {
