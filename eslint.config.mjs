@@ -21,6 +21,7 @@ export default tseslint.config(
       '.nx/**',
       '.dormouse/**',
       '**/*.mjs',
+      '**/*.cjs',
       '**/*.config.ts',
     ],
   },
@@ -82,6 +83,7 @@ export default tseslint.config(
     files: [
       'tools/stack/src/testing/jest-stores.ts',
       'tools/stack/src/testing/jest-shared-stacks.ts',
+      'tools/stack/src/testing/jest-native-environment.ts',
       'tools/stack/src/testing/jest-unit-environment.ts',
       'tools/stack/src/testing/jest-integration-environment.ts',
     ],

@@ -380,7 +380,7 @@ function undeclaredFault(projectFolder, file, imported, row) {
     ...manifest.optionalDependencies,
     ...(isTest || isDevelopment || row.bundled || manifest.name === '@dormouse/e2e' ? manifest.devDependencies : {}),
   };
-  if (imported in declared || imported === manifest.name || (isTest && imported === '@jest/globals')) return undefined;
+  if (imported in declared || imported === manifest.name) return undefined;
   return `${imported} is not among the dependencies in the project's package.json`;
 }
 

@@ -1,29 +1,10 @@
-import { fileURLToPath } from 'node:url';
-
-const swc = [
-  fileURLToPath(import.meta.resolve('@swc/jest')),
-  {
-    swcrc: false,
-    jsc: {
-      target: 'es2023',
-      parser: { syntax: 'typescript', tsx: true, decorators: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true, react: { runtime: 'automatic' } },
-      keepClassNames: true,
-    },
-    module: { type: 'es6' },
-    sourceMaps: 'inline',
-  },
-];
-
-/** Settings every tier shares: native ES modules through swc, `@dormouse/*` resolved to sources by export condition. */
-const tier = {
-  testEnvironment: 'node',
-  // A global of Jest's sandbox is looked up through an interceptor, a thousand times more slowly: PNG files took seconds.
-  sandboxInjectedGlobals: ['Math', 'Uint8Array'],
-  extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  testEnvironmentOptions: { customExportConditions: ['@dormouse/source', 'node', 'node-addons'] },
-  transform: { '^.+\\.tsx?$': swc },
+/**
+ * Specs run as the compiler made them, in Jest's worker process itself: what they import is loaded once for all specs of the
+ * process, as `native-runtime.cjs` explains. So they share the state of modules, and what one patches stays patched.
+ */
+const native = {
+  runtime: '<rootDir>/tools/stack/scripts/native-runtime.cjs',
+  transform: {},
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.dormouse/'],
 };
 
@@ -35,14 +16,14 @@ export default {
   testTimeout: 30_000,
   projects: [
     {
-      ...tier,
+      ...native,
       displayName: 'unit',
       testEnvironment: '<rootDir>/tools/stack/dist/testing/jest-unit-environment.js',
       testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.spec.ts'],
-      testPathIgnorePatterns: [...tier.testPathIgnorePatterns, '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'],
+      testPathIgnorePatterns: [...native.testPathIgnorePatterns, '\\.int\\.spec\\.ts$', '\\.e2e\\.spec\\.ts$'],
     },
     {
-      ...tier,
+      ...native,
       displayName: 'integration',
       testEnvironment: '<rootDir>/tools/stack/dist/testing/jest-integration-environment.js',
       testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.int.spec.ts'],
@@ -50,7 +31,7 @@ export default {
       globalTeardown: '<rootDir>/tools/stack/dist/testing/jest-stores-teardown.js',
     },
     {
-      ...tier,
+      ...native,
       displayName: 'e2e',
       testEnvironment: '<rootDir>/tools/stack/dist/testing/jest-integration-environment.js',
       testMatch: ['<rootDir>/apps/e2e/src/**/*.e2e.spec.ts'],

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { runMoney } from './test-money-program.js';
 
 jest.setTimeout(180_000);

@@ -2,7 +2,6 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import { hashToken, readToken } from '@dormouse/channel-token';
 import { OPERATIONS } from '@dormouse/management-contract';
 import { openCommandWorker } from '@dormouse/queues';
-import { jest } from '@jest/globals';
 import type { Cause } from './accounts/cause.js';
 import { ChannelEntries } from './channels/channel-entries.js';
 import { RunningControlPlane, SHARD_COUNT, type Answer } from './test-control-plane.js';

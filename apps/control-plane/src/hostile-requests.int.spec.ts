@@ -1,7 +1,6 @@
 import { isErrorStatus } from '@dormouse/gateway-contract';
 import { managementOpenApi } from '@dormouse/management-contract';
 import { hostileRequests, operationsOf, type FuzzedOperation } from '@dormouse/stack/test-hostile-requests';
-import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { OPERATOR_KEY, RunningControlPlane } from './test-control-plane.js';
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createTestDatabase, recordPlanModes } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { RunningEdge } from './test-edge.js';
 
 jest.setTimeout(30_000);

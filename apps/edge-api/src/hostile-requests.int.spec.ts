@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { isErrorStatus, type ErrorEnvelope } from '@dormouse/gateway-contract';
 import { hostileRequests, operationsOf, type HostileRequest } from '@dormouse/stack/test-hostile-requests';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
-import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { RunningEdge, type TestChannel } from './test-edge.js';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

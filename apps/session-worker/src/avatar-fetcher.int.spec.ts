@@ -5,7 +5,6 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { GroupReader, MessageReader } from '@dormouse/message-store/read';
 import { GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { librarySocket } from './socket/test-network.js';
 import { groupFromNetwork } from './convert/group.js';
 import type { OpenSession, SessionListener } from './socket/open-session.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { CHANNEL, TestConversation } from './test-conversation.js';
 
 jest.setTimeout(30_000);

@@ -1,6 +1,5 @@
 /** Commands and inbound together: one linked channel talks with phones of the simulated network. */
 import { listMessagesQuery, type Message } from '@dormouse/gateway-contract';
-import { jest } from '@jest/globals';
 import { CHANNEL, TestConversation, type PhoneMessage } from './test-conversation.js';
 
 jest.setTimeout(30_000);

@@ -5,7 +5,6 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { MessageReader } from '@dormouse/message-store/read';
 import { ChatWriter, GroupWriter, MessageWriter, PictureWriter } from '@dormouse/message-store/write';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { AuthRows } from './auth-state/auth-rows.js';
 import { networkAuthStates } from './socket/key-format.js';

@@ -1,5 +1,4 @@
 /** What is no message survives a kill at every step, too: changes made on the phone, receipts, notices, a first link. */
-import { jest } from '@jest/globals';
 import { silenceConsole } from './socket/patches/silent-console.js';
 import { CrashingWorker, NOTED, type Step } from './test-crashes.js';
 

@@ -1,7 +1,6 @@
 /** The names of the library's locks, on which `socket/patches/signal-transactions.ts` rests, as the real library uses them. */
 import { randomUUID } from 'node:crypto';
 import type { GroupCreateResult } from '@dormouse/gateway-contract';
-import { jest } from '@jest/globals';
 import { librarySocket } from './socket/test-network.js';
 import { CHANNEL, TestConversation } from './test-conversation.js';
 

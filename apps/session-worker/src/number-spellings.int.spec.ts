@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { CheckContactsResult, GroupCreateResult } from '@dormouse/gateway-contract';
 import { librarySocket } from './socket/test-network.js';
 import { TestConversation } from './test-conversation.js';

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { jest } from '@jest/globals';
 import { FaultProxy, type ConnectionFilter } from '@dormouse/stack/test-fault-proxy';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { ChannelChanges } from './channel-changes.js';

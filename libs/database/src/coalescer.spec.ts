@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Coalescer, type CoalescerTerms } from './coalescer.js';
 
 describe('Coalescer', () => {

@@ -6,10 +6,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
-/** How long the rest is discarded. Longer than any client needs to read the answer; it then closes the connection. */
-const LINGERS_MS = 2_000;
+/**
+ * How long the rest is discarded. A client that is busy sending several bodies may take more than 2 s until it reads the
+ * answer; it then closes the connection. A drain of the server gives requests longer than this.
+ */
+export const LINGERS_MS = 10_000;
 
-/** Discards the rest of a body. Resolves at its end, when the client has disconnected, or after two seconds. */
+/** Discards the rest of a body. Resolves at its end, when the client has disconnected, or after {@link LINGERS_MS}. */
 export function drainBody(body: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

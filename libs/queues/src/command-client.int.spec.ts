@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { Queue } from 'bullmq';
 import { CommandClient } from './command-client.js';

@@ -3,7 +3,6 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import { GatewayError, toErrorReply, type CommandInput } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';

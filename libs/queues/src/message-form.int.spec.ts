@@ -1,5 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { COMMANDS } from '@dormouse/gateway-contract';
 import { closeRedis, openRedis, redisKeys, subscribeTo, type Redis, type Subscription } from '@dormouse/redis';
 import { Queue } from 'bullmq';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { closeRedis, openRedis, subscribeTo, type Redis } from './index.js';
 
 jest.setTimeout(30_000);

@@ -1,4 +1,5 @@
-// The order of Jest's test files: unit first; then integration, with the journeys that start a stack of their own spread evenly
+// The order of Jest's test files: those of the simulated network first, before a spec of the worker patches the network library
+// of its process (`native-runtime.cjs` refuses another order); then unit; then integration, with the journeys that start a stack of their own spread evenly
 // among them; at last the journeys that share stacks, so that shared stacks run no longer than they are used. A journey waits
 // much and an integration spec computes much: side by side they keep the processor busy, and no three stacks start at once.
 // Of each kind the longest come first, so that Jest's workers end together: started last, a long file keeps one busy while the
@@ -13,6 +14,7 @@ const LONG_JOURNEYS = (
 ).split(' ');
 
 const tierOf = ({ context }) => context.config.displayName?.name;
+const ofTheNetwork = ({ path }) => path.includes('/apps/network-simulator/');
 const shares = ({ path }) => readFileSync(path, 'utf8').includes('RunningStack.shared(');
 
 /** Where a journey comes among its kind, before Jest's own order. */
@@ -31,10 +33,11 @@ function spread(few, others) {
 export default class FileOrder extends TestSequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    const of = (tier) => sorted.filter((test) => tierOf(test) === tier);
+    const [first, others] = [true, false].map((first) => sorted.filter((test) => ofTheNetwork(test) === first));
+    const of = (tier) => others.filter((test) => tierOf(test) === tier);
     const journeys = of('e2e').toSorted((one, other) => place(one) - place(other));
     const sharing = new Set(journeys.filter(shares));
     const alone = journeys.filter((test) => !sharing.has(test));
-    return [...of('unit'), ...spread(alone, of('integration')), ...sharing];
+    return [...first, ...of('unit'), ...spread(alone, of('integration')), ...sharing];
   }
 }

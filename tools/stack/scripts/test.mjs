@@ -47,7 +47,7 @@ async function jest(selected, options) {
         ...options,
         ...jestOptions,
       ],
-      { nodeArgs: ['--experimental-vm-modules', '--no-warnings'], withinMs: LIMIT_MS },
+      { nodeArgs: ['--no-warnings'], withinMs: LIMIT_MS },
     );
     const result = JSON.parse(readFileSync(report, 'utf8'));
     const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;

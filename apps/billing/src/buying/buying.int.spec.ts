@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { setUpStripe } from '../setup/setup.js';
 import { REQUESTER, RunningStripeSide } from '../test-stripe-side.js';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { RunningStripeSide } from '../test-stripe-side.js';
 import { renewTurn, requestTurn, takeTurn, endTurn } from './turns.js';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { TEST_BILLING_SECRET, TestBilling } from '../test-billing.js';
 

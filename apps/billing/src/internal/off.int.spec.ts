@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { TEST_BILLING_SECRET, TestBilling } from '../test-billing.js';
 
 jest.setTimeout(60_000);

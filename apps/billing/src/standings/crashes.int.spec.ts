@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { NumberPull } from '../numbers/number-pull.js';
 import { TestBilling } from '../test-billing.js';
 import { Life, mortal, unending } from '../test-mortal.js';

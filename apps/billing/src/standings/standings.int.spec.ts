@@ -1,5 +1,4 @@
 import type { Job } from '@dormouse/queues';
-import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { NumberJobs } from '../numbers/number-jobs.js';
 import { TestBilling } from '../test-billing.js';

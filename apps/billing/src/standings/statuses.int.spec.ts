@@ -1,5 +1,4 @@
 import type { Standing } from '@dormouse/channel-directory';
-import { jest } from '@jest/globals';
 import type { Stripe } from 'stripe';
 import { TestRegion } from '../test-billing.js';
 import { unending } from '../test-mortal.js';

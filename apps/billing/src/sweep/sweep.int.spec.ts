@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { idOf } from '../customers/subscription-facts.js';
 import { RunningStripeSide } from '../test-stripe-side.js';
 

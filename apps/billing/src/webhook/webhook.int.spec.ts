@@ -1,7 +1,6 @@
 import { openLog, Probes } from '@dormouse/bootstrap';
 import { claimTestRedis, createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
-import { jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from '../billing.js';
 import { Regions } from '../regions/regions.js';

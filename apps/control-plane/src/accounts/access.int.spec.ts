@@ -6,7 +6,6 @@ import {
   type Access,
   type Operation,
 } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
 import { accessOf } from './access-table.js';
 import { addKey, detailsOf, SpecUser } from './test-members.js';

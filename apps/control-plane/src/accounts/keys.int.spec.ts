@@ -1,5 +1,4 @@
 import { KEY_SCOPES, OPERATIONS, type KeyScope } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
 import { holdLocks, lockWaiters } from '../test-locks.js';
 import { KeyUse } from './key-use.js';

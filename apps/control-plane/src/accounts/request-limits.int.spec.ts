@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane } from '../test-control-plane.js';
 import { detailsOf, SpecUser } from './test-members.js';
 

@@ -1,6 +1,5 @@
 import { ChannelDirectory, ChannelSeals, webhookIds } from '@dormouse/channel-directory';
 import { OPERATIONS, type Operation, type OperationName } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { detailsOf, SpecUser } from '../accounts/test-members.js';
 import { OPERATOR_KEY, RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
 import { tokenIn } from '../users/test-browser.js';

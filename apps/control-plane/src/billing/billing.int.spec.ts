@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane } from '../test-control-plane.js';
 
 jest.setTimeout(60_000);

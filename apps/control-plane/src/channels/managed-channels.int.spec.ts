@@ -3,7 +3,6 @@ import type { RegionalDatabase } from '@dormouse/database';
 import { OPERATIONS, type ManagedChannel } from '@dormouse/management-contract';
 import { openCommandWorker, type CommandReply } from '@dormouse/queues';
 import { rowsOfPlan } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import type { Cause } from '../accounts/cause.js';
 import { RunningControlPlane, type Answer, type Method } from '../test-control-plane.js';
 import { ChannelEntries } from './channel-entries.js';

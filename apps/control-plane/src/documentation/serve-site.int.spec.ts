@@ -1,5 +1,4 @@
 import { brotliDecompressSync } from 'node:zlib';
-import { jest } from '@jest/globals';
 import { RunningControlPlane } from '../test-control-plane.js';
 
 jest.setTimeout(60_000);

@@ -4,7 +4,6 @@ import { openLog } from '@dormouse/bootstrap';
 import type { GlobalDatabase } from '@dormouse/database';
 import { OPERATIONS } from '@dormouse/management-contract';
 import { openCommandWorker } from '@dormouse/queues';
-import { jest } from '@jest/globals';
 import { addKey, detailsOf, SpecUser } from '../accounts/test-members.js';
 import { ChannelEntries } from '../channels/channel-entries.js';
 import { Channels } from '../channels/channels.js';

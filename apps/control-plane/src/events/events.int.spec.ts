@@ -9,7 +9,6 @@ import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
-import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer } from '../test-control-plane.js';
 
 jest.setTimeout(30_000);

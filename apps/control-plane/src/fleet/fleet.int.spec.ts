@@ -7,7 +7,6 @@ import {
 } from '@dormouse/management-contract';
 import { commandQueueName, openCommandWorker, type CommandReply } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
-import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane, SHARD_COUNT, type Answer } from '../test-control-plane.js';
 
 jest.setTimeout(30_000);

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { RunningControlPlane } from '../test-control-plane.js';
 
 jest.setTimeout(60_000);

@@ -1,5 +1,4 @@
 import { MANAGEMENT_PREFIX, OPERATIONS, type Operation } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { OPERATOR_KEY, RunningControlPlane, type Method } from '../test-control-plane.js';
 import { signedIn, type SpecBrowser } from '../users/test-browser.js';
 

@@ -8,7 +8,6 @@ import {
   type CommandReply,
 } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';
-import { jest } from '@jest/globals';
 import { SpecUser } from '../accounts/test-members.js';
 import { RunningControlPlane } from '../test-control-plane.js';
 

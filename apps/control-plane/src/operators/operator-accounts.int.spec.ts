@@ -1,5 +1,4 @@
 import { OPERATIONS, type Operation } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { detailsOf, SpecUser } from '../accounts/test-members.js';
 import { FleetFiguresHistory } from '../fleet/fleet-history.js';
 import { OPERATOR_KEY, RunningControlPlane, type Answer } from '../test-control-plane.js';

@@ -1,7 +1,6 @@
 import { appendAudit } from '@dormouse/audit-log';
 import { openLog, Probes } from '@dormouse/bootstrap';
 import { closeRedis, openRedis } from '@dormouse/redis';
-import { jest } from '@jest/globals';
 import { AUDIT_KEPT_DAYS, AuditRetention } from '../audit/audit-retention.js';
 import { createApp } from '../control-plane.js';
 import { MemberRecipients } from '../mail/member-recipients.js';

@@ -1,5 +1,4 @@
 import { OPERATIONS } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { detailsOf, SpecUser } from '../accounts/test-members.js';
 import { PUBLIC_URL, RunningControlPlane, type Answer } from '../test-control-plane.js';
 import { SpecBrowser, mailsTo, tokenIn, tokenOfLink } from '../users/test-browser.js';

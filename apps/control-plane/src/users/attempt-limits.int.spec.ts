@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer } from '../test-control-plane.js';
 import { AttemptLimits } from './attempt-limits.js';
 import { newUser, PASSWORD, SpecBrowser } from './test-browser.js';

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { jest } from '@jest/globals';
 import { PUBLIC_URL, RunningControlPlane } from '../test-control-plane.js';
 import { PASSWORD, SpecBrowser, tokenOfLink } from './test-browser.js';
 

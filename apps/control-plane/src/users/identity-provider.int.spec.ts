@@ -1,5 +1,4 @@
 import { OPERATIONS } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { PUBLIC_URL, RunningControlPlane } from '../test-control-plane.js';
 import { newUser, PASSWORD, SpecBrowser } from './test-browser.js';
 import { TestIdentityProvider, type ProviderUser } from './test-identity-provider.js';

@@ -1,5 +1,4 @@
 import { OPERATIONS } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer } from '../test-control-plane.js';
 import { mailsTo, newUser, PASSWORD, signedIn, SpecBrowser, tokenIn, turnOnSecondFactor } from './test-browser.js';
 

@@ -1,5 +1,4 @@
 import { OPERATIONS } from '@dormouse/management-contract';
-import { jest } from '@jest/globals';
 import { PUBLIC_URL, RunningControlPlane, type Answer } from '../test-control-plane.js';
 import { mailsTo, newUser, PASSWORD, signedIn, SpecBrowser, turnOnSecondFactor } from './test-browser.js';
 import { TestIdentityProvider } from './test-identity-provider.js';

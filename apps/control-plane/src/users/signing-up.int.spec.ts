@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { RunningControlPlane, type Answer } from '../test-control-plane.js';
 import { SignIn } from './sign-in.js';
 import { mailsTo, newUser, PASSWORD, SpecBrowser, tokenIn } from './test-browser.js';

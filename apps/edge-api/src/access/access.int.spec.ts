@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
 import { contractFaults, contractRoutes } from '../test-contract.js';
 import { RunningEdge } from '../test-edge.js';

@@ -1,6 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { jest } from '@jest/globals';
 import { ANSWER_WITHIN_HEADER, whenGivenUp } from './caller-patience.js';
 
 /** A request, with a body that has arrived or is still on its way. */

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
 

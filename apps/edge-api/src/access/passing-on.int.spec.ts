@@ -11,7 +11,6 @@ import type { AddressInfo } from 'node:net';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import type { Readable, Writable } from 'node:stream';
 import { mintToken } from '@dormouse/channel-token';
-import { jest } from '@jest/globals';
 import { fastify } from 'fastify';
 import { RunningEdge } from '../test-edge.js';
 import { RegionProxy } from './region-proxy.js';

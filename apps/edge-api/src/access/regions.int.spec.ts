@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { jest } from '@jest/globals';
 import { mintToken } from '@dormouse/channel-token';
 import { readQueueFigures } from '@dormouse/queues';
 import { closeRedis, openRedis, type Redis } from '@dormouse/redis';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { contractRoutes } from '../test-contract.js';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
 

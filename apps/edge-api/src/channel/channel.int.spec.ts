@@ -1,5 +1,4 @@
 import { request } from 'node:http';
-import { jest } from '@jest/globals';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 import { COMMANDS } from '@dormouse/gateway-contract';

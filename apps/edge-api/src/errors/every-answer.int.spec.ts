@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { jest } from '@jest/globals';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { RunningEdge, type TestChannel } from '../test-edge.js';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { GatewayError, toErrorReply } from '@dormouse/gateway-contract';
 import type { CommandReply, ReceivedCommand } from '@dormouse/queues';
 import { IdempotencyKeys } from './idempotency-keys.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { ReceivedCommand } from '@dormouse/queues';
 import { contractFaults } from '../test-contract.js';
 import { RunningEdge, type TestChannel } from '../test-edge.js';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { toBuffer } from 'qrcode';
 import { mediaThrough } from '../scenarios/loopback-media.js';
 import { quietLibsignal } from '../quiet-libsignal.js';

@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { WAMessageStubType } from '@whiskeysockets/baileys';
 import { createGroup } from '../groups/group-members.js';
 import { scanCode } from '../linking/pairing.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { z } from 'zod';
 import { createGroup } from '../groups/group-members.js';
 import { scanCode } from '../linking/pairing.js';

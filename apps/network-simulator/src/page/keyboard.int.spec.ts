@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';

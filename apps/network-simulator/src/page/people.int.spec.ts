@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Phone } from '../phones/phone.js';
 import { quietLibsignal } from '../quiet-libsignal.js';

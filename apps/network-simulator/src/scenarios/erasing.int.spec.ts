@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { scanCode } from '../linking/pairing.js';
 import type { Phone } from '../phones/phone.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { encodeWAMessage } from '@whiskeysockets/baileys';
 import { scanCode, unlink } from '../linking/pairing.js';
 import { routeReceipt } from '../delivery/receipts.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { scanCode } from '../linking/pairing.js';
 import { changeChat } from '../phones/change-chats.js';
 import type { Phone } from '../phones/phone.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { addMembers, createGroup, removeMembers } from '../groups/group-members.js';
 import { joinByCode } from '../groups/joining.js';
 import { scanCode } from '../linking/pairing.js';

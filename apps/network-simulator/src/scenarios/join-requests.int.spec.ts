@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { addMembers, createGroup, setRole } from '../groups/group-members.js';
 import type { Group } from '../network/group.js';
 import { scanCode } from '../linking/pairing.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { decryptPollVote, downloadMediaMessage, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
 import { createHash, randomBytes } from 'node:crypto';
 import sharp from 'sharp';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { downloadMediaMessage, type AnyMessageContent, type WAMessage } from '@whiskeysockets/baileys';
 import { randomBytes } from 'node:crypto';
 import { quietLibsignal } from '../quiet-libsignal.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { createDecipheriv, hkdfSync } from 'node:crypto';
 import { createGroup } from '../groups/group-members.js';

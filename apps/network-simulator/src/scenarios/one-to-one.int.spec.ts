@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator, type Simulator } from '../simulator.js';
 import { scanCode } from '../linking/pairing.js';

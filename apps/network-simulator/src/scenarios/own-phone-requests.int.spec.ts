@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { scanCode } from '../linking/pairing.js';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import sharp from 'sharp';
 import { hangUp, ring } from '../delivery/calls.js';
 import { enterCode } from '../linking/pairing-by-code.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { quietLibsignal } from '../quiet-libsignal.js';
 import { startSimulator } from '../simulator.js';
 import { RandomHistory } from './random-history.js';

@@ -1,5 +1,4 @@
 import { Agent } from 'node:https';
-import { jest } from '@jest/globals';
 import type { WASocket } from '@whiskeysockets/baileys';
 import { scanCode } from '../linking/pairing.js';
 import { takePreKey } from '../network/pre-key-supply.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { WAMessage, WAPatchName } from '@whiskeysockets/baileys';
 import { scanCode } from '../linking/pairing.js';
 import { changeChat, nameContact, sharePushName } from '../phones/change-chats.js';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { proto } from '@whiskeysockets/baileys';
 import { Curve } from '../socket/test-library.js';
 import { AuthRows } from './auth-rows.js';

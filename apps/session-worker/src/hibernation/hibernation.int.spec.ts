@@ -5,7 +5,6 @@ import { FencedError, openRegionalDatabase, type RegionalDatabase } from '@dormo
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { networkAuthStates } from '../socket/key-format.js';
 import { Curve } from '../socket/test-library.js';

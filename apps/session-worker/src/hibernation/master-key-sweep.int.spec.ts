@@ -5,7 +5,6 @@ import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database'
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { AuthRows } from '../auth-state/auth-rows.js';
 import { type NetworkAuthStates, networkAuthStates } from '../socket/key-format.js';
 import type { MasterKeys } from '../encryption/data-keys.js';

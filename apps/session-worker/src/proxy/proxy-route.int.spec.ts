@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { TestProxy } from '@dormouse/stack/test-proxy';
-import { jest } from '@jest/globals';
 import { fetch as fetchOverRoute } from 'undici';
 import { dial } from './dial.js';
 import { ProxyFailed } from './proxy-failure.js';

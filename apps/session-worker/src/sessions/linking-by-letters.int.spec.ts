@@ -3,7 +3,6 @@ import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { ShardLeases } from '@dormouse/database/shards';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { silenceConsole } from '../socket/patches/silent-console.js';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 import { silent, soon, TestWorker } from './test-sessions.js';

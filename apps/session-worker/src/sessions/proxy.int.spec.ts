@@ -5,7 +5,6 @@ import { ChannelChanges, ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
 import { TestProxy } from '@dormouse/stack/test-proxy';
-import { jest } from '@jest/globals';
 import { librarySocket } from '../socket/test-network.js';
 import { ShardLeases } from '@dormouse/database/shards';
 import { silenceConsole } from '../socket/patches/silent-console.js';

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { ChannelDirectory, type ChannelRecord } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { librarySocket } from '../socket/test-network.js';
 import { AuthRows, type KeyWrite } from '../auth-state/auth-rows.js';

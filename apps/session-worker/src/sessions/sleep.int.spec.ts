@@ -6,7 +6,6 @@ import { EventWriter } from '@dormouse/message-store/write';
 import { ObjectStorage } from '@dormouse/object-storage';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { librarySocket } from '../socket/test-network.js';
 import { AuthRows } from '../auth-state/auth-rows.js';

@@ -7,7 +7,6 @@ import {
 } from '@dormouse/database';
 import { EventEmitter, once } from 'node:events';
 import { createTestDatabase, type TestStore } from '@dormouse/stack/test-stores';
-import { jest } from '@jest/globals';
 import { ShardLeases } from '@dormouse/database/shards';
 import { ShardOwner, type HeldShard } from './shard-owner.js';
 

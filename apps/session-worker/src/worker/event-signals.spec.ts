@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { ChannelRecord } from '@dormouse/channel-directory';
 import { DEFAULT_SETTINGS } from '@dormouse/gateway-contract';
 import { EventSignals } from './event-signals.js';

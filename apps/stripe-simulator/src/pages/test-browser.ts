@@ -12,7 +12,10 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 const browserPath = BROWSERS.find((path) => existsSync(path));
 
 /** `describe` for specs of the pages: skipped where no browser is installed. */
-export const describeInBrowser = browserPath === undefined ? describe.skip : describe;
+export function describeInBrowser(name: string, specs: () => void): void {
+  const present = browserPath !== undefined;
+  (present ? describe : describe.skip)(name, specs);
+}
 
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({ ...(browserPath !== undefined && { executablePath: browserPath }), args: FLAGS });

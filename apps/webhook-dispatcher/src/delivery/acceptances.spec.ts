@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Acceptances } from './acceptances.js';
 
 const LIMITS = { mostEvents: 4, withinMs: 5, quickMs: 5 };

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Alarm } from './alarm.js';
 
 describe('Alarm', () => {

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { WebhookSecrets } from '@dormouse/channel-directory';
 import { Webhook } from 'standardwebhooks';
 import { eventually } from '../testing/eventually.js';

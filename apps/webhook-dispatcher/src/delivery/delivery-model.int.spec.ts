@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { RegionalDatabase } from '@dormouse/database';
 import { eventually } from '../testing/eventually.js';
 import { startDispatcher, webhook, type RunningDispatcher } from '../testing/test-dispatcher.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { publishEventsReady, subscribeEventsReady } from '@dormouse/queues';
 import { closeRedis, openRedis } from '@dormouse/redis';
 import { FaultProxy } from '@dormouse/stack/test-fault-proxy';

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { jest } from '@jest/globals';
 import { FreshLinks, MediaReader } from '@dormouse/media-store/read';
 import { MediaUploads } from '@dormouse/media-store/uploads';
 import { ObjectStorage } from '@dormouse/object-storage';

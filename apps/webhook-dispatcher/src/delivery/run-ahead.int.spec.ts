@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { freezable, intercepted } from '../testing/intercepted-database.js';
 import { eventually } from '../testing/eventually.js';
 import type { RunningDispatcher } from '../testing/test-dispatcher.js';

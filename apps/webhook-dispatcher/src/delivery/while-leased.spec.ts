@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { Claim } from '@dormouse/event-outbox/delivery';
 import { WhileLeased } from './while-leased.js';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { HostSlots } from './host-slots.js';
 
 const HOST = 'https://hooks.example.com';

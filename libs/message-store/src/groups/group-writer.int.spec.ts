@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { jest } from '@jest/globals';
 import { incoming } from '../example-records.js';
 import { GroupReader } from './group-reader.js';
 import type { GroupRecord, MemberRecord, RequestAction } from './group-record.js';

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { FencedError, openRegionalDatabase, transaction, type Fence, type RegionalDatabase } from '@dormouse/database';
-import { jest } from '@jest/globals';
 import { ADA, incoming, own } from '../example-records.js';
 import { MessageReader } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';

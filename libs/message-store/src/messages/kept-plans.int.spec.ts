@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { migrate, openRegionalDatabase, type Fence, type RegionalDatabase } from '@dormouse/database';
 import { ADA, incoming, own } from '../example-records.js';
 import { MessageWriter } from './message-writer.js';

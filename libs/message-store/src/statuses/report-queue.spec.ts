@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { FencedError, type Fence } from '@dormouse/database';
 import { ReportQueue } from './report-queue.js';
 import type { StatusReport } from './status-ladder.js';

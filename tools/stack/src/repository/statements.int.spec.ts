@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { columnOf, declaredStatements, parameterOf, type Declaration } from '@dormouse/database';
-import { jest } from '@jest/globals';
+import { columnOf, parameterOf, type Declaration } from '@dormouse/database';
 import pg from 'pg';
 import { ROOT_FOLDER } from '../app-names.js';
+import { statementsByProject } from './test-declared-rights.js';
 import { Describe } from './test-described-statement.js';
 import { productionFiles } from './test-sources.js';
 import { createTestDatabase, type TestStore } from '../testing/test-stores.js';
@@ -33,11 +32,6 @@ describe('the declared statements', () => {
   let types: Map<number, string>;
 
   beforeAll(async () => {
-    for (const path of productionFiles(ROOT)) {
-      const text = readFileSync(path, 'utf8');
-      if (/\bdefineStatement\(|\bdefine(FormerKey|DeletedChannel)Search\(|\bdefineCursorWrite\(/.test(text))
-        await import(pathToFileURL(path).href);
-    }
     for (const scope of scopes) {
       const store = await createTestDatabase(scope);
       const client = new pg.Client({ connectionString: store.url });
@@ -102,7 +96,7 @@ describe('the declared statements', () => {
   };
 
   it('match what PostgreSQL reports on the migrated databases: parameters, columns, types, and what may be null', async () => {
-    const declarations = declaredStatements();
+    const declarations = [...(await statementsByProject()).values()].flat();
     expect(declarations.length).toBeGreaterThan(100);
     const faults: string[] = [];
     for (const declaration of declarations) faults.push(...(await faultsOf(declaration)));

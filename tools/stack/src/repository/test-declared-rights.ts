@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
-import { declaredStatements, type Declaration, type DatabaseScope } from '@dormouse/database';
+import type { Declaration, DatabaseScope } from '@dormouse/database';
 import type pg from 'pg';
 import { ROOT_FOLDER, STORE_APPS } from '../app-names.js';
-import { productionFiles } from './test-sources.js';
+import { declaredBy } from './test-declared-statements.js';
 
 /** `INSERT` and the like by table. */
 export type Rights = Map<string, Set<string>>;
@@ -27,24 +26,8 @@ function projectsOf(app: string): string[] {
 }
 
 /** Every declared statement by the project that declares it. */
-export async function statementsByProject(): Promise<Map<string, Declaration[]>> {
-  const projects = [...new Set(STORE_APPS.flatMap(projectsOf))];
-  const files = productionFiles(ROOT_FOLDER);
-  const byProject = new Map<string, Declaration[]>();
-  let known = new Set<Declaration>(declaredStatements());
-  for (const project of projects) {
-    for (const path of files.filter((file) => file.startsWith(`${ROOT_FOLDER}${project}/`))) {
-      if (/\bdefine\w*(?:Statement|Search|CursorWrite)\(/.test(readFileSync(path, 'utf8')))
-        await import(pathToFileURL(path).href);
-    }
-    const all = declaredStatements();
-    byProject.set(
-      project,
-      all.filter((declaration) => !known.has(declaration)),
-    );
-    known = new Set(all);
-  }
-  return byProject;
+export function statementsByProject(): Promise<Map<string, Declaration[]>> {
+  return declaredBy([...new Set(STORE_APPS.flatMap(projectsOf))]);
 }
 
 /** The statements of an app for a database: its own, and those of every library that it imports. */

@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import fsPromises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
-import { TestEnvironment } from 'jest-environment-node';
+import NativeEnvironment from './jest-native-environment.js';
 
 /** Functions of Node that are closed to unit specs, by the object that has them. */
 const CLOSED: [object, string[]][] = [
@@ -35,10 +35,15 @@ function closeInputAndOutput(): () => void {
       return () => Object.defineProperty(owner, name, original);
     }),
   );
-  return () => reopen.forEach((open) => open());
+  // To the names that modules imported, too.
+  syncBuiltinESMExports();
+  return () => {
+    reopen.forEach((open) => open());
+    syncBuiltinESMExports();
+  };
 }
 
-export default class UnitEnvironment extends TestEnvironment {
+export default class UnitEnvironment extends NativeEnvironment {
   private reopen: (() => void) | undefined;
 
   override async setup(): Promise<void> {
@@ -48,8 +53,6 @@ export default class UnitEnvironment extends TestEnvironment {
 
   override async teardown(): Promise<void> {
     this.reopen?.();
-    // A spec may have had what was closed copied to the names that modules import.
-    syncBuiltinESMExports();
     await super.teardown();
   }
 }

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { applyLibraryPatches, requirePatches } from './apply.js';
 import { assertLibraryShape, assertSocketShape } from './library-shape.js';
 
-const README = readFileSync(new URL('./README.md', import.meta.url), 'utf8');
+const README = readFileSync(new URL('../../../src/socket/patches/README.md', import.meta.url), 'utf8');
 const MODULES = fileURLToPath(new URL('../../../../../node_modules', import.meta.url));
 
 /** The version that is installed for a package that depends on it. */
@@ -14,8 +13,14 @@ function installed(name: string, dependent = '.'): string {
   return (JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as { version: string }).version;
 }
 
+/** The module as a process has it that has applied nothing yet: other specs of this one may have. */
+async function loadedAnew(): Promise<typeof import('./apply.js')> {
+  return (await import(new URL('./apply.js?anew', import.meta.url).href)) as typeof import('./apply.js');
+}
+
 describe('patches', () => {
-  it('are needed by every socket', () => {
+  it('are needed by every socket', async () => {
+    const { applyLibraryPatches, requirePatches } = await loadedAnew();
     expect(() => requirePatches()).toThrow('applyPatches() comes first');
     applyLibraryPatches();
     expect(() => requirePatches()).not.toThrow();

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { undoFailedDecryptions } from './failed-decryptions.js';
 import { Side } from './test-signal-sides.js';
 

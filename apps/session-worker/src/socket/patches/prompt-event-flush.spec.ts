@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { makeEventBuffer, type WAMessage } from '@whiskeysockets/baileys';
 import { libraryLog } from '../library-log.js';
 import { flushEventBufferPromptly } from './prompt-event-flush.js';
