@@ -7,6 +7,9 @@ import { BUNDLED } from './bundled-apps.mjs';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
+// What is started from here on keeps what Node compiled for its next start: 0.15 to 0.3 s of processor time less for a server.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled-by-node');
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**

@@ -9,6 +9,13 @@ import type { JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
+/** What Jest replaces for each file. */
+const REPLACED: readonly [object, string][] = [
+  [globalThis, 'console'],
+  [process, 'exit'],
+  [process, 'getBuiltinModule'],
+];
+
 type Listener = (...given: unknown[]) => void;
 
 /**
@@ -25,12 +32,11 @@ export default class NativeEnvironment implements JestEnvironment {
   readonly fakeTimers = null;
   readonly fakeTimersModern: ModernFakeTimers;
   readonly moduleMocker = new ModuleMocker(globalThis);
-  /** Jest replaces these for each file. */
-  private readonly replaced = [
-    { owner: globalThis, name: 'console', value: globalThis.console },
-    { owner: process, name: 'exit', value: process.exit },
-    { owner: process, name: 'getBuiltinModule', value: process.getBuiltinModule },
-  ];
+  private readonly replaced = REPLACED.map(([owner, name]) => ({
+    owner,
+    name,
+    value: Reflect.get(owner, name) as unknown,
+  }));
   private readonly variables = { ...env };
   private readonly listeners = processListeners();
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type * as Apply from './apply.js';
 import { assertLibraryShape, assertSocketShape } from './library-shape.js';
 
 const README = readFileSync(new URL('../../../src/socket/patches/README.md', import.meta.url), 'utf8');
@@ -14,8 +15,8 @@ function installed(name: string, dependent = '.'): string {
 }
 
 /** The module as a process has it that has applied nothing yet: other specs of this one may have. */
-async function loadedAnew(): Promise<typeof import('./apply.js')> {
-  return (await import(new URL('./apply.js?anew', import.meta.url).href)) as typeof import('./apply.js');
+async function loadedAnew(): Promise<typeof Apply> {
+  return (await import(new URL('./apply.js?anew', import.meta.url).href)) as typeof Apply;
 }
 
 describe('patches', () => {
