@@ -74,7 +74,9 @@ export class Sessions implements SessionControl {
     return this.use(channelId, (session) => {
       const { state } = session;
       if (state === 'open') return session.open(deadlineMs);
-      const waits = state === 'hibernated' || state === 'waking' ? 'wake' : 'connect';
+      // One that is falling asleep is woken as soon as it sleeps.
+      const wakes = state === 'hibernating' || state === 'hibernated' || state === 'waking';
+      const waits = wakes ? 'wake' : 'connect';
       return inSpan(waits, {}, () => session.open(deadlineMs));
     });
   }
