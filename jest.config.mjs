@@ -13,7 +13,7 @@ export default {
   workerIdleMemoryLimit: '700MB',
   testSequencer: '<rootDir>/tools/stack/scripts/file-order.mjs',
   // For what hangs: a test that is slow because the machine is busy has not failed. Jest ignores it in a project.
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   projects: [
     {
       ...native,

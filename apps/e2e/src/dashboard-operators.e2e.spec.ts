@@ -28,7 +28,6 @@ describeInBrowser('the pages of operators', () => {
     await database.end();
     browser = await openBrowser();
     page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(10_000);
   }, 180_000);
   afterAll(async () => {
     await browser.close();

@@ -33,6 +33,8 @@ function inItsOwnPlace(from) {
     load(id) {
       if (!existsSync(id) || !/\.[cm]?js$/.test(id)) return undefined;
       const code = readFileSync(id, 'utf8');
+      const other = /import\.meta\.(?:dirname|filename)/.exec(code);
+      if (other) throw new Error(`${id}: a bundle has another ${other[0]}: write what import.meta.url gives.`);
       const map =
         isOurs(id) && existsSync(`${id}.map`) ? JSON.parse(readFileSync(`${id}.map`, 'utf8')) : { mappings: '' };
       const place = relative(from, id).replaceAll(sep, '/');

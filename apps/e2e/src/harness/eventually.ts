@@ -1,3 +1,6 @@
+/** For what never comes: what is slow because the machine is busy has not failed. */
+const WITHIN_MS = 60_000;
+
 /**
  * Polls until there is an answer. For things that can only be polled over HTTP; the interval is short because
  * everything runs on loopback.
@@ -7,7 +10,8 @@ export async function eventually<T>(
   poll: () => Promise<T | undefined | false>,
   options: { what: string; withinMs?: number; everyMs?: number },
 ): Promise<T> {
-  const deadline = Date.now() + (options.withinMs ?? 20_000);
+  const withinMs = options.withinMs ?? WITHIN_MS;
+  const deadline = Date.now() + withinMs;
   let reason: unknown;
   while (Date.now() < deadline) {
     try {
@@ -19,5 +23,5 @@ export async function eventually<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, options.everyMs ?? 50));
   }
-  throw new Error(`not within ${options.withinMs ?? 20_000} ms: ${options.what}`, { cause: reason });
+  throw new Error(`not within ${withinMs} ms: ${options.what}`, { cause: reason });
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 
 const TYPES: Record<string, string> = {
@@ -8,9 +9,9 @@ const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
 };
 
-const PUBLIC = join(import.meta.dirname, '..', '..', 'public');
-/** The page's scripts are compiled beside this file; from sources they are taken out of the build. */
-const SCRIPTS = join(import.meta.dirname.replace(`${sep}src${sep}`, `${sep}dist${sep}`), 'client');
+const PUBLIC = fileURLToPath(new URL('../../public', import.meta.url));
+/** The page's scripts are compiled beside this file. */
+const SCRIPTS = fileURLToPath(new URL('client', import.meta.url));
 const FILE_NAME = /^[a-z-]+\.(css|js)$/;
 
 /** The page for people: phones side by side. */
