@@ -2,7 +2,7 @@
 //   test.mjs [short] [unit] [integration] [e2e] [-- options of Jest]
 // `short` runs all of unit and, of the other tiers, what a version of Node is most likely to break: for a second version.
 // A run that hangs because something was left open is ended by the limit.
-// Four files run side by side: journeys wait much, and two processors stay busy. Journeys stand alone: `test.mjs e2e -- --randomize` runs those of each file in a random order.
+// Three files run side by side: with four, waits of journeys end in vain on a busy machine. Journeys stand alone: `test.mjs e2e -- --randomize` runs those of each file in a random order.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ try {
   await build('all');
   for (const { tiers, patterns = [] } of planned) {
     const only = patterns.length > 0 ? ['--testPathPatterns', ...patterns] : [];
-    runs.push(await jest(tiers, ['--maxWorkers=4', ...only]));
+    runs.push(await jest(tiers, ['--maxWorkers=3', ...only]));
   }
 } catch (error) {
   console.error(error.message);
