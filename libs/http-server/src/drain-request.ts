@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 export const LINGERS_MS = 10_000;
 
 /** Discards the rest of a body. Resolves at its end, when the client has disconnected, or after {@link LINGERS_MS}. */
-export function drainBody(body: IncomingMessage): Promise<void> {
+export function drainBody(body: Readable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

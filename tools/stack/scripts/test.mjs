@@ -2,7 +2,8 @@
 //   test.mjs [short] [unit] [integration] [e2e] [-- options of Jest]
 // `short` runs all of unit and, of the other tiers, what a version of Node is most likely to break: for a second version.
 // A run that hangs because something was left open is ended by the limit.
-// Three files run side by side: with four, waits of journeys end in vain on a busy machine. Journeys stand alone: `test.mjs e2e -- --randomize` runs those of each file in a random order.
+// Three files run side by side: with four, waits of journeys end in vain on a busy machine.
+// Journeys stand alone: `test.mjs e2e -- --randomize` runs those of each file in a random order.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 import type { JestEnvironmentConfig } from '@jest/environment';
 import NativeEnvironment from './jest-native-environment.js';
 
-const config = { globalConfig: {}, projectConfig: {} } as unknown as JestEnvironmentConfig;
+const config = { globalConfig: {}, projectConfig: {} } as JestEnvironmentConfig;
 
 describe('the environment of a spec', () => {
   it('puts back what the spec changed of the process', async () => {

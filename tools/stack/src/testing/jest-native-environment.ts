@@ -5,7 +5,7 @@
  */
 import { env } from 'node:process';
 import type { Context } from 'node:vm';
-import type { JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
+import type { JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
@@ -27,8 +27,9 @@ function processListeners(): Map<string | symbol, Listener[]> {
   return new Map(names.map((name) => [name, process.rawListeners(name) as Listener[]]));
 }
 
-export default class NativeEnvironment implements JestEnvironment {
-  readonly global = globalThis as unknown as JestEnvironment['global'];
+/** What Jest asks of an environment, but for `__coverage__` in its type of the globals, which is there where coverage is measured. */
+export default class NativeEnvironment {
+  readonly global = globalThis;
   readonly fakeTimers = null;
   readonly fakeTimersModern: ModernFakeTimers;
   readonly moduleMocker = new ModuleMocker(globalThis);
