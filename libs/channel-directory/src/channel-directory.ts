@@ -46,7 +46,7 @@ import { deleteSecrets } from './webhook-secrets.js';
 
 export interface ChannelDirectoryOptions {
   database: Pick<RegionalDatabase, 'pool'>;
-  /** How long a record is cached, in milliseconds. */
+  /** How long a record is cached, in milliseconds; 0: not at all, overlapping look-ups included. */
   cacheMs?: number;
   /** Encrypts the secrets in settings. Absent: they are stored in the clear, and sealed settings cannot be read; for specs. */
   seals?: ChannelSeals;

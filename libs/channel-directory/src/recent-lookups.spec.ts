@@ -17,11 +17,19 @@ describe('RecentLookups', () => {
   it('reads once within the time and again after it', async () => {
     const lookups = make();
     await lookups.find('key', read('one'));
-    nowMs += 1_000;
+    nowMs += 999;
     expect(await lookups.find('key', read('two'))).toBe('one');
     nowMs += 1;
     expect(await lookups.find('key', read('two'))).toBe('two');
     expect(reads).toBe(2);
+  });
+
+  it('with a time of 0 reads each time, also within one millisecond', async () => {
+    const lookups = new RecentLookups<string>({ cacheMs: 0, maxEntries: 100, now: () => nowMs });
+    const running = lookups.find('key', () => Promise.resolve('before the change'));
+    expect(await lookups.find('key', read('after it'))).toBe('after it');
+    expect(await running).toBe('before the change');
+    expect(await lookups.find('key', read('after the next'))).toBe('after the next');
   });
 
   it('counts the age from the start of the read, however slow it was', async () => {
@@ -113,7 +121,7 @@ describe('RecentLookups', () => {
       const lookups = notified();
       await lookups.find('key', read('one'));
       nowMs += 300_000;
-      notifiedUntilMs = nowMs - 1_000;
+      notifiedUntilMs = nowMs - 999;
       expect(await lookups.find('key', read('two'))).toBe('one');
       nowMs += 1;
       expect(await lookups.find('key', read('two'))).toBe('two');

@@ -1,5 +1,5 @@
 export interface RecentLookupsOptions<Value> {
-  /** How long a value is cached, in milliseconds. */
+  /** How long a value is cached, in milliseconds; 0: not at all. */
   cacheMs: number;
   maxEntries: number;
   /** Clock in milliseconds. */
@@ -21,11 +21,11 @@ interface Entry<Value> {
 
 /**
  * A cache of look-ups. The age of a value counts from the moment its read *began*, or, where changes are notified, from
- * the moment until which all changes were notified: values that had changed by then were removed. A value older than
- * `cacheMs` is read again. So is a value from after the clock's present: the clock was set back, its age is not known.
+ * the moment until which all changes were notified: values that had changed by then were removed. A value of
+ * `cacheMs` and older is read again. So is a value from after the clock's present: the clock was set back, its age is not known.
  *
- * Look-ups of one key that overlap share one read. Misses and failures are not cached. At most `maxEntries` are cached;
- * the least recently used goes first.
+ * Look-ups of one key that overlap share one read, unless `cacheMs` is 0: each then finds what was committed before it. Misses
+ * and failures are not cached. At most `maxEntries` are cached; the least recently used goes first.
  */
 export class RecentLookups<Value> {
   /** A Map keeps insertion order: the first entry is the least recently used. */
@@ -83,7 +83,7 @@ export class RecentLookups<Value> {
   }
 
   private mayBeGiven({ startedAtMs, found }: Entry<Value>, nowMs: number): boolean {
-    const recent = (atMs: number): boolean => atMs <= nowMs && nowMs - atMs <= this.options.cacheMs;
+    const recent = (atMs: number): boolean => atMs <= nowMs && nowMs - atMs < this.options.cacheMs;
     if (recent(startedAtMs)) return true;
     // While the read runs its owner is not known, so neither is whether it missed a change of that owner.
     const notifiedUntilMs = found && this.options.notifiedUntilMs?.();
