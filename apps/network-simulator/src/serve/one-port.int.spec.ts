@@ -31,4 +31,11 @@ describe('one port', () => {
     }
     await simulator.stop();
   });
+
+  it('keeps the connection of a client that pauses for a minute', async () => {
+    const simulator = await startSimulator();
+    const { headers } = await fetch(`${simulator.control}/health`);
+    expect(headers.get('keep-alive')).toBe('timeout=72');
+    await simulator.stop();
+  });
 });

@@ -4,6 +4,8 @@ import { createServer as createTcp, type AddressInfo, type Socket } from 'node:n
 import type { TlsIdentity } from './self-signed.js';
 
 const TLS_HANDSHAKE = 0x16;
+/** Node's own 5 s would end a connection just as a client that was busy for some seconds sends its next request on it. */
+const KEEP_ALIVE_MS = 72_000;
 
 /** A listener that answers `http`, `https`, `ws` and `wss` on one port. */
 export interface OnePort {
@@ -18,8 +20,8 @@ export interface OnePort {
  * Clients that insist on `https` for files and people with a browser can so use the same address.
  */
 export function onePort(handler: RequestListener, tls: TlsIdentity): OnePort {
-  const http = createHttp(handler);
-  const https = createHttps({ key: tls.key, cert: tls.certificate }, handler);
+  const http = createHttp({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
+  const https = createHttps({ key: tls.key, cert: tls.certificate, keepAliveTimeout: KEEP_ALIVE_MS }, handler);
   https.on('upgrade', (request, socket, head) => http.emit('upgrade', request, socket, head));
   const open = new Set<Socket>();
   const tcp = createTcp({ pauseOnConnect: false }, (socket) => {

@@ -79,7 +79,8 @@ async function answer(request: IncomingMessage): Promise<object | undefined> {
 }
 
 export default async function serveSharedStacks(): Promise<void> {
-  const starting = createServer((request, response) => {
+  // Journeys pause longer than the 5 s for which Node keeps a connection.
+  const starting = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     answer(request).then(
       (body) => response.writeHead(body ? 200 : 404).end(JSON.stringify(body ?? {})),
       (error: unknown) => response.writeHead(500).end(String(error)),
