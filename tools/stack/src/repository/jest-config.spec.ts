@@ -38,6 +38,11 @@ describe('the configuration of Jest', () => {
     expect(helpers().filter((path) => registering.test(readFileSync(path, 'utf8')))).toEqual([]);
   });
 
+  it('finds no function of Jest that is kept in what specs share: each file has its own', () => {
+    const kept = /^(?:export )?const \w+ =.*[=?:] (?:describe|it|test|expect)(?:\.\w+)?(?: :|;)/m;
+    expect(helpers().filter((path) => kept.test(readFileSync(path, 'utf8')))).toEqual([]);
+  });
+
   it('has the specs of the simulated network come before those of the worker, which patch the network library', async () => {
     const file = pathToFileURL(`${ROOT_FOLDER}tools/stack/scripts/file-order.mjs`).href;
     const { default: FileOrder } = (await import(file)) as { default: Sequencer };

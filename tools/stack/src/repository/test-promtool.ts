@@ -4,7 +4,10 @@ import { inheritedEnvironment } from '../config.js';
 const found = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0;
 
 /** `describe` for specs that need promtool (Debian package `prometheus`): skipped without it, except in CI, where they fail. */
-export const describeWithPromtool = found || inheritedEnvironment()['CI'] !== undefined ? describe : describe.skip;
+export function describeWithPromtool(name: string, specs: () => void): void {
+  const present = found || inheritedEnvironment()['CI'] !== undefined;
+  (present ? describe : describe.skip)(name, specs);
+}
 
 /** Runs promtool in a folder; `output` is everything it printed. */
 export function promtool(folder: string, ...args: string[]): { status: number | null; output: string } {
