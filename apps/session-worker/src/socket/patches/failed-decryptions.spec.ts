@@ -1,4 +1,5 @@
 import { undoFailedDecryptions } from './failed-decryptions.js';
+import { silenceConsole } from './silent-console.js';
 import { Side } from './test-signal-sides.js';
 
 undoFailedDecryptions();
@@ -29,6 +30,13 @@ async function beginAtOnce() {
 
 describe('undoFailedDecryptions', () => {
   let nowMs = 0;
+  let restoreConsole: () => void;
+
+  // libsignal prints the sessions that it closes, with their keys.
+  beforeAll(() => {
+    restoreConsole = silenceConsole({ debug: () => undefined });
+  });
+  afterAll(() => restoreConsole());
 
   beforeEach(() => {
     // The session used last is tried first: no two are used in the same millisecond.
