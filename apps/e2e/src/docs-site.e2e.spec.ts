@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { faultsInLook } from './harness/accessibility.js';
+import { EXAMINED, faultsInLook, markExamined } from './harness/accessibility.js';
 import { describeInBrowser, openBrowser } from './harness/browser.js';
 import { RunningStack } from './harness/running-stack.js';
 import type { SharedStack } from './harness/shared-stack.js';
@@ -53,10 +53,9 @@ describeInBrowser('the documentation site', () => {
     return [...found];
   };
 
-  /**
-   * Findings on a page. Of a reference five calls are enough, of a table three rows, of the samples four, and the list of pages
-   * is looked at on the first page: one function makes them all.
-   */
+  const examined = new Set<string>();
+
+  /** Findings on a page, of what looks like nothing that was examined before: the same functions make all pages. */
   const findingsOf = async (page: Page, path: string): Promise<string[]> => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(`${origin}${path}`);
@@ -65,10 +64,8 @@ describeInBrowser('the documentation site', () => {
     );
     const found = beyondPx > 0 ? [`${beyondPx} px wider than the screen`] : [];
     await page.setViewportSize({ width: 1280, height: 900 });
-    const repeated = 'tbody tr:nth-child(n + 4), section.operation:nth-of-type(n + 6)';
-    await page.evaluate(`document.querySelectorAll('${repeated}').forEach((one) => one.remove())`);
-    const without = ['figure:nth-of-type(n + 5)', ...(path === '/docs' ? [] : ['nav.pages'])];
-    for (const look of ['light', 'dark'] as const) found.push(...(await faultsInLook(page, look, without)));
+    await markExamined(page, examined);
+    for (const look of ['light', 'dark'] as const) found.push(...(await faultsInLook(page, look, [EXAMINED])));
     return found.map((fault) => `${path}: ${fault}`);
   };
 

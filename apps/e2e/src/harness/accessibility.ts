@@ -59,6 +59,44 @@ async function axeFaults(
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary ?? ''}`));
 }
 
+/**
+ * What axe's findings of an element depend on, but for its words: its tag, classes, attributes by name, whether it holds text, and
+ * the same of all that it is in. One key for each element of the page, in the document's order.
+ */
+const KEYS_OF_ELEMENTS = `[...document.body.querySelectorAll('*')].map((one) => {
+  const textOf = ({ childNodes }) => [...childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== '');
+  let key = textOf(one) + ' ' + one.getAttributeNames().sort();
+  for (let part = one; part !== document.body; part = part.parentElement) {
+    key += '<' + part.tagName + '.' + [...part.classList].sort().join('.');
+  }
+  return key;
+})`;
+
+/**
+ * Marks what equals something examined before, with all that it holds, so that `EXAMINED` selects it.
+ * @param keys of elements that were examined; those of this page are added
+ */
+export async function markExamined(page: Page, keys: Set<string>): Promise<void> {
+  const isNew: boolean[] = [];
+  for (const key of await page.evaluate<string[]>(KEYS_OF_ELEMENTS)) {
+    isNew.push(!keys.has(key));
+    keys.add(key);
+  }
+  await page.evaluate(`{
+    const isNew = ${JSON.stringify(isNew)};
+    const elements = [...document.body.querySelectorAll('*')];
+    const holdsNew = new Set([document.body]);
+    for (let one of elements.filter((_, index) => isNew[index])) {
+      for (; one !== null && !holdsNew.has(one); one = one.parentElement) holdsNew.add(one);
+    }
+    for (const one of elements) {
+      if (!holdsNew.has(one) && holdsNew.has(one.parentElement)) one.toggleAttribute('data-examined', true);
+    }
+  }`);
+}
+
+export const EXAMINED = '[data-examined]';
+
 const OPTIONS: RunOptions = { runOnly: RULES, resultTypes: ['violations'] };
 
 /** Pixels by which the page is wider than the smallest screen. */

@@ -8,7 +8,11 @@ const BROWSERS = [
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ];
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  // A page is open for seconds: too short for code to earn what its optimization costs.
+  '--js-flags=--no-maglev,--no-opt',
+];
 const browserPath = BROWSERS.find((path) => existsSync(path));
 
 /** `describe` for specs of the pages: skipped where no browser is installed. */
