@@ -12,7 +12,7 @@ const QUICK_LEASES = { LEASE_TTL_MS: '6000', RECONNECT_BASE_MS: '200' };
 const NO_LIMITS = { RATE_SENDS: 'off', RATE_HEALTH: 'off', RATE_OTHER: 'off' };
 const SHARDS = 6;
 /** Pause between two messages of each channel. */
-const TALK_EVERY_MS = 250;
+const TALK_EVERY_MS = 500;
 
 interface Parts {
   readonly running: RunningStack;
