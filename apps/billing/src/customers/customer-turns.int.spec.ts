@@ -26,6 +26,14 @@ describe('the turn of an account', () => {
     return accountId;
   }
 
+  /** From the subscription's begin to its renewal: as many as the month has. */
+  async function daysOfMonth(accountId: string): Promise<number> {
+    const { data } = await running.stripe.subscriptions.list({ customer: await running.customerOf(accountId) });
+    const { current_period_start: begin, current_period_end: end } = data[0]?.items.data[0] ?? {};
+    if (begin === undefined || end === undefined) throw new Error('There is no subscription.');
+    return Math.round((end - begin) / 86_400);
+  }
+
   /** Has the process "die" when it next runs a statement: nothing of it is carried out. */
   function killAt(statement: string): void {
     const { pool } = running.database;
@@ -142,7 +150,7 @@ describe('the turn of an account', () => {
     const card = (name: string) =>
       running.customerOf(accountId).then((id) => running.control('POST', `/customers/${id}/card`, { card: name }));
     await card('pm_card_chargeDeclined');
-    await running.advance(31);
+    await running.advance((await daysOfMonth(accountId)) + 1);
     const look = async (): Promise<void> => {
       await running.wantTurn(accountId);
       await running.settle();
