@@ -7,6 +7,7 @@ import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { backgroundCommand } from './background-command.js';
 import { FairQueue } from './fair-queue.js';
+import { processorMsOf, startTimeout, type WorkTimeout } from './processor-timeout.js';
 
 /** A run failed: ffmpeg cannot read the file or ran out of memory (`input`), or its time was over (`timeout`). */
 export class FfmpegFailed extends Error {
@@ -26,7 +27,8 @@ export interface FfmpegOptions {
   maxParallel?: number;
   /** Address space of one process. */
   memoryLimitMib?: number;
-  timeoutMs?: number;
+  /** Of a run that has no timeout of its own. */
+  timeout?: WorkTimeout;
 }
 
 /** One run. */
@@ -41,7 +43,7 @@ export interface FfmpegRun {
   readOutput?: () => (chunk: Buffer) => void;
   /** The channel that the run is for. */
   owner: string;
-  /** Where it is to be shorter than the timeout of all runs. */
+  /** Of a run whose result is optional: it ends then, however busy the machine is. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
 }
@@ -52,6 +54,9 @@ const FORMATS = [
   ...['mpegts', 'mpegvideo', 'h264', 'hevc', 'm4v', 'ogg', 'wav', 'w64', 'wv'],
   ...['matroska', 'webm', 'mov', 'mp4', 'm4a', '3gp', '3g2', 'mj2'],
 ].join(',');
+
+/** A conversion is only refused for its own slowness, not for that of a busy machine. */
+const RUN_TIMEOUT: WorkTimeout = { timeoutMs: 60_000, maxTimeoutMs: 80_000 };
 
 /** How much of the end of standard error is kept, in characters. */
 const STDERR_LENGTH = 16 * 1024;
@@ -72,8 +77,8 @@ export class Ffmpeg {
     return this.#queue.run(run.owner, (signal) => this.#run({ ...run, signal }), run.signal, { canRestart: true });
   }
 
-  #run({ input, output, logLevel = 'error', readOutput, timeoutMs = Infinity, signal }: FfmpegRun): Promise<string> {
-    const { path, memoryLimitMib = 768, timeoutMs: maxMs = 60_000 } = this.options;
+  #run({ input, output, logLevel = 'error', readOutput, timeoutMs, signal }: FfmpegRun): Promise<string> {
+    const { path, memoryLimitMib = 768, timeout = RUN_TIMEOUT } = this.options;
     // -y: a restarted run overwrites the output of the one that was killed.
     const args = ['-hide_banner', '-nostdin', '-y', '-loglevel', logLevel, '-threads', '1'];
     args.push('-protocol_whitelist', 'file,pipe', '-format_whitelist', FORMATS);
@@ -86,13 +91,12 @@ export class Ffmpeg {
       let stderr = '';
       let timedOut = false;
       const kill = () => child.kill('SIGKILL');
-      const timer = setTimeout(
-        () => {
-          timedOut = true;
-          kill();
-        },
-        Math.min(timeoutMs, maxMs),
-      );
+      const endLate = (): void => {
+        timedOut = true;
+        kill();
+      };
+      const bound = timeoutMs === undefined ? timeout : { timeoutMs };
+      const cancelTimeout = startTimeout(bound, endLate, () => processorMsOf(child.pid));
       signal?.addEventListener('abort', kill, { once: true });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         stderr = (stderr + text).slice(-STDERR_LENGTH);
@@ -101,7 +105,7 @@ export class Ffmpeg {
       child.stdout.on('data', (chunk: Buffer) => onOutput?.(chunk));
       child.once('error', reject);
       child.once('close', (code) => {
-        clearTimeout(timer);
+        cancelTimeout();
         signal?.removeEventListener('abort', kill);
         if (signal?.aborted) reject(signal.reason as Error);
         else if (code === 0) resolve(stderr);

@@ -6,6 +6,7 @@ import { fileTooLarge, type MediaLimits, type Spool, type SpooledFile } from '@d
 import { FileRefused } from './file-refused.js';
 import type { MediaProcess } from './media-process.js';
 import type { ImageSource, LinkPicture, ShownThumbnail } from './media-tasks.js';
+import type { WorkTimeout } from './processor-timeout.js';
 import { refusalOf, type PreparedFile } from './prepared-file.js';
 
 /** The owner of an image, and the signal of the caller that waits for it. */
@@ -15,13 +16,24 @@ export interface ImageTerms {
   signal?: AbortSignal | undefined;
 }
 
-/** Timeout for thumbnails, previews and page counts, without which a message can be sent. */
-const EXTRA_TIMEOUT_MS = 5_000;
-const IMAGE_TIMEOUT_MS = 20_000;
-const STICKER_TIMEOUT_MS = 30_000;
+export interface ImagesOptions {
+  /** Timeout for thumbnails, previews and page counts, without which a message can be sent. Default: 5 s. */
+  extraTimeoutMs?: number;
+}
+
+/** A file that cannot be sent otherwise is only refused for its own slowness, not for that of a busy machine. */
+const IMAGE_TIMEOUT: WorkTimeout = { timeoutMs: 20_000, maxTimeoutMs: 80_000 };
+const STICKER_TIMEOUT: WorkTimeout = { timeoutMs: 30_000, maxTimeoutMs: 80_000 };
 
 export class Images {
-  constructor(private readonly process: Pick<MediaProcess, 'run'>) {}
+  readonly #extraTimeout: WorkTimeout;
+
+  constructor(
+    private readonly process: Pick<MediaProcess, 'run'>,
+    { extraTimeoutMs = 5_000 }: ImagesOptions = {},
+  ) {
+    this.#extraTimeout = { timeoutMs: extraTimeoutMs };
+  }
 
   /**
    * A small JPEG of an image and the size of the image, both after rotation.
@@ -29,7 +41,7 @@ export class Images {
    * @throws {FileRefused} when it is not an image, or exceeds the bounds
    */
   thumbnailOf(source: ImageSource, { small = true, ...terms }: ImageTerms & { small?: boolean }) {
-    return this.process.run('thumbnail', { source, small }, { ...terms, timeoutMs: EXTRA_TIMEOUT_MS });
+    return this.process.run('thumbnail', { source, small }, { ...terms, ...this.#extraTimeout });
   }
 
   /**
@@ -37,7 +49,7 @@ export class Images {
    * @throws {FileRefused} when it is not an image, or exceeds the bounds
    */
   linkPictureOf(source: ImageSource, terms: ImageTerms): Promise<LinkPicture> {
-    return this.process.run('linkPicture', { source }, { ...terms, timeoutMs: EXTRA_TIMEOUT_MS });
+    return this.process.run('linkPicture', { source }, { ...terms, ...this.#extraTimeout });
   }
 
   /**
@@ -54,7 +66,7 @@ export class Images {
       const { converted, ...shown } = await this.process.run(
         'image',
         { path: source.path, target, asIs },
-        { ...terms, timeoutMs: IMAGE_TIMEOUT_MS },
+        { ...terms, ...IMAGE_TIMEOUT },
       );
       return { converted, facts: { mimeType: converted ? 'image/jpeg' : mimeType, ...shown } };
     });
@@ -74,7 +86,7 @@ export class Images {
       const { converted, ...shown } = await this.process.run(
         'sticker',
         { path: source.path, target },
-        { ...terms, timeoutMs: STICKER_TIMEOUT_MS },
+        { ...terms, ...STICKER_TIMEOUT },
       );
       return { converted, facts: { mimeType: 'image/webp', ...shown } };
     });
@@ -89,7 +101,7 @@ export class Images {
    */
   async prepareIcon({ path }: Pick<SpooledFile, 'path'>, terms: ImageTerms): Promise<Buffer> {
     try {
-      return Buffer.from(await this.process.run('icon', { path }, { ...terms, timeoutMs: IMAGE_TIMEOUT_MS }));
+      return Buffer.from(await this.process.run('icon', { path }, { ...terms, ...IMAGE_TIMEOUT }));
     } catch (error) {
       throw refusalOf(error, 'icon');
     }
@@ -101,7 +113,7 @@ export class Images {
    */
   async pdfPages(path: string, terms: ImageTerms): Promise<number | undefined> {
     try {
-      return await this.process.run('pdfPages', { path }, { ...terms, timeoutMs: EXTRA_TIMEOUT_MS });
+      return await this.process.run('pdfPages', { path }, { ...terms, ...this.#extraTimeout });
     } catch (error) {
       if (error instanceof FileRefused) return undefined;
       throw error;

@@ -58,35 +58,53 @@ describe('the media process', () => {
     });
   });
 
-  describe('has no process left', () => {
-    /** A program that notes its process and answers requests for icons only. */
-    const noting = async () => {
-      const [program, noted] = [join(directory, 'noting.mjs'), join(directory, 'noted')];
-      await rm(noted, { force: true });
-      const note = `writeFileSync(${JSON.stringify(noted)}, String(process.pid) + ' ')`;
-      const answer = `if (request.task === 'icon') process.send({ result: Buffer.alloc(1) })`;
-      await writeFile(
-        program,
-        `import { writeFileSync } from 'node:fs';\nprocess.on('message', (request) => { ${note}; ${answer}; });\n`,
-      );
-      return { program, pid: () => eventually(async () => Number(await readFile(noted, 'utf8').catch(() => 0))) };
-    };
-    const eventually = async <T>(look: () => Promise<T> | T): Promise<T> => {
-      for (;;) {
-        const found = await look();
-        if (found) return found;
-        await new Promise((resolve) => setImmediate(resolve));
+  /** A program that notes its process and answers requests for icons only. */
+  const noting = async () => {
+    const [program, noted] = [join(directory, 'noting.mjs'), join(directory, 'noted')];
+    await rm(noted, { force: true });
+    const note = `writeFileSync(${JSON.stringify(noted)}, String(process.pid) + ' ')`;
+    const answer = `if (request.task === 'icon') process.send({ result: Buffer.alloc(1) })`;
+    await writeFile(
+      program,
+      `import { writeFileSync } from 'node:fs';\nprocess.on('message', (request) => { ${note}; ${answer}; });\n`,
+    );
+    return { program, pid: () => eventually(async () => Number(await readFile(noted, 'utf8').catch(() => 0))) };
+  };
+  const eventually = async <T>(look: () => Promise<T> | T): Promise<T> => {
+    for (;;) {
+      const found = await look();
+      if (found) return found;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const ended = (pid: number) =>
+    eventually(() => {
+      try {
+        return !process.kill(pid, 0);
+      } catch {
+        return true;
       }
-    };
-    const ended = (pid: number) =>
-      eventually(() => {
-        try {
-          return !process.kill(pid, 0);
-        } catch {
-          return true;
-        }
-      });
+    });
 
+  it('does not end a task whose process gets no processor time at its timeout', async () => {
+    const { program, pid } = await noting();
+    await run(
+      async (tasks) => {
+        await tasks.run('icon', { path: small }, terms);
+        const own = await pid();
+        process.kill(own, 'SIGSTOP');
+        const stopped = tasks.run('icon', { path: small }, { ...terms, timeoutMs: 100, maxTimeoutMs: 60_000 });
+        // Started later and in another process, and ended after three times as long.
+        const other = tasks.run('sticker', { path: slow, target: target() }, { owner: 'OTHER', timeoutMs: 300 });
+        await expect(other).rejects.toBeInstanceOf(FileRefused);
+        process.kill(own, 'SIGCONT');
+        expect((await stopped).length).toBe(1);
+      },
+      { program },
+    );
+  });
+
+  describe('has no process left', () => {
     it('of a task that takes too long', async () => {
       const { program, pid } = await noting();
       await run(

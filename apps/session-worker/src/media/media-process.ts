@@ -10,6 +10,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { backgroundCommand } from './background-command.js';
 import { FairQueue } from './fair-queue.js';
 import { FileRefused } from './file-refused.js';
+import { processorMsOf, startTimeout, type WorkTimeout } from './processor-timeout.js';
 import type { MediaTask, TaskInput, TaskReply, TaskRequest, TaskResult } from './media-tasks.js';
 
 export interface MediaProcessOptions {
@@ -24,11 +25,9 @@ export interface MediaProcessOptions {
 }
 
 /** The owner of a task, and the bounds on its time. */
-export interface TaskTerms {
+export interface TaskTerms extends WorkTimeout {
   /** The channel. */
   owner: string;
-  /** Counted from the start of the task. */
-  timeoutMs: number;
   /** When it is aborted, a waiting task is dropped and a running one is ended. */
   signal?: AbortSignal | undefined;
 }
@@ -75,7 +74,7 @@ export class MediaProcess {
     for (const child of this.#children) child.kill('SIGKILL');
   }
 
-  async #perform(request: TaskRequest, { timeoutMs, signal }: TaskTerms): Promise<unknown> {
+  async #perform(request: TaskRequest, { signal, ...timeout }: TaskTerms): Promise<unknown> {
     signal?.throwIfAborted();
     if (this.#closed) throw new Error('the worker is stopping');
     clearTimeout(this.#idleTimer);
@@ -85,11 +84,12 @@ export class MediaProcess {
         settle(reason);
         slot.child.kill('SIGKILL');
       };
-      const timer = setTimeout(() => end(new FileRefused('takes too long to open: send a smaller file')), timeoutMs);
+      const endLate = (): void => end(new FileRefused('takes too long to open: send a smaller file'));
+      const cancelTimeout = startTimeout(timeout, endLate, () => processorMsOf(slot.child.pid));
       const giveUp = (): void => end(signal?.reason as Error);
       const settle = (outcome: TaskReply | Error): void => {
         slot.settle = undefined;
-        clearTimeout(timer);
+        cancelTimeout();
         signal?.removeEventListener('abort', giveUp);
         if (outcome instanceof Error) reject(outcome);
         else resolve(outcome);

@@ -311,7 +311,7 @@ describe('ffmpeg', () => {
   });
 
   it('is killed after its timeout and when the caller leaves', async () => {
-    const short = new Ffmpeg({ path: ffmpegPath, timeoutMs: 300 });
+    const short = new Ffmpeg({ path: ffmpegPath, timeout: { timeoutMs: 300 } });
     await expect(short.run(endless())).rejects.toMatchObject({ reason: 'timeout' });
     await expect(ffmpeg.run(endless(AbortSignal.timeout(300)))).rejects.toMatchObject({ name: 'TimeoutError' });
   });

@@ -9,7 +9,8 @@ export function mediaProcess(options: Partial<MediaProcessOptions> = {}): MediaP
   return new MediaProcess({ program: PROGRAM, ...options });
 }
 
+/** What a message can be sent without may take as long as a busy machine needs: specs expect it. */
 export function testImages(): { images: Images; close: () => void } {
   const process = mediaProcess();
-  return { images: new Images(process), close: () => process.close() };
+  return { images: new Images(process, { extraTimeoutMs: 60_000 }), close: () => process.close() };
 }
