@@ -11,6 +11,8 @@ const native = {
 /** The tier is in the file name: x.spec.ts has no I/O, x.int.spec.ts uses real stores, servers or processes, x.e2e.spec.ts the whole stack. */
 export default {
   workerIdleMemoryLimit: '700MB',
+  // A worker process that has loaded everything needs more than the usual 500 ms to free its memory and to note what it compiled.
+  workerGracefulExitTimeout: 10_000,
   testSequencer: '<rootDir>/tools/stack/scripts/file-order.mjs',
   // For what hangs: a test that is slow because the machine is busy has not failed. Jest ignores it in a project.
   testTimeout: 60_000,
