@@ -27,6 +27,7 @@ export const FENCED_PACKAGES = [
 const NETWORK = ['@whiskeysockets/baileys', 'libsignal', 'whatsapp-rust-bridge'];
 const FAULT_PROXY = 'stack/test-fault-proxy';
 const PROCESS_MEMORY = 'stack/process-memory';
+const BUILT_APP = 'stack/built-app';
 const TEST_STORES = ['stack/test-stores', 'stack/test-objects', FAULT_PROXY];
 
 export const PROJECTS = {
@@ -86,7 +87,7 @@ export const PROJECTS = {
       'traces',
     ],
     packages: ['@nestjs/*'],
-    specs: [...TEST_STORES, PROCESS_MEMORY, 'stack/test-hostile-requests'],
+    specs: [...TEST_STORES, BUILT_APP, PROCESS_MEMORY, 'stack/test-hostile-requests'],
   },
   'apps/session-worker': {
     projects: [
@@ -115,7 +116,14 @@ export const PROJECTS = {
       { packages: NETWORK, folders: ['socket'], values: 'all' },
       { packages: NETWORK, folders: ['convert', 'test files'], values: ['proto'] },
     ],
-    specs: [...TEST_STORES, 'media-store/uploads', 'stack/hostile-files', PROCESS_MEMORY, 'stack/test-proxy'],
+    specs: [
+      ...TEST_STORES,
+      'media-store/uploads',
+      BUILT_APP,
+      'stack/hostile-files',
+      PROCESS_MEMORY,
+      'stack/test-proxy',
+    ],
     // Folders of src: what each may import beside itself. Files directly in src put the folders together.
     folders: {
       shards: [],

@@ -25,7 +25,9 @@ describe('the simulator as a process', () => {
   });
 
   const start = (env: Record<string, string>, stdio: StdioOptions = ['pipe', 'pipe', 'pipe']): ChildProcess => {
-    const child = spawn(process.execPath, [MAIN], { env: { PORT: '0', DATA_DIR: dataDir, ...env }, stdio });
+    const { NODE_COMPILE_CACHE } = process.env;
+    const given = { NODE_COMPILE_CACHE, PORT: '0', DATA_DIR: dataDir, ...env };
+    const child = spawn(process.execPath, [MAIN], { env: given, stdio });
     running.push(child);
     return child;
   };

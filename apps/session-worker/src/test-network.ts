@@ -2,9 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const SIMULATOR = fileURLToPath(new URL('../../network-simulator/dist/main.js', import.meta.url));
+import { builtApp } from '@dormouse/stack/built-app';
 
 export interface TestNetwork {
   readonly socketUrl: string;
@@ -19,8 +17,9 @@ interface Listening {
 }
 
 export async function startTestNetwork(env: Record<string, string> = {}): Promise<TestNetwork> {
-  const child: ChildProcess = spawn(process.execPath, [SIMULATOR], {
-    env: { PORT: '0', LOG_LEVEL: 'fatal', ...env },
+  const { entry, nodeVariables } = builtApp('network-simulator');
+  const child: ChildProcess = spawn(process.execPath, [entry], {
+    env: { ...nodeVariables, PORT: '0', LOG_LEVEL: 'fatal', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (!child.stdout) throw new Error('the simulator has no output');

@@ -23,8 +23,9 @@ describe('the simulated Stripe as a process', () => {
   });
 
   const spawnIt = (env: Record<string, string>): ChildProcess => {
+    const { NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, [MAIN], {
-      env: { DATA_DIR: dataDir, ...env },
+      env: { NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     running.push(child);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { builtApp } from '@dormouse/stack/built-app';
 import { residentBytes } from '@dormouse/stack/process-memory';
 import { createTestBucket, type TestBucket } from '@dormouse/stack/test-objects';
 import { RunningEdge, testSwitches } from '../test-edge.js';
@@ -24,7 +24,6 @@ const MOST_MIB = 600;
  * where its stores wait for a busy machine and it goes on with the bodies meanwhile.
  */
 const OTHERS_WAIT_MS = 2_000;
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 interface Sent {
   status: number;
@@ -45,8 +44,10 @@ beforeAll(async () => {
   const channel = await stores.channel();
   token = channel.token;
   stores.worker(channel, () => ({ ok: true, result: { sent: true } }));
-  edge = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, MAIN], {
+  const { entry, nodeVariables } = builtApp('edge-api');
+  edge = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, entry], {
     env: {
+      ...nodeVariables,
       PATH: process.env.PATH,
       ...testSwitches(),
       S3_ENDPOINT: bucket.endpoint,

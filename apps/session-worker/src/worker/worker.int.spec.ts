@@ -4,14 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { ChannelDirectory } from '@dormouse/channel-directory';
 import { openRegionalDatabase, type RegionalDatabase } from '@dormouse/database';
 import { CommandClient } from '@dormouse/queues';
+import { builtApp } from '@dormouse/stack/built-app';
 import { claimTestRedis, createTestDatabase, recordPlanModes, type TestStore } from '@dormouse/stack/test-stores';
 import { startTestNetwork, type TestNetwork } from '../test-network.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const SHARDS = 4;
 
 interface RunningWorker {
@@ -33,8 +32,10 @@ describe('session worker', () => {
   const workers = new Set<RunningWorker>();
 
   const startWorker = async (id: string): Promise<RunningWorker> => {
-    const child = spawn(process.execPath, [MAIN], {
+    const { entry, nodeVariables } = builtApp('session-worker');
+    const child = spawn(process.execPath, [entry], {
       env: {
+        ...nodeVariables,
         REGION: 'sg',
         REGIONAL_DATABASE_URL: store.url,
         REDIS_URL: redis.url,

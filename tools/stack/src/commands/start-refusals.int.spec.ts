@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type AppName, appEntry, type Simulation } from '../app-names.js';
+import type { AppName, Simulation } from '../app-names.js';
 import { ProcessRegister } from '../processes/process-register.js';
 import { withConnection } from '../stores/postgres.js';
 import { type RedisServer, startRedis } from '../stores/redis.js';
 import { redisLines } from '../stores/redis-wire.js';
+import { builtApp } from '../testing/built-app.js';
 import { claimTestRedis, createTestDatabase, type TestStore } from '../testing/test-stores.js';
 
 type Server = Exclude<AppName, Simulation>;
@@ -54,8 +55,9 @@ describe('a server', () => {
 
   /** Starts it and waits for its end; one that runs is ended. */
   const run = async (app: Server, wrong: Variables): Promise<{ code: unknown; output: string }> => {
-    const env = { PATH: process.env.PATH, ...rightFor(app), ...wrong };
-    const child = spawn(process.execPath, [appEntry(app)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const { entry, nodeVariables } = builtApp(app);
+    const env = { PATH: process.env.PATH, ...nodeVariables, ...rightFor(app), ...wrong };
+    const child = spawn(process.execPath, [entry], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     let isUp = false;
     child.stdout.on('data', (chunk: Buffer) => {

@@ -63,7 +63,7 @@ export interface AppPlace {
   region?: RegionPlace | undefined;
 }
 
-const COMPILE_CACHE = `${ROOT_FOLDER}.dormouse/compile-cache`;
+export const COMPILE_CACHE = `${ROOT_FOLDER}.dormouse/compile-cache`;
 
 type Switches = Record<string, string>;
 
