@@ -119,7 +119,14 @@ describe('access from elsewhere', () => {
       const client = running.client(token, nearestUrl);
       expect((await client.get('/settings')).status).toBe(200);
       await running.management.rotateToken(id);
-      const refused = await client.get<Envelope>('/settings');
+      // An edge learns of it by a notification, within 2 s; regions.e2e.spec.ts holds that.
+      const refused = await eventually(
+        async () => {
+          const answer = await client.get<Envelope>('/settings');
+          return answer.status !== 200 && answer;
+        },
+        { what: 'the former token is refused' },
+      );
       expectEnvelope(refused, 401);
       expect(refused.body.error.details).toMatch(/not known/);
     });
