@@ -1,4 +1,4 @@
-/** For specs and drills that start an app themselves: what the launcher would start. */
+/** For specs that start an app themselves: what the launcher would start. */
 import { type AppName, appEntry } from '../app-names.js';
 import { COMPILE_CACHE } from '../launch/app-environment.js';
 
